@@ -1,0 +1,40 @@
+"""How the engine is compiled. Loaded at build time only; imports nothing from the engine.
+
+ENGINE_PURE=1 installs no compiled rooms (tests and debugging); ENGINE_MARCH=native lets gcc use this machine's
+own instructions (the portable build is the default, and as fast for everything but neural inference).
+"""
+
+import os
+
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError
+
+CURE = (
+    "the chess engine could not be compiled. It needs a C compiler and Python's headers: "
+    "apt install gcc python3-dev (Debian, Ubuntu), dnf install gcc python3-devel (Fedora), "
+    "xcode-select --install (macOS); then run the same pip command again"
+)
+# setuptools drops its own flags when CFLAGS is set, so all that matter are listed. -fwrapv: integer overflow wraps,
+# as the hash arithmetic expects. Asserts belong to the plain mode: in a compiled function that cannot raise they
+# would print and return 0.
+FLAGS = ["-O3", "-fwrapv", "-DNDEBUG", "-DCYTHON_WITHOUT_ASSERTIONS", "-g0"]
+
+
+class BuildExt(build_ext):
+    """Compiles every room with our flags, or fails the install with one line that names the cure."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        if os.environ.get("ENGINE_PURE"):
+            self.extensions = []
+
+    def build_extensions(self) -> None:
+        if self.compiler.compiler_type == "unix":
+            march = os.environ.get("ENGINE_MARCH")
+            for extension in self.extensions:
+                extension.extra_compile_args += FLAGS + ([f"-march={march}"] if march else [])
+                extension.extra_link_args += ["-s"]
+        try:
+            super().build_extensions()
+        except (BaseError, OSError) as error:
+            raise SystemExit(f"error: {CURE} (the compiler said: {str(error).splitlines()[0]})") from None

@@ -1,0 +1,42 @@
+# cython: language_level=3
+"""Sets of squares as 64-bit numbers. a1 is square 0 and bit 0, b1 is 1, ..., h8 is 63.
+
+Compiled, everything here is a C intrinsic or constant declared in `bitboard.pxd`; these are its plain twins.
+"""
+
+import cython
+
+if not cython.compiled:
+    u64 = int
+
+    ALL_SQUARES = 0xFFFFFFFFFFFFFFFF
+    FILE_A = 0x0101010101010101
+    FILE_H = 0x8080808080808080
+    RANK_3 = 0x0000000000FF0000
+    RANK_6 = 0x0000FF0000000000
+    END_RANKS = 0xFF000000000000FF
+    DARK_SQUARES = 0xAA55AA55AA55AA55
+
+    def popcount(squares: int) -> int:
+        """How many squares the set holds."""
+        return squares.bit_count()
+
+    def lsb(squares: int) -> int:
+        """The lowest square of a set, which must not be empty."""
+        return (squares & -squares).bit_length() - 1
+
+    def bit(square: int) -> int:
+        """The set of one square."""
+        return 1 << square
+
+
+def square_name(square: int) -> str:
+    """'e4' for 28."""
+    return "abcdefgh"[square & 7] + "12345678"[square >> 3]
+
+
+def parse_square(name: str) -> int:
+    """28 for 'e4'; raises ValueError for anything but a square's name."""
+    if len(name) != 2 or name[0] not in "abcdefgh" or name[1] not in "12345678":
+        raise ValueError(f"not a square: {name!r}")
+    return "abcdefgh".index(name[0]) + 8 * "12345678".index(name[1])

@@ -1,0 +1,228 @@
+"""The rules for callers that speak text: a game's board, whose moves are UCI strings and whose every answer is exact.
+
+Both spellings of castling are understood everywhere: king takes rook (e1h1) and king's target (e1g1).
+"""
+
+from engine.evaluate import static_score
+from engine.fen import STARTING_FEN, format_fen, parse_fen
+from engine.move import looks_like_uci, uci_text
+from engine.movegen import legal_moves
+from engine.position import Position
+
+WHITE, BLACK = "white", "black"
+PIECES = "PNBRQKpnbrqk"
+DARK_SQUARES = 0xAA55AA55AA55AA55
+CASTLING_FLAG = 2
+
+
+class InvalidMove(ValueError):
+    """The text is no legal move here. The message quotes it and the position."""
+
+
+def _side(colour: str) -> int:
+    return 0 if colour == WHITE else 1
+
+
+class Board:
+    """A position reached by moves from a starting position. Raises InvalidFen for a FEN that is not a legal position.
+
+    With `chess960` moves are written with castling as king takes rook, otherwise as the king's own move where that is
+    the ordinary e1g1, e1c1, e8g8 or e8c8.
+    """
+
+    def __init__(self, fen: str = STARTING_FEN, *, chess960: bool = False) -> None:
+        self.initial_fen = fen
+        self.chess960 = chess960
+        self._position, self.fullmove_number = parse_fen(fen)
+        self._moves: list[str] = []
+        self._legal: dict[str, int] | None = None
+
+    def copy(self) -> "Board":
+        """An independent board with the same game behind it."""
+        other = Board.__new__(Board)
+        other.initial_fen, other.chess960 = self.initial_fen, self.chess960
+        other._position = Position()
+        other._position.copy_from(self._position)
+        other.fullmove_number = self.fullmove_number
+        other._moves = list(self._moves)
+        other._legal = self._legal
+        return other
+
+    # --- What stands where ---------------------------------------------------------------------------------------
+
+    @property
+    def turn(self) -> str:
+        """'white' or 'black': whose move it is."""
+        return BLACK if self._position.black_to_move() else WHITE
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves played, in this board's own spelling."""
+        return list(self._moves)
+
+    @property
+    def halfmove_clock(self) -> int:
+        """Plies since the last capture or pawn move."""
+        return int(self._position.state()["halfmove_clock"])
+
+    @property
+    def position(self) -> Position:
+        """The engine's own view; not to be changed."""
+        return self._position
+
+    def fen(self) -> str:
+        """X-FEN; the en passant square stands only if a legal capture exists."""
+        return format_fen(self._position, self.fullmove_number)
+
+    def piece_at(self, square: str) -> str | None:
+        """'P' to 'K' for White, 'p' to 'k' for Black, None for an empty square such as 'e4'."""
+        from_a1 = "abcdefgh".index(square[0]) + 8 * "12345678".index(square[1])
+        piece = self._position.state()["board"][from_a1]
+        return None if piece == len(PIECES) else PIECES[piece]
+
+    def evaluate(self) -> int:
+        """The static evaluation in centipawns, White's view."""
+        score: int = static_score(self._position)
+        return score if self.turn == WHITE else -score
+
+    # --- Moves ---------------------------------------------------------------------------------------------------
+
+    def legal_moves(self) -> list[str]:
+        """Every legal move in this board's own spelling."""
+        return [self._spell(move) for move in legal_moves(self._position)]
+
+    def normalise(self, text: str) -> str:
+        """The same legal move in this board's own spelling. Raises InvalidMove."""
+        return self._spell(self.parse(text))
+
+    def king_takes_rook(self, text: str) -> str:
+        """The same legal move with castling spelt as king takes rook. Raises InvalidMove."""
+        return uci_text(self.parse(text))
+
+    def parse(self, text: str) -> int:
+        """The legal move as the engine packs it. Raises InvalidMove."""
+        if self._legal is None:
+            self._legal = self._spellings()
+        move = self._legal.get(text)
+        if move is None:
+            problem = "is not legal here" if looks_like_uci(text) else "is not a move such as e2e4 or e7e8q"
+            raise InvalidMove(f"{text[:20]!r} {problem}: {self.fen()}")
+        return move
+
+    def push(self, text: str) -> str:
+        """Play a legal move; returns it in this board's own spelling. Raises InvalidMove."""
+        move = self.parse(text)
+        spelt = self._spell(move)
+        self.fullmove_number += self.turn == BLACK
+        self._position.commit(move)
+        self._moves.append(spelt)
+        self._legal = None
+        return spelt
+
+    def _spell(self, move: int) -> str:
+        text = uci_text(move)
+        if move >> 12 == CASTLING_FLAG and not self.chess960 and text[0] == "e" and text[2] in "ah":
+            return text[:2] + ("g" if text[2] == "h" else "c") + text[3]
+        return text
+
+    def _spellings(self) -> dict[str, int]:
+        """Each accepted text of each legal move. Where one text could mean two moves, king takes rook wins."""
+        moves = legal_moves(self._position)
+        texts = {uci_text(move): move for move in moves}
+        for move in moves:
+            text = uci_text(move)
+            if move >> 12 == CASTLING_FLAG:
+                target = "g" if text[2] > text[0] else "c"
+                if abs(ord(target) - ord(text[0])) >= 2:
+                    texts.setdefault(text[:2] + target + text[3], move)
+        return texts
+
+    # --- Check, mate, draws --------------------------------------------------------------------------------------
+
+    def is_check(self) -> bool:
+        """Is the side to move in check?"""
+        return bool(self._position.is_check())
+
+    def is_checkmate(self) -> bool:
+        """In check without a legal move."""
+        return self.is_check() and not legal_moves(self._position)
+
+    def is_stalemate(self) -> bool:
+        """Not in check and without a legal move."""
+        return not self.is_check() and not legal_moves(self._position)
+
+    def is_insufficient_material(self) -> bool:
+        """Can neither side mate by any play?"""
+        return bool(self._position.cannot_be_won())
+
+    def has_insufficient_material(self, side: str) -> bool:
+        """Can this side ('white' or 'black') not mate by any play, however badly the other defends?"""
+        pieces = self._position.state()["pieces"]
+        us, them = 6 * _side(side), 6 - 6 * _side(side)
+        pawns, knights, bishops, rooks, queens = pieces[us : us + 5]
+        if pawns or rooks or queens:
+            return False
+        their_men = pieces[them] | pieces[them + 1] | pieces[them + 2] | pieces[them + 3]
+        if knights:                # one knight mates only a king hemmed in by its own men, queens excepted
+            return knights.bit_count() == 1 and not bishops and not their_men
+        all_bishops = bishops | pieces[them + 2]
+        one_colour = not all_bishops & DARK_SQUARES or not all_bishops & ~DARK_SQUARES
+        return not bishops or (one_colour and not pieces[them] and not pieces[them + 1])
+
+    def repetition_count(self) -> int:
+        """How often the present position has stood in this game, now included."""
+        return int(self._position.repetition_count())
+
+    # --- Algebraic notation --------------------------------------------------------------------------------------
+
+    def san(self, text: str) -> str:
+        """Standard algebraic notation of a legal move, such as 'Nbxd7+'. Raises InvalidMove."""
+        move = self.parse(text)
+        body = self._san_body(move, text)
+        self._position.push(move)
+        try:
+            if self._position.is_check():
+                body += "+" if legal_moves(self._position) else "#"
+        finally:
+            self._position.pop(move)
+        return body
+
+    def parse_san(self, text: str) -> str:
+        """The UCI text of a move in algebraic notation. Raises InvalidMove."""
+        wanted = text.rstrip("+#!?").replace("0-0-0", "O-O-O").replace("0-0", "O-O")
+        for move in legal_moves(self._position):
+            if self._san_body(move, uci_text(move)) == wanted:
+                return self._spell(move)
+        raise InvalidMove(f"{text[:20]!r} is not a legal move here: {self.fen()}")
+
+    def _san_body(self, move: int, text: str) -> str:
+        """The notation without the mark for check or mate."""
+        if move >> 12 == CASTLING_FLAG:
+            return "O-O" if move >> 6 & 63 > move & 63 else "O-O-O"
+        board = self._position.state()["board"]
+        kind = "PNBRQK"[board[move & 63] % 6]
+        target = uci_text(move)[2:4]
+        takes = "x" if move & 0x4000 else ""
+        if kind == "P":
+            promotion = "=" + "NBRQ"[move >> 12 & 3] if move & 0x8000 else ""
+            return (text[0] if takes else "") + takes + target + promotion
+        rivals = [
+            uci_text(other)[:2]
+            for other in legal_moves(self._position)
+            if other >> 6 & 63 == move >> 6 & 63
+            and other & 63 != move & 63
+            and other >> 12 != CASTLING_FLAG
+            and board[other & 63] == board[move & 63]
+        ]
+        return kind + _distinguish(uci_text(move)[:2], rivals) + takes + target
+
+
+def _distinguish(origin: str, rivals: list[str]) -> str:
+    """As little of the origin's name as tells it from the others: nothing, file, rank, or both."""
+    if not rivals:
+        return ""
+    if all(rival[0] != origin[0] for rival in rivals):
+        return origin[0]
+    if all(rival[1] != origin[1] for rival in rivals):
+        return origin[1]
+    return origin

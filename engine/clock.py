@@ -1,0 +1,91 @@
+# cython: language_level=3
+"""How long a move may take: a soft deadline after which no new depth is begun, a hard one that stops the search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cython
+
+from engine import params
+
+if not cython.compiled:
+    from time import monotonic_ns
+
+    def now_us() -> int:
+        """Microseconds on a clock that never jumps."""
+        return monotonic_ns() // 1000
+
+
+FOREVER_MS = 1_000_000_000         # 11 days: no deadline
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a search may cost: UCI's `go`. Times in milliseconds; None means "no such limit"."""
+
+    white_time_ms: int | None = None
+    black_time_ms: int | None = None
+    white_increment_ms: int | None = None
+    black_increment_ms: int | None = None
+    moves_to_go: int | None = None
+    depth: int | None = None
+    nodes: int | None = None
+    move_time_ms: int | None = None
+    infinite: bool = False
+
+    def clock_of(self, white: bool) -> tuple[int | None, int]:
+        """The side's remaining time and its increment, in milliseconds."""
+        if white:
+            return self.white_time_ms, self.white_increment_ms or 0
+        return self.black_time_ms, self.black_increment_ms or 0
+
+
+def deadlines_ms(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
+    """The soft and the hard deadline of a search, 1 <= soft <= hard.
+
+    `overhead_ms` is what a move costs between our clock and the referee's: it is never spent. Of a clock with `t` ms
+    left at most `t - overhead_ms` is used, be it ever so little, but 1 ms at least.
+    """
+    if limits.move_time_ms is not None:
+        budget = max(1, limits.move_time_ms - overhead_ms)
+        return budget, budget
+    remaining, increment = limits.clock_of(white)
+    if limits.infinite or remaining is None:
+        return FOREVER_MS, FOREVER_MS
+    usable = max(1, remaining - overhead_ms)
+    moves = max(1, min(limits.moves_to_go or params.MOVES_TO_GO, params.MOVES_TO_GO))
+    soft = usable // moves + increment * params.INCREMENT_PERCENT // 100
+    share = usable if moves == 1 else max(usable * params.HARD_PERCENT // 100, usable // moves)
+    hard = min(soft * params.HARD_FACTOR, share)
+    hard = max(1, min(hard, usable))
+    return max(1, min(soft, hard)), hard
+
+
+@cython.final
+@cython.cclass
+class Clock:
+    """The running clock of one search, started when it is made."""
+
+    def __init__(self, soft_ms: int = FOREVER_MS, hard_ms: int = FOREVER_MS) -> None:
+        self.started_us = now_us()
+        self.soft_ms = soft_ms
+        self.hard_ms = hard_ms
+        self.hard_us = self.started_us + cython.cast(cython.longlong, hard_ms) * 1000
+
+    def elapsed_ms(self) -> int:
+        """Since the start."""
+        return (now_us() - self.started_us) // 1000
+
+    def too_late_for_another_depth(self) -> bool:
+        """Is so much of the soft deadline gone that the next depth would hardly finish?"""
+        if self.soft_ms == self.hard_ms:
+            return self.elapsed_ms() >= self.soft_ms
+        return self.elapsed_ms() * 100 >= self.soft_ms * params.NEXT_DEPTH_PERCENT
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def expired(self) -> cython.bint:
+        """Has the hard deadline passed? Never raises."""
+        return now_us() >= self.hard_us

@@ -1,0 +1,3 @@
+from engine.position cimport Position
+
+cdef int evaluate(Position position) noexcept nogil

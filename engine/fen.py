@@ -1,0 +1,189 @@
+"""Text to position and back: FEN, X-FEN and Shredder-FEN castling. Only legal positions are let in.
+
+(chessprogramming wiki: Forsyth-Edwards Notation; Wikipedia: X-FEN). The castling field accepts KQkq, meaning the
+outermost rook, and file letters; it is written as KQkq unless an inner rook must be named.
+"""
+
+from engine.bitboard import parse_square, square_name
+from engine.pieces import PIECE_LETTERS
+from engine.position import Position
+
+STARTING_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+NO_PIECE = 12
+NO_SQUARE = 64
+SIDES = "wb"
+
+
+class InvalidFen(ValueError):
+    """The text is no FEN of a legal position. The message quotes it and says what is wrong."""
+
+    def __init__(self, text: str, problem: str) -> None:
+        super().__init__(f"invalid FEN {text[:120]!r}: {problem}")
+
+
+class _Problem(Exception):
+    """What is wrong with a part of a FEN; `parse_fen` adds the text."""
+
+
+def parse_fen(text: str) -> tuple[Position, int]:
+    """The position and the number of its full move (1 or more). The last two fields may be missing.
+
+    Raises InvalidFen for anything that is not the text of a legal position.
+    """
+    try:
+        return _parse(text.split())
+    except _Problem as problem:
+        raise InvalidFen(text, str(problem)) from None
+
+
+def _parse(fields: list[str]) -> tuple[Position, int]:
+    if not 4 <= len(fields) <= 6:
+        raise _Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
+    board = _parse_board(fields[0])
+    _check_men(board)
+    if fields[1] not in ("w", "b"):
+        raise _Problem(f"expected w or b as the side to move, found {fields[1]!r}")
+    us = SIDES.index(fields[1])
+    rooks = _parse_castling(fields[2], board)
+    en_passant = _parse_en_passant(fields[3], board, us)
+    halfmove_clock = _parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
+    fullmove_number = _parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
+    position = Position()
+    position.set_up(board, us, rooks, en_passant, halfmove_clock)
+    _check_kings(position, board, us)
+    return position, max(1, fullmove_number)
+
+
+def _parse_board(text: str) -> list[int]:
+    """64 pieces from a1 on."""
+    ranks = text.split("/")
+    if len(ranks) != 8:
+        raise _Problem(f"expected 8 ranks, found {len(ranks)}")
+    board: list[int] = []
+    for number, rank in zip(range(8, 0, -1), ranks, strict=True):
+        row: list[int] = []
+        for letter in rank:
+            if letter in "12345678":
+                row += [NO_PIECE] * int(letter)
+            elif letter in PIECE_LETTERS:
+                row.append(PIECE_LETTERS.index(letter))
+            else:
+                raise _Problem(f"unknown piece {letter!r} on rank {number}")
+        if len(row) != 8:
+            raise _Problem(f"rank {number} has {len(row)} squares instead of 8")
+        board = row + board
+    return board
+
+
+def _check_men(board: list[int]) -> None:
+    """No more men than a game can bring about; this also bounds the number of legal moves."""
+    for first, name in ((0, "White"), (6, "Black")):
+        count = [board.count(first + kind) for kind in range(6)]
+        if count[5] != 1:
+            raise _Problem(f"{name} has {count[5]} kings instead of 1")
+        if count[0] > 8:
+            raise _Problem(f"{name} has {count[0]} pawns, more than 8")
+        promoted = max(0, count[1] - 2) + max(0, count[2] - 2) + max(0, count[3] - 2) + max(0, count[4] - 1)
+        if promoted > 8 - count[0]:
+            raise _Problem(f"{name} has {promoted} promoted pieces but only {8 - count[0]} missing pawns")
+        if any(board[square] == first for square in (*range(8), *range(56, 64))):
+            raise _Problem(f"{name} has a pawn on the first or last rank")
+
+
+def _parse_castling(text: str, board: list[int]) -> list[int]:
+    """The squares of the castling rooks K Q k q, NO_SQUARE where there is no right."""
+    rooks = [NO_SQUARE] * 4
+    if text == "-":
+        return rooks
+    for letter in text:
+        black = letter.islower()
+        rank = 56 if black else 0
+        king = board.index(11 if black else 5)
+        rook_piece = 9 if black else 3
+        if letter.lower() not in "kqabcdefgh":
+            raise _Problem(f"unknown castling right {letter!r}")
+        if king & 56 != rank:
+            raise _Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
+        if letter.lower() in "kq":
+            wing = range(rank + 7, king, -1) if letter.lower() == "k" else range(rank, king)
+            rook = next((square for square in wing if board[square] == rook_piece), NO_SQUARE)
+        else:
+            rook = rank + "abcdefgh".index(letter.lower())
+        if rook == NO_SQUARE or board[rook] != rook_piece:
+            raise _Problem(f"castling right {letter!r} but no rook to castle with")
+        right = (2 if black else 0) + (0 if rook > king else 1)
+        if rooks[right] not in (NO_SQUARE, rook):
+            raise _Problem(f"two castling rights on one side of the king in {text!r}")
+        rooks[right] = rook
+    return rooks
+
+
+def _parse_en_passant(text: str, board: list[int], us: int) -> int:
+    """The square behind the pawn that has just made its double step, or NO_SQUARE."""
+    if text == "-":
+        return NO_SQUARE
+    try:
+        target = parse_square(text)
+    except ValueError:
+        raise _Problem(f"expected an en passant square or -, found {text!r}") from None
+    if target >> 3 != (5 if us == 0 else 2):
+        raise _Problem(f"en passant square {text} is on the wrong rank for the side to move")
+    pawn, passed, origin = target ^ 8, target, target + (8 if us == 0 else -8)
+    if board[pawn] != (6 if us == 0 else 0) or board[passed] != NO_PIECE or board[origin] != NO_PIECE:
+        raise _Problem(f"no pawn has just made a double step over {text}")
+    return target
+
+
+def _parse_count(text: str, name: str, least: int) -> int:
+    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= 9999:
+        raise _Problem(f"expected a number from {least} to 9999 as the {name}, found {text[:20]!r}")
+    return int(text)
+
+
+def _check_kings(position: Position, board: list[int], us: int) -> None:
+    """The side not to move may not be in check, and nobody is in check by three pieces at once."""
+    their_king, our_king = board.index(5 if us else 11), board.index(11 if us else 5)
+    if position.attackers_of(their_king, us):
+        raise _Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
+    if position.attackers_of(our_king, 1 - us).bit_count() > 2:
+        raise _Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
+
+
+def format_fen(position: Position, fullmove_number: int = 1) -> str:
+    """The FEN; the en passant square is named only if a legal capture exists."""
+    state = position.state()
+    board, en_passant = state["board"], state["en_passant"]
+    return " ".join(
+        (
+            _format_board(board),
+            SIDES[state["side_to_move"]],
+            _format_castling(board, state["castling_rights"], state["castling_rooks"]),
+            "-" if en_passant == NO_SQUARE else square_name(en_passant),
+            str(state["halfmove_clock"]),
+            str(fullmove_number),
+        )
+    )
+
+
+def _format_board(board: list[int]) -> str:
+    ranks = []
+    for start in range(56, -1, -8):
+        rank = "".join("1" if piece == NO_PIECE else PIECE_LETTERS[piece] for piece in board[start : start + 8])
+        for empty in range(8, 1, -1):
+            rank = rank.replace("1" * empty, str(empty))
+        ranks.append(rank)
+    return "/".join(ranks)
+
+
+def _format_castling(board: list[int], rights: int, rooks: list[int]) -> str:
+    text = ""
+    for right, letter in enumerate("KQkq"):
+        if rights >> right & 1:
+            rook = rooks[right]
+            rank = rook & 56
+            outside = range(rook + 1, rank + 8) if letter in "Kk" else range(rank, rook)
+            if any(board[square] == board[rook] for square in outside):
+                name = "abcdefgh"[rook & 7]
+                letter = name.upper() if right < 2 else name
+            text += letter
+    return text or "-"

@@ -1,0 +1,31 @@
+cdef extern from *:
+    """
+    #define ENGINE_NO_MOVE 0
+    #define ENGINE_QUIET 0
+    #define ENGINE_DOUBLE_PUSH 1
+    #define ENGINE_CASTLING 2
+    #define ENGINE_CAPTURE 4
+    #define ENGINE_EN_PASSANT 5
+    #define ENGINE_PROMOTION 8
+    static inline int engine_from_square(int move) { return move & 63; }
+    static inline int engine_to_square(int move) { return move >> 6 & 63; }
+    static inline int engine_flag(int move) { return move >> 12; }
+    static inline int engine_is_capture(int move) { return (move & 0x4000) != 0; }
+    static inline int engine_is_promotion(int move) { return (move & 0x8000) != 0; }
+    static inline int engine_is_tactical(int move) { return (move & 0xC000) != 0; }
+    static inline int engine_promoted_kind(int move) { return (move >> 12 & 3) + 1; }
+    """
+    const int NO_MOVE "ENGINE_NO_MOVE"
+    const int QUIET "ENGINE_QUIET"
+    const int DOUBLE_PUSH "ENGINE_DOUBLE_PUSH"
+    const int CASTLING "ENGINE_CASTLING"
+    const int CAPTURE "ENGINE_CAPTURE"
+    const int EN_PASSANT "ENGINE_EN_PASSANT"
+    const int PROMOTION "ENGINE_PROMOTION"
+    int from_square "engine_from_square"(int move) noexcept nogil
+    int to_square "engine_to_square"(int move) noexcept nogil
+    int flag_of "engine_flag"(int move) noexcept nogil
+    bint is_capture "engine_is_capture"(int move) noexcept nogil
+    bint is_promotion "engine_is_promotion"(int move) noexcept nogil
+    bint is_tactical "engine_is_tactical"(int move) noexcept nogil
+    int promoted_kind "engine_promoted_kind"(int move) noexcept nogil

@@ -1,0 +1,16 @@
+# cython: language_level=3
+"""Colours, kinds of piece, and pieces: a piece is `colour * KINDS + kind`, so 0-5 are White's and 6-11 Black's.
+
+Compiled, the numbers are C constants declared in `pieces.pxd`; these are their plain twins.
+"""
+
+import cython
+
+if not cython.compiled:
+    WHITE, BLACK = range(2)
+    PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(6)
+    KINDS = 6
+    NO_PIECE = 12
+    NO_SQUARE = 64
+
+PIECE_LETTERS = "PNBRQKpnbrqk"     # [piece], as in FEN

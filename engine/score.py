@@ -1,0 +1,92 @@
+# cython: language_level=3
+"""The scale of scores: centipawns for the side to move, mates counted in plies from the root.
+
+A packed score holds a midgame and an endgame value in one integer, so that one addition moves both: the midgame
+value in the low 16 bits (signed), the endgame value above. Each must stay within +-32767.
+"""
+
+import cython
+
+if not cython.compiled:
+    MAX_PLY = 128                  # plies from the root that a search may reach
+
+    def pack(midgame: int, endgame: int) -> int:
+        """Both values in one integer."""
+        return endgame * 65536 + midgame
+
+    def midgame_of(packed: int) -> int:
+        """The midgame half: the low 16 bits, read as signed."""
+        return ((packed + 0x8000) & 0xFFFF) - 0x8000
+
+    def endgame_of(packed: int) -> int:
+        """The endgame half: what is left once the midgame half is taken away."""
+        return (packed + 0x8000) >> 16
+
+
+DRAW = 0
+MATE = 32000                       # being mated at the root would be -MATE
+LONGEST_MATE = MATE - MAX_PLY      # any score at or beyond this is a forced mate
+INFINITE = 32001
+NO_SCORE = 32002                   # "this technique has no answer"
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def mate_in(ply: cython.int) -> cython.int:
+    """Score of giving mate `ply` plies from the root; nearer mates are better. Never raises."""
+    return MATE - ply
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def mated_in(ply: cython.int) -> cython.int:
+    """Score of being mated `ply` plies from the root; nearer mates are worse. Never raises."""
+    return -MATE + ply
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_mate_score(score: cython.int) -> cython.bint:
+    """Does the score announce a forced mate, for either side? Never raises."""
+    return score >= LONGEST_MATE or score <= -LONGEST_MATE
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def to_table(score: cython.int, ply: cython.int) -> cython.int:
+    """The score as stored: mates counted from the stored position, not from the root. Never raises."""
+    if score >= LONGEST_MATE:
+        return score + ply
+    if score <= -LONGEST_MATE:
+        return score - ply
+    return score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def from_table(score: cython.int, ply: cython.int) -> cython.int:
+    """The inverse of `to_table`. Never raises."""
+    if score >= LONGEST_MATE:
+        return score - ply
+    if score <= -LONGEST_MATE:
+        return score + ply
+    return score
+
+
+def mate_distance(score: int) -> int | None:
+    """Full moves to the mate that a score announces, negative when the side to move is mated; None for no mate."""
+    if score >= LONGEST_MATE:
+        return (MATE - score + 1) // 2
+    if score <= -LONGEST_MATE:
+        return -((MATE + score + 1) // 2)
+    return None
+
+
+def scale() -> dict[str, int]:
+    """The named points of the scale, which compiled code hides from Python."""
+    return {"DRAW": DRAW, "MATE": MATE, "INFINITE": INFINITE, "NO_SCORE": NO_SCORE, "MAX_PLY": MAX_PLY}

@@ -1,0 +1,222 @@
+"""The Universal Chess Interface: commands on standard input, answers on standard output.
+
+The search runs in a thread of its own, so that `stop`, `isready` and `quit` are heard at once. A command that makes
+no sense is answered by `info string` and otherwise ignored; the end of the input quits. (Rudolf Huber, Stefan
+Meyer-Kahlen: UCI protocol, 2006)
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import TextIO
+
+from engine.facade import (
+    DEFAULT_HASH_MB,
+    DEFAULT_OVERHEAD_MS,
+    STARTING_FEN,
+    Board,
+    Engine,
+    InvalidFen,
+    InvalidMove,
+    Limits,
+    SearchReport,
+    Thinking,
+    build_mode,
+    divide,
+)
+
+NAME = "lichessbot-engine 0.1.0"
+AUTHOR = "the lichessbot authors"
+MAX_HASH_MB = 65536
+MAX_OVERHEAD_MS = 10000
+MAX_PERFT_DEPTH = 20
+GO_NUMBERS = {
+    "wtime": "white_time_ms",
+    "btime": "black_time_ms",
+    "winc": "white_increment_ms",
+    "binc": "black_increment_ms",
+    "movestogo": "moves_to_go",
+    "depth": "depth",
+    "nodes": "nodes",
+    "movetime": "move_time_ms",
+}
+
+
+class UciError(ValueError):
+    """A command that cannot be carried out; the message goes to the user."""
+
+
+class Uci:
+    """One session. `run` returns when it is over."""
+
+    def __init__(self, output: TextIO = sys.stdout) -> None:
+        self._output = output
+        self._output_lock = Lock()
+        self._engine = Engine()
+        self._board = Board()
+        self._chess960 = False
+        self._thinking: Thinking | None = None
+        self._released = Event()           # an infinite search may give its move
+        self._worker: Thread | None = None
+        self._commands: dict[str, Callable[[list[str]], None]] = {
+            "uci": self._uci,
+            "isready": lambda words: self._say("readyok"),
+            "ucinewgame": self._new_game,
+            "position": self._position,
+            "setoption": self._set_option,
+            "go": self._go,
+            "stop": lambda words: self._stop(),
+        }
+
+    def run(self, lines: Iterable[str]) -> None:
+        """Obey until `quit` or the end of the input."""
+        for line in lines:
+            words = line.split()
+            if words == ["quit"]:
+                break
+            if words:
+                self._obey(words)
+        self._stop()
+
+    def _obey(self, words: list[str]) -> None:
+        command = self._commands.get(words[0])
+        if command is None:
+            self._say(f"info string unknown command {words[0][:40]!r}; known: {' '.join(self._commands)} quit")
+            return
+        try:
+            command(words[1:])
+        except (UciError, InvalidFen, InvalidMove, MemoryError) as error:
+            self._say(f"info string error: {error}")
+
+    def _say(self, text: str) -> None:
+        """One line out, whole, whichever thread says it. A reader that has gone away is no error: we are quitting."""
+        with self._output_lock, suppress(BrokenPipeError):
+            self._output.write(text + "\n")
+            self._output.flush()
+
+    # --- Commands ------------------------------------------------------------------------------------------------
+
+    def _uci(self, words: list[str]) -> None:
+        self._say(f"id name {NAME}")
+        self._say(f"id author {AUTHOR}")
+        self._say(f"option name Hash type spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}")
+        self._say("option name Threads type spin default 1 min 1 max 1")
+        self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
+        self._say("option name UCI_Chess960 type check default false")
+        self._say(f"info string engine runs {build_mode()}")
+        self._say("uciok")
+
+    def _new_game(self, words: list[str]) -> None:
+        self._stop()
+        self._engine.new_game()
+
+    def _position(self, words: list[str]) -> None:
+        """`startpos` or `fen ...`, then perhaps `moves ...`. On an error the old position stays."""
+        split = words.index("moves") if "moves" in words else len(words)
+        setup, moves = words[:split], words[split + 1 :]
+        if setup[:1] == ["fen"]:
+            fen = " ".join(setup[1:])
+        elif setup == ["startpos"]:
+            fen = STARTING_FEN
+        else:
+            raise UciError("expected position startpos or position fen FEN, then perhaps moves MOVE ...")
+        board = Board(fen, chess960=self._chess960)
+        for move in moves:
+            board.push(move)
+        self._stop()
+        self._board = board
+
+    def _set_option(self, words: list[str]) -> None:
+        """`name NAME value VALUE`; names are compared without case and may contain spaces."""
+        split = words.index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
+        self._stop()
+        match name.lower() if words[:1] == ["name"] else "":
+            case "hash":
+                self._engine.resize_hash(_number(name, value, 1, MAX_HASH_MB))
+            case "threads":
+                _number(name, value, 1, 1)
+            case "move overhead":
+                self._engine.move_overhead_ms = _number(name, value, 0, MAX_OVERHEAD_MS)
+            case "uci_chess960":
+                if value.lower() not in ("true", "false"):
+                    raise UciError(f"expected true or false for {name}, found {value[:40]!r}")
+                self._chess960 = value.lower() == "true"
+            case _:
+                raise UciError(f"unknown option {name[:40]!r}; known: Hash, Threads, Move Overhead, UCI_Chess960")
+
+    def _go(self, words: list[str]) -> None:
+        self._stop()
+        if words[:1] == ["perft"]:
+            self._perft(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
+            return
+        limits = _parse_limits(words)
+        self._engine.set_position(self._board)
+        self._thinking = self._engine.begin(limits)
+        self._released.clear()
+        if not limits.infinite:
+            self._released.set()
+        self._worker = Thread(target=self._think, args=(self._thinking,), name="search")
+        self._worker.start()
+
+    def _think(self, thinking: Thinking) -> None:
+        """The search thread: reports, then the move, which an infinite search keeps back until `stop`."""
+        result = thinking.run(lambda report: self._say(_info(report)))
+        self._released.wait()
+        ponder = f" ponder {result.ponder_move}" if result.ponder_move else ""
+        self._say(f"bestmove {result.best_move or '0000'}{ponder}")
+
+    def _stop(self) -> None:
+        """End the search, if one is running, and wait until its move is out."""
+        if self._worker is not None and self._thinking is not None:
+            self._thinking.stop()
+            self._released.set()
+            self._worker.join()
+            self._worker = None
+
+    def _perft(self, depth: int) -> None:
+        counts = divide(self._board.position, depth)
+        for move, count in counts.items():
+            self._say(f"{self._board.normalise(move)}: {count}")
+        self._say(f"\nNodes searched: {sum(counts.values())}")
+
+
+def _number(name: str, text: str, least: int, most: int) -> int:
+    """The whole number from `least` to `most`. Raises UciError."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise UciError(f"expected a whole number from {least} to {most} for {name}, found {text[:40]!r}")
+    return number
+
+
+def _parse_limits(words: list[str]) -> Limits:
+    """The limits of a `go` command. A clock below zero counts as empty; other words are refused."""
+    numbers: dict[str, int] = {}
+    infinite = not words
+    index = 0
+    while index < len(words):
+        word = words[index]
+        if word == "infinite":
+            infinite = True
+        elif word in GO_NUMBERS:
+            least = -(10**9) if word in ("wtime", "btime") else 0
+            value = words[index + 1] if index + 1 < len(words) else ""
+            numbers[GO_NUMBERS[word]] = max(0, _number(word, value, least, 10**12))
+            index += 1
+        else:
+            raise UciError(f"unknown word {word[:40]!r} after go; known: {' '.join(GO_NUMBERS)} infinite perft")
+        index += 1
+    return Limits(**numbers, infinite=infinite)
+
+
+def _info(report: SearchReport) -> str:
+    """One `info` line."""
+    score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
+    return (
+        f"info depth {report.depth} seldepth {report.selective_depth} score {score} nodes {report.nodes} "
+        f"nps {report.nps} hashfull {report.hashfull} time {report.time_ms} pv {' '.join(report.pv)}"
+    )
