@@ -25,7 +25,7 @@ def _choose_mode() -> None:
     if os.environ.get("ENGINE_PURE"):
         if find_spec("cython") is None:
             raise ImportError("ENGINE_PURE=1 runs the engine as plain Python, which needs: pip install cython")
-        sys.meta_path.insert(0, _SourceOnly)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _SourceOnly)
         return
     room = find_spec(f"{__name__}.bitboard")
     if room is None or room.origin is None or not room.origin.endswith(tuple(EXTENSION_SUFFIXES)):

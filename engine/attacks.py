@@ -8,7 +8,7 @@ that gathers them in the top bits, and shifted down to an index. (chessprogrammi
 import cython
 
 if cython.compiled:
-    from cython.cimports.engine.bitboard import u64, bit, popcount
+    from cython.cimports.engine.bitboard import bit, popcount, u64
     from cython.cimports.engine.pieces import BLACK, WHITE
 else:
     from engine.bitboard import ALL_SQUARES, bit, popcount, u64

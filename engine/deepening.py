@@ -50,7 +50,7 @@ def deepen(
 def _search_depth(
     search: Search, depth: int, expected: int, best: tuple[int, ...]
 ) -> tuple[int, tuple[int, ...]]:
-    """Score and variation of one depth, searched in a narrow window around the expected score that widens on failure."""
+    """Score and variation of one depth: a narrow window around the expected score, widened as often as it fails."""
     alpha, beta = -INFINITE, INFINITE
     margin = params.ASPIRATION_WINDOW
     if depth >= params.ASPIRATION_DEPTH and mate_distance(expected) is None:

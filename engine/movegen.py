@@ -11,11 +11,17 @@ from engine.move import uci_text
 
 if cython.compiled:
     from cython.cimports.engine.attacks import (
-        BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, LINE, PAWN_ATTACKS, bishop_attacks, rook_attacks)
-    from cython.cimports.engine.bitboard import (
-        ALL_SQUARES, END_RANKS, FILE_A, FILE_H, RANK_3, RANK_6, bit, lsb, u64)
+        BETWEEN,
+        KING_ATTACKS,
+        KNIGHT_ATTACKS,
+        LINE,
+        PAWN_ATTACKS,
+        bishop_attacks,
+        rook_attacks,
+    )
+    from cython.cimports.engine.bitboard import ALL_SQUARES, END_RANKS, FILE_A, FILE_H, RANK_3, RANK_6, bit, lsb, u64
     from cython.cimports.engine.move import CAPTURE, CASTLING, DOUBLE_PUSH, EN_PASSANT, PROMOTION, QUIET
-    from cython.cimports.engine.pieces import BISHOP, KING, KINDS, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
+    from cython.cimports.engine.pieces import BISHOP, KINDS, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
     from cython.cimports.engine.position import Position
 else:
     from engine.attacks import (
@@ -29,7 +35,7 @@ else:
     )
     from engine.bitboard import ALL_SQUARES, END_RANKS, FILE_A, FILE_H, RANK_3, RANK_6, bit, lsb, u64
     from engine.move import CAPTURE, CASTLING, DOUBLE_PUSH, EN_PASSANT, PROMOTION, QUIET
-    from engine.pieces import BISHOP, KING, KINDS, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
+    from engine.pieces import BISHOP, KINDS, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
     from engine.position import Position
 
 
@@ -87,7 +93,13 @@ def add_moves(moves: cython.p_int, end: cython.int, origin: cython.int, targets:
 @cython.nogil
 @cython.exceptval(check=False)
 def add_pawn_moves(
-    moves: cython.p_int, end: cython.int, targets: u64, step: cython.int, flag: cython.int, king: cython.int, pinned: u64
+    moves: cython.p_int,
+    end: cython.int,
+    targets: u64,
+    step: cython.int,
+    flag: cython.int,
+    king: cython.int,
+    pinned: u64,
 ) -> cython.int:
     """Append the pawn moves that arrive on `targets` from `step` squares behind, a pinned pawn's only along its pin.
 

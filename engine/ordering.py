@@ -88,7 +88,7 @@ def rank_tactical(position: Position, moves: cython.p_int, start: cython.int, en
 @cython.nogil
 @cython.exceptval(check=False)
 def next_move(moves: cython.p_int, index: cython.int, end: cython.int) -> cython.int:
-    """Bring the best of moves[index:end] to `index` and return it unranked: most nodes need only a few. Never raises."""
+    """Bring the best of moves[index:end] to `index` and return it unranked; most nodes need few. Never raises."""
     best: cython.int = index
     ranked: cython.int = moves[index]
     other: cython.int

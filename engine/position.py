@@ -6,17 +6,44 @@ Knows nothing of texts (`fen.py`) or of which moves are legal (`movegen.py`). `m
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 if cython.compiled:
     from cython.cimports.engine.attacks import (
-        BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, LINE, PAWN_ATTACKS, bishop_attacks, rook_attacks)
+        KING_ATTACKS,
+        KNIGHT_ATTACKS,
+        PAWN_ATTACKS,
+        bishop_attacks,
+        rook_attacks,
+    )
     from cython.cimports.engine.bitboard import DARK_SQUARES, bit, lsb, popcount, u64
     from cython.cimports.engine.move import (
-        CASTLING, DOUBLE_PUSH, EN_PASSANT, flag_of, from_square, is_capture, is_promotion, promoted_kind, to_square)
+        CASTLING,
+        DOUBLE_PUSH,
+        EN_PASSANT,
+        flag_of,
+        from_square,
+        is_capture,
+        is_promotion,
+        promoted_kind,
+        to_square,
+    )
     from cython.cimports.engine.piece_square import PHASE, PIECE_SQUARE
     from cython.cimports.engine.pieces import (
-        BISHOP, BLACK, KING, KINDS, KNIGHT, NO_PIECE, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE)
+        BISHOP,
+        BLACK,
+        KINDS,
+        KING,
+        KNIGHT,
+        NO_PIECE,
+        NO_SQUARE,
+        PAWN,
+        QUEEN,
+        ROOK,
+        WHITE,
+    )
     from cython.cimports.engine.zobrist import BLACK_KEY, CASTLING_KEY, EN_PASSANT_KEY, PIECE_KEY
 else:
     from engine.attacks import KING_ATTACKS, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
@@ -36,8 +63,8 @@ else:
     from engine.pieces import (
         BISHOP,
         BLACK,
-        KING,
         KINDS,
+        KING,
         KNIGHT,
         NO_PIECE,
         NO_SQUARE,
@@ -500,7 +527,7 @@ class Position:
         self.en_passant, self.halfmove_clock, self.height = other.en_passant, other.halfmove_clock, other.height
         self.piece_square, self.phase, self.key = other.piece_square, other.phase, other.key
 
-    def state(self) -> dict[str, object]:
+    def state(self) -> dict[str, Any]:
         """Every field that a move may change, by name; equal states are equal positions."""
         return {
             "board": [self.board[square] for square in range(64)],

@@ -15,14 +15,29 @@ if cython.compiled:
     from cython.cimports.engine.move import NO_MOVE, is_tactical
     from cython.cimports.engine.movegen import generate
     from cython.cimports.engine.ordering import next_move, rank_moves, rank_tactical
-    from cython.cimports.engine.params import (
-        LATE_MOVE_COUNT, LATE_MOVE_DEPTH, NULL_MOVE_DEPTH, REVERSE_FUTILITY_DEPTH)
+    from cython.cimports.engine.params import LATE_MOVE_COUNT, LATE_MOVE_DEPTH, NULL_MOVE_DEPTH, REVERSE_FUTILITY_DEPTH
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.pruning import late_move_reduction, null_move_reduction, reverse_futility_margin
     from cython.cimports.engine.score import (
-        DRAW, INFINITE, MAX_PLY, NO_SCORE, from_table, is_mate_score, mate_in, mated_in, to_table)
+        DRAW,
+        INFINITE,
+        MAX_PLY,
+        NO_SCORE,
+        from_table,
+        is_mate_score,
+        mated_in,
+        to_table,
+    )
     from cython.cimports.engine.transposition import (
-        EXACT, LOWER_BOUND, UPPER_BOUND, Table, entry_bound, entry_depth, entry_move, entry_score)
+        EXACT,
+        LOWER_BOUND,
+        UPPER_BOUND,
+        Table,
+        entry_bound,
+        entry_depth,
+        entry_move,
+        entry_score,
+    )
 else:
     from engine.bitboard import u64
     from engine.clock import Clock
@@ -41,7 +56,6 @@ else:
         NO_SCORE,
         from_table,
         is_mate_score,
-        mate_in,
         mated_in,
         to_table,
     )
@@ -369,8 +383,9 @@ class Search:
         side: cython.int = self.position.side_to_move
         self.history.remember_killer(move, ply)
         self.history.reward(side, move, depth)
-        for index in range(start, index):
-            move = self.moves[index] & 0xFFFF
+        tried: cython.int
+        for tried in range(start, index):
+            move = self.moves[tried] & 0xFFFF
             if not is_tactical(move):
                 self.history.punish(side, move, depth)
 

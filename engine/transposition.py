@@ -79,7 +79,7 @@ class Table:
     def prefetch(self, key: u64) -> cython.void:
         """Fetch the position's bucket into the cache while other work is done. Never raises."""
         if cython.compiled:
-            prefetch_address(cython.address(self.slots[scale(key, self.buckets) * 8]))
+            prefetch_address(cython.address(self.slots[scale(key, self.buckets) * 8]))  # noqa: F821 (C only)
 
     @cython.cfunc
     @cython.nogil

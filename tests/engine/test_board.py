@@ -1,0 +1,102 @@
+"""The rules as callers see them, judged by python-chess."""
+
+import chess
+import pytest
+
+from engine.facade import STARTING_FEN, Board, InvalidMove
+from tests.engine.positions import random_games
+
+
+def follow(board: chess.Board, chess960: bool) -> Board:
+    """Our board after the same game."""
+    ours = Board(board.root().fen(), chess960=chess960)
+    for move in board.move_stack:
+        ours.push(move.uci())
+    return ours
+
+
+def test_whole_random_games_equal_python_chess(chess960: bool) -> None:
+    theirs = chess.Board()
+    ours = Board()
+    for board in random_games(count=40, plies=150, chess960=chess960, seed=41):
+        if not board.move_stack:
+            ours = Board(board.fen(), chess960=chess960)
+        else:
+            ours.push(board.peek().uci())
+        theirs = board
+        assert ours.fen() == theirs.fen()
+        assert ours.turn == ("white" if theirs.turn else "black")
+        assert ours.is_check() == theirs.is_check()
+        assert ours.is_checkmate() == theirs.is_checkmate()
+        assert ours.is_stalemate() == theirs.is_stalemate()
+        assert ours.is_insufficient_material() == theirs.is_insufficient_material()
+        assert ours.halfmove_clock == theirs.halfmove_clock
+        assert (ours.repetition_count() >= 3) == theirs.is_repetition(3)
+        for side, color in (("white", chess.WHITE), ("black", chess.BLACK)):
+            assert ours.has_insufficient_material(side) == theirs.has_insufficient_material(color)
+
+
+def test_san_both_ways_equals_python_chess(chess960: bool) -> None:
+    for board in random_games(count=5, plies=100, chess960=chess960, seed=42):
+        ours = Board(board.fen(), chess960=chess960)
+        for move in board.legal_moves:
+            san = ours.san(move.uci())
+            assert san == board.san(move), board.fen()
+            assert ours.parse_san(san) == ours.normalise(move.uci())
+
+
+def test_the_board_is_unchanged_by_asking_for_san() -> None:
+    board = Board()
+    before = board.position.state()
+    board.san("e2e4")
+    assert board.position.state() == before
+
+
+@pytest.mark.parametrize("text", ["e1g1", "e1h1"])
+@pytest.mark.parametrize(("chess960", "spelt"), [(False, "e1g1"), (True, "e1h1")])
+def test_both_spellings_of_castling_are_understood(text: str, chess960: bool, spelt: str) -> None:
+    board = Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1", chess960=chess960)
+    assert board.normalise(text) == spelt
+    assert board.king_takes_rook(text) == "e1h1"
+    assert board.san(text) == "O-O"
+    assert board.push(text) == spelt
+    assert board.fen() == "4k3/8/8/8/8/8/8/5RK1 b - - 1 1"
+
+
+def test_a_king_step_beside_its_rook_is_no_castling() -> None:
+    board = Board("4k3/8/8/8/8/8/8/5KR1 w G - 0 1", chess960=True)
+    board.push("f1g1")
+    assert board.piece_at("g1") == "K"
+    assert board.piece_at("f1") == "R"
+    board = Board("4k3/8/8/8/8/8/8/5K1R w H - 0 1", chess960=True)
+    board.push("f1g1")
+    assert board.piece_at("f1") is None
+
+
+@pytest.mark.parametrize("text", ["e2e5", "e9e4", "", "0000", "e7e8x", "e2e4q", "\x00" * 9])
+def test_an_illegal_move_is_refused_and_nothing_changes(text: str) -> None:
+    board = Board()
+    with pytest.raises(InvalidMove) as caught:
+        board.push(text)
+    assert STARTING_FEN in str(caught.value)
+    assert board.fen() == STARTING_FEN
+    assert board.moves == []
+
+
+def test_a_repetition_counts_the_whole_game() -> None:
+    board = Board()
+    assert board.repetition_count() == 1
+    for count in (2, 3, 4, 5):
+        for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
+            board.push(move)
+        assert board.repetition_count() == count
+
+
+def test_a_copy_is_independent() -> None:
+    board = Board()
+    board.push("e2e4")
+    copy = board.copy()
+    copy.push("e7e5")
+    assert board.moves == ["e2e4"]
+    assert copy.moves == ["e2e4", "e7e5"]
+    assert copy.fullmove_number == board.fullmove_number + 1

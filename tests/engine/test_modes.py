@@ -1,0 +1,54 @@
+"""Compiled and plain: the same answers, and never plain by accident."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.facade import build_mode
+
+PROBE = """
+import json
+from engine.facade import Board, Engine, Limits, build_mode, perft
+from engine.bench import POSITIONS
+answers = []
+for fen, depth in zip(POSITIONS[::6], (3, 3, 4, 4, 4, 5, 5, 5, 5), strict=True):
+    board = Board(fen)
+    engine = Engine(hash_mb=1)
+    engine.set_position(board)
+    result = engine.go(Limits(depth=depth))
+    answers.append((fen, result.best_move, result.report.score_cp, result.report.mate_in, result.report.nodes,
+                    result.report.pv, board.evaluate(), perft(board.position, 2)))
+print(json.dumps([build_mode(), answers]))
+"""
+
+
+def run_probe(pure: str, program: str = PROBE) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "ENGINE_PURE": pure}
+    command = [sys.executable, "-P", "-c", program]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
+def test_compiled_and_plain_find_the_same_move_score_and_nodes() -> None:
+    compiled, plain = run_probe(""), run_probe("1")
+    assert compiled.stderr == plain.stderr == ""
+    compiled_mode, compiled_answers = json.loads(compiled.stdout)
+    plain_mode, plain_answers = json.loads(plain.stdout)
+    assert (compiled_mode, plain_mode) == ("compiled", "plain")
+    assert compiled_answers == plain_answers
+
+
+def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:
+    copy = tmp_path / "engine"
+    copy.mkdir()
+    for source in Path(engine.__file__).parent.glob("*.py"):
+        (copy / source.name).write_bytes(source.read_bytes())
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import engine.facade"
+    refused = run_probe("", program)
+    assert refused.returncode != 0
+    assert "pip install" in refused.stderr.splitlines()[-1]

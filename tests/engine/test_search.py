@@ -1,0 +1,139 @@
+"""What the search finds: mates, the shorter first, draws; and that it stops when told."""
+
+import threading
+import time
+
+import chess
+import pytest
+
+from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchResult
+
+
+def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
+    engine = Engine(hash_mb=4)
+    board = Board(fen)
+    for move in moves:
+        board.push(move)
+    engine.set_position(board)
+    return engine.go(Limits(**limits))
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "mate"),
+    [
+        pytest.param("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", "a1a8", 1, id="back rank"),
+        pytest.param("r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 0 1", "h5f7", 1, id="scholar"),
+        pytest.param("6rk/6pp/8/6N1/8/8/8/6K1 w - - 0 1", "g5f7", 1, id="smothered"),
+        pytest.param("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", "a1a6", 2, id="Morphy's problem"),
+        pytest.param("8/8/8/8/8/2k5/1q6/K7 w - - 0 1", None, 0, id="already mated"),
+        pytest.param("k7/8/2K5/8/8/8/8/1Q6 w - - 0 1", "b1b7", 1, id="queen beside the king"),
+    ],
+)
+def test_finds_mate(fen: str, move: str | None, mate: int) -> None:
+    result = think(fen, depth=6)
+    assert result.best_move == move
+    if move is not None:
+        assert result.report is not None
+        assert result.report.mate_in == mate
+        assert result.report.score_cp is None
+
+
+def test_a_mate_against_us_is_negative_and_put_off() -> None:
+    result = think("k7/8/1K6/8/8/8/8/7R b - - 0 1", depth=4)
+    assert result.report is not None
+    assert result.report.mate_in == -1
+
+
+def test_stalemate_has_no_move() -> None:
+    assert think("k7/2Q5/1K6/8/8/8/8/8 b - - 0 1", depth=3) == SearchResult(None, None, None)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        pytest.param("8/8/4k3/8/8/3NK3/8/8 w - - 0 1", id="a lone knight"),
+        pytest.param("8/8/4k3/8/8/3QK3/8/8 w - - 99 80", id="fifty moves, unless mate"),
+    ],
+)
+def test_a_dead_draw_is_scored_zero(fen: str) -> None:
+    report = think(fen, depth=5).report
+    assert report is not None
+    assert report.score_cp == 0
+
+
+def test_mate_on_the_hundredth_half_move_wins() -> None:
+    report = think("k7/8/2K5/8/8/8/8/1Q6 w - - 99 80", depth=3).report
+    assert report is not None
+    assert report.mate_in == 1
+
+
+def test_a_perpetual_is_taken_when_losing() -> None:
+    fen = "6k1/6p1/8/7Q/8/1r6/q7/6K1 w - - 0 1"
+    report = think(fen, depth=10).report
+    assert report is not None
+    assert report.score_cp == 0
+
+
+def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
+    moves = ("h1g1", "g8h8", "g1h1", "h8g8", "h1g1", "g8h8", "g1h1")
+    report = think("6k1/8/8/8/8/8/8/K6Q w - - 0 1", moves=moves, depth=6).report
+    assert report is not None
+    assert report.score_cp == 0, "Black goes to g8 for the third time"
+
+
+def test_equal_searches_visit_equal_nodes() -> None:
+    first, second = think(STARTING_FEN, depth=9).report, think(STARTING_FEN, depth=9).report
+    assert first is not None
+    assert second is not None
+    assert (first.nodes, first.pv, first.score_cp) == (second.nodes, second.pv, second.score_cp)
+
+
+def test_a_node_limit_is_exact() -> None:
+    assert think(STARTING_FEN, nodes=5_000).best_move is not None
+    report = think(STARTING_FEN, nodes=5_000).report
+    assert report is not None
+    assert report.nodes <= 5_000
+
+
+def test_the_variation_is_legal() -> None:
+    board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    report = think(board.fen(), depth=9).report
+    assert report is not None
+    for move in report.pv:
+        board.push_uci(move)
+
+
+def test_stop_ends_an_infinite_search_at_once() -> None:
+    engine = Engine()
+    threading.Timer(0.2, engine.stop).start()
+    started = time.perf_counter()
+    result = engine.go(Limits(infinite=True))
+    assert 0.15 < time.perf_counter() - started < 0.6
+    assert result.best_move in Board().legal_moves()
+
+
+def test_stop_before_the_search_runs_still_gives_a_legal_move() -> None:
+    engine = Engine()
+    thinking = engine.begin(Limits(infinite=True))
+    thinking.stop()
+    assert thinking.run().best_move in Board().legal_moves()
+
+
+def test_the_interpreter_lock_is_free_during_a_search() -> None:
+    engine = Engine()
+    worker = threading.Thread(target=engine.go, args=(Limits(infinite=True),))
+    worker.start()
+    longest = 0.0
+    for _ in range(100):
+        started = time.perf_counter()
+        time.sleep(0.002)
+        longest = max(longest, time.perf_counter() - started)
+    engine.stop()
+    worker.join()
+    assert longest < 0.1
+
+
+def test_the_only_legal_move_is_not_thought_about() -> None:
+    result = think("7k/8/8/8/8/8/1r6/K7 w - - 0 1", white_time_ms=60_000)
+    assert result.report is not None
+    assert result.report.depth <= 2

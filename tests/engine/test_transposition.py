@@ -1,0 +1,34 @@
+"""The table from a caller's view."""
+
+import pytest
+
+from engine.facade import Board, Engine, Limits
+from engine.transposition import Table
+
+
+def test_a_new_table_is_empty_and_a_search_fills_it() -> None:
+    engine = Engine(hash_mb=1)
+    result = engine.go(Limits(nodes=300_000))
+    assert result.report is not None
+    assert result.report.hashfull > 20
+    engine.new_game()
+    assert Table(1).hashfull() == 0
+    result = engine.go(Limits(depth=1))
+    assert result.report is not None
+    assert result.report.hashfull < 10
+
+
+def test_a_size_no_machine_has_is_refused_and_the_old_table_stays() -> None:
+    engine = Engine(hash_mb=1)
+    with pytest.raises(MemoryError, match="hash table"):
+        engine.resize_hash(1 << 40)
+    assert engine.go(Limits(depth=3)).best_move in Board().legal_moves()
+
+
+def test_what_was_found_is_used_again() -> None:
+    engine = Engine(hash_mb=16)
+    first = engine.go(Limits(depth=9)).report
+    again = engine.go(Limits(depth=9)).report
+    assert first is not None
+    assert again is not None
+    assert again.nodes < first.nodes / 2

@@ -1,0 +1,147 @@
+"""The protocol, spoken by python-chess and by nobody's client."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import chess
+import chess.engine
+import pytest
+
+from engine.facade import build_mode
+
+COMMAND = [sys.executable, "-P", "-m", "engine"]
+
+
+@pytest.fixture
+def client() -> Iterator[chess.engine.SimpleEngine]:
+    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=20) as engine:
+        yield engine
+
+
+def converse(*lines: str, timeout: float = 20) -> list[str]:
+    """All answers to these lines, after which the input ends."""
+    answer = subprocess.run(
+        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=timeout, check=False
+    )
+    assert answer.stderr == ""
+    assert answer.returncode == 0
+    return answer.stdout.splitlines()
+
+
+def test_python_chess_plays_a_game_with_us(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board()
+    while not board.is_game_over() and board.ply() < 60:
+        played = client.play(board, chess.engine.Limit(white_clock=1.0, black_clock=1.0))
+        assert played.move is not None
+        board.push(played.move)
+    assert board.ply() > 8
+
+
+def test_python_chess_analyses_with_us(client: chess.engine.SimpleEngine) -> None:
+    info = client.analyse(chess.Board(), chess.engine.Limit(depth=6))
+    assert info["depth"] == 6
+    assert info["pv"]
+    assert info["nodes"] > 0
+    mate = client.analyse(chess.Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"), chess.engine.Limit(depth=3))
+    assert mate["score"].relative == chess.engine.Mate(1)
+
+
+def test_chess960_castles_as_king_takes_rook(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board("4k3/8/8/8/8/8/8/4K2R w H - 0 1", chess960=True)
+    only_castling = client.play(board, chess.engine.Limit(depth=4))
+    assert only_castling.move in board.legal_moves
+
+
+def test_the_greeting_names_engine_build_and_options() -> None:
+    lines = converse("uci", "quit")
+    assert lines[0].startswith("id name ")
+    assert f"info string engine runs {build_mode()}" in lines
+    assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
+        "option name Hash", "option name Threads", "option name Move Overhead", "option name UCI_Chess960"
+    ]
+    assert lines[-1] == "uciok"
+
+
+def test_perft_divides() -> None:
+    lines = converse("position startpos moves e2e4", "go perft 2")
+    assert "e7e5: 29" in lines
+    assert lines[-1] == "Nodes searched: 600"
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("xyzzy", "unknown command 'xyzzy'"),
+        ("position", "expected position startpos"),
+        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "White has 0 kings"),
+        ("position startpos moves e2e5", "'e2e5' is not legal here"),
+        ("setoption name Hash value 0", "expected a whole number from 1"),
+        ("setoption name Hash value many", "expected a whole number from 1"),
+        ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
+        ("setoption name UCI_Chess960 value maybe", "expected true or false"),
+        ("setoption", "unknown option"),
+        ("go depth", "expected a whole number"),
+        ("go sideways", "unknown word 'sideways'"),
+        ("go perft x", "expected a whole number from 1"),
+    ],
+)
+def test_nonsense_is_answered_and_survived(line: str, answer: str) -> None:
+    lines = converse("position startpos moves e2e4", line, "isready", "go depth 1", "quit")
+    assert any(answer in said for said in lines if said.startswith("info string")), lines
+    assert "readyok" in lines
+    assert lines[-1].startswith("bestmove")
+
+
+def test_stop_before_go_and_go_while_searching_are_survived() -> None:
+    lines = converse("stop", "go infinite", "go infinite", "position startpos", "go depth 2", "quit")
+    assert sum(line.startswith("bestmove") for line in lines) == 3
+
+
+def test_every_go_is_answered_once_in_order() -> None:
+    lines = converse(*["go nodes 200"] * 20, "isready")
+    assert sum(line.startswith("bestmove") for line in lines) == 20
+
+
+def test_an_infinite_search_keeps_its_move_until_stop() -> None:
+    child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write("position fen 7k/8/8/8/8/8/1r6/K7 w - - 0 1\ngo infinite\nisready\n")
+    seen = []
+    while (line := child.stdout.readline().strip()) != "readyok":
+        seen.append(line)
+    time.sleep(0.3)
+    child.stdin.write("isready\nstop\nquit\n")
+    rest = child.stdout.read().splitlines()
+    child.wait(5)
+    child.stdin.close()
+    child.stdout.close()
+    assert not any(line.startswith("bestmove") for line in seen)
+    assert rest.index("readyok") < next(i for i, line in enumerate(rest) if line.startswith("bestmove"))
+
+
+def test_the_end_of_the_input_quits_in_mid_search() -> None:
+    started = time.perf_counter()
+    assert converse("go infinite")[-1].startswith("bestmove")
+    assert time.perf_counter() - started < 5
+
+
+def test_checkmate_on_the_board_has_no_move() -> None:
+    assert converse("position fen 8/8/8/8/8/2k5/1q6/K7 w - - 0 1", "go depth 3")[-1] == "bestmove 0000"
+
+
+def test_a_reader_that_went_away_is_no_crash() -> None:
+    child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdin is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    os.write(child.stdin.fileno(), b"uci\ngo depth 3\n")
+    child.stdin.close()
+    errors = child.stderr.read().decode()
+    child.stderr.close()
+    child.wait(10)
+    assert "Traceback" not in errors
