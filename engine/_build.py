@@ -7,7 +7,7 @@ own instructions (the portable build is the default, and as fast for everything 
 import os
 
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import BaseError
+from setuptools.errors import BaseError, CCompilerError
 
 CURE = (
     "the chess engine could not be compiled. It needs a C compiler and Python's headers: "
@@ -36,5 +36,5 @@ class BuildExt(build_ext):
                 extension.extra_link_args += ["-s"]
         try:
             super().build_extensions()
-        except (BaseError, OSError) as error:
+        except (BaseError, CCompilerError, OSError) as error:
             raise SystemExit(f"error: {CURE} (the compiler said: {str(error).splitlines()[0]})") from None
