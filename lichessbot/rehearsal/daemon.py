@@ -1,0 +1,123 @@
+"""The unchanged bot daemon as a process of its own, pointed at the embedded Lichess.
+
+Knows how it is started, stopped and looked after; what it plays is not known here.
+"""
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games left to finish
+LEAVE_TIMEOUT_S = 5.0           # after the second
+BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind would be delivered as one
+LEFTOVER_GRACE_S = 2.0          # children may need a moment to notice that their parent is gone
+
+_MARK = "LICHESSBOT_REHEARSAL"
+_ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
+
+
+class Daemon:
+    """One `lichessbot run` against `url`, its config and log in `folder`."""
+
+    def __init__(self, url: str, token: str, concurrency: int, folder: Path) -> None:
+        self.log_path = folder / "daemon.log"
+        self._config_path = folder / "config.yml"
+        self._config_path.write_text(yaml.safe_dump(_config(url, concurrency), sort_keys=False))
+        self._mark = f"{_MARK}={secrets.token_hex(8)}"
+        self._environment = {**os.environ, "LICHESS_BOT_TOKEN": token, _MARK: self._mark.partition("=")[2]}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """`-P`: the folder one happens to stand in must not shadow the installed package."""
+        command = [sys.executable, "-P", "-m", "lichessbot", "run", "--config", str(self._config_path)]
+        with self.log_path.open("wb") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                start_new_session=True,
+            )
+
+    def exit_code(self) -> int | None:
+        """None while it runs or before it was started."""
+        return None if self._process is None else self._process.poll()
+
+    def stop(self) -> str | None:
+        """Ask it to end, more firmly each time. Returns what was wrong with the way it went, if anything."""
+        process = self._process
+        if process is None:
+            return None
+        if process.poll() is not None:
+            return f"the daemon ended by itself with exit code {process.returncode}"
+        for timeout_s in (STOP_TIMEOUT_S, LEAVE_TIMEOUT_S):
+            process.send_signal(signal.SIGTERM)
+            try:
+                code = process.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                continue
+            return None if code == 0 else f"the daemon ended with exit code {code}"
+        process.kill()
+        process.wait()
+        return "the daemon did not end when asked to and was killed"
+
+    def leave_now(self) -> None:
+        """Two signals: the daemon leaves its games and ends."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            time.sleep(BETWEEN_SIGNALS_S)
+        self.stop()
+
+    def leftovers(self) -> list[int]:
+        """Processes the daemon started that outlive it; empty where the system has no /proc."""
+        deadline = time.monotonic() + LEFTOVER_GRACE_S
+        while (left := self._marked_processes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return left
+
+    def logged_errors(self) -> list[str]:
+        """Lines of its log that tell of an error, whatever else they say."""
+        return [line for line in self.log_tail(None) if _ERROR.search(line)]
+
+    def log_tail(self, lines: int | None) -> list[str]:
+        """The last `lines` lines it wrote; all of them if None."""
+        if not self.log_path.exists():
+            return []
+        written = self.log_path.read_text(errors="replace").splitlines()
+        return written if lines is None else written[-lines:]
+
+    def _marked_processes(self) -> list[int]:
+        """Children inherit the environment, whatever session or parent they end up with."""
+        mark = self._mark.encode()
+        return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
+
+
+def _environment(process: Path) -> list[bytes]:
+    try:
+        return (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []           # it ended meanwhile, or belongs to somebody else
+
+
+def _config(url: str, concurrency: int) -> dict[str, object]:
+    """Everything an operator may write that lets every rehearsal game in."""
+    challenge = {
+        "concurrency": concurrency,
+        "variants": ["standard", "chess960", "fromPosition"],
+        "time_controls": ["bullet", "blitz", "rapid", "classical"],
+        "modes": ["casual", "rated"],
+        "accept_bot": True,
+        "min_increment": 0,
+        "max_increment": 180,
+        "min_base": 0,
+        "max_base": 10800,
+    }
+    return {"url": url, "challenge": challenge, "engine": {"hash_mb": 16}}

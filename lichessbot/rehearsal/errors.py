@@ -1,0 +1,89 @@
+"""What the embedded Lichess answers when it does not do what was asked. Knows no HTTP library.
+
+    ApiError                any answer with status 400 or above
+    ├── Refused        400  {"error": "text"}
+    ├── InvalidForm    400  {"error": {"field": ["text"]}, "field": ["text"]}
+    ├── Unauthorized   401  no token, unknown token, or a token of somebody else
+    ├── MissingScope   403  the token may not do this
+    ├── NotForBots     403  an endpoint for human accounts
+    └── NotFound       404  no such thing, or not yours
+"""
+
+from collections.abc import Collection, Mapping
+from typing import ClassVar
+
+from lichessbot.rehearsal.vocabulary import Scope
+
+GLOBAL_FIELD = "global"
+
+
+class ApiError(Exception):
+    """An answer that refuses a request (contract 1.1)."""
+
+    status: ClassVar[int] = 400
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def body(self) -> dict[str, object]:
+        return {"error": self.text}
+
+    def headers(self) -> dict[str, str]:
+        return {}
+
+
+class Refused(ApiError):
+    """A command the rules do not allow now."""
+
+
+class InvalidForm(ApiError):
+    """Parameters that did not validate: the texts of each field, repeated beside `error` (contract 1.1)."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{field}: {text}" for field, text in problems.items()))
+        self._problems = {field: [text] for field, text in problems.items()}
+
+    def body(self) -> dict[str, object]:
+        return {"error": self._problems, **self._problems}
+
+
+class Unauthorized(ApiError):
+    """The request does not prove who sends it."""
+
+    status = 401
+
+
+class MissingScope(ApiError):
+    """The token is good, but may not do this."""
+
+    status = 403
+
+    def __init__(self, accepted: Collection[Scope], granted: Collection[Scope]) -> None:
+        super().__init__(f"Missing scope: {', '.join(accepted)}")
+        self._accepted = accepted
+        self._granted = granted
+
+    def headers(self) -> dict[str, str]:
+        return {
+            "X-OAuth-Scopes": ", ".join(sorted(self._granted)),
+            "X-Accepted-OAuth-Scopes": ", ".join(self._accepted),
+        }
+
+
+class NotForBots(ApiError):
+    """A bot called an endpoint made for people."""
+
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__("This API endpoint is not for Bot accounts.")
+
+
+class NotFound(ApiError):
+    """No such thing, or none of the caller's."""
+
+    status = 404
+
+    def __init__(self, text: str = "Not found") -> None:
+        super().__init__(text)

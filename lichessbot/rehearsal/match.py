@@ -1,0 +1,251 @@
+"""A series of games of the house against one bot: who challenges it when, and what came of it.
+
+Lives on the event loop as an observer of the site. It judges by the state of the games alone; what
+the bot's process does is not known here.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.facade import chess960_fen
+from lichessbot.rehearsal import export
+from lichessbot.rehearsal.accounts import Account
+from lichessbot.rehearsal.challenges import CHESS960_STARTS, Challenge, Terms
+from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.game import Game
+from lichessbot.rehearsal.house import House
+from lichessbot.rehearsal.opponents import Opponent, OpponentKind, opponent
+from lichessbot.rehearsal.site import ChallengeSettled, GameEnded, GameStarted, Happening, Site
+from lichessbot.rehearsal.starts import FROM_POSITION_FENS
+from lichessbot.rehearsal.table import Table
+from lichessbot.rehearsal.timing import wall_ms
+from lichessbot.rehearsal.vocabulary import (
+    BOT_TITLE,
+    ChallengeStatus,
+    Color,
+    ColorChoice,
+    DeclineReason,
+    Status,
+    Variant,
+)
+
+MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What shall be played."""
+
+    games: int
+    concurrency: int
+    clock: RealTime
+    variant: Variant
+    opponent: OpponentKind
+    depth: int
+    seed: int
+
+
+class Outcome(StrEnum):
+    """How a game came out for the bot."""
+
+    WON = "won"
+    DRAWN = "drawn"
+    LOST = "lost"
+    FAILED = "failed"           # not decided by the rules on the board, and the bot is to blame
+
+
+@dataclass(eq=False)
+class Bout:
+    """One game of the series, from the first challenge on."""
+
+    number: int
+    opponent: Account
+    bot_color: Color
+    tries: int = 0
+    challenge: Challenge | None = None
+    game: Game | None = None
+    outcome: Outcome | None = None
+    reason: str = ""
+    timer: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    @property
+    def is_over(self) -> bool:
+        return self.outcome is not None
+
+
+class Match:
+    """Keeps up to `concurrency` games going until all have ended; `say` hears what a reader wants to know."""
+
+    def __init__(
+        self, site: Site, house: House, bot: Account, plan: Plan, say: Callable[[str], None]
+    ) -> None:
+        self.plan = plan
+        self.bouts: list[Bout] = []
+        self._site = site
+        self._bot = bot
+        self._say = say
+        self._opponents = [self._hire(house, number) for number in range(1, plan.concurrency + 1)]
+        site.observe(self._on)
+
+    @property
+    def opponent_names(self) -> list[str]:
+        return [account.name for account in self._opponents]
+
+    @property
+    def is_over(self) -> bool:
+        return len(self.bouts) == self.plan.games and all(bout.is_over for bout in self.bouts)
+
+    def fill(self) -> None:
+        """Challenge the bot as often as games are missing; further challenges follow as games end."""
+        while len(self.bouts) < self.plan.games and len(self._running()) < self.plan.concurrency:
+            number = len(self.bouts) + 1
+            busy = {bout.opponent for bout in self._running()}
+            free = [account for account in self._opponents if account not in busy]
+            bot_color = Color.WHITE if number % 2 else Color.BLACK
+            bout = Bout(number, free[number % len(free)], bot_color)
+            self.bouts.append(bout)
+            self._challenge(bout)
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(bout.outcome is outcome for bout in self.bouts)
+
+    def pgn(self) -> str:
+        """All games that were started, in order."""
+        games = [
+            export.pgn(bout.game, self._site.url, round_name=str(bout.number))
+            for bout in self.bouts
+            if bout.game is not None
+        ]
+        return "".join(f"{text.strip()}\n\n" for text in games)
+
+    def _running(self) -> list[Bout]:
+        return [bout for bout in self.bouts if not bout.is_over]
+
+    def _hire(self, house: House, number: int) -> Account:
+        """Every second player of the house is a bot itself."""
+        kind = self.plan.opponent
+        is_bot = number % 2 == 0
+        account = Account(
+            f"{kind.capitalize()}{'Bot' if is_bot else 'Human'}{number}",
+            created_at_ms=wall_ms(),
+            title=BOT_TITLE if is_bot else None,
+            bio=f"Plays {kind} moves in rehearsals.",
+            allows_takebacks=not is_bot,
+        )
+        self._site.accounts.add(account)
+        return house.hire(account, self._mind)
+
+    def _mind(self, game_id: str) -> Opponent:
+        """The same seed gives the same opponent in the same game of the series."""
+        bout = self._bout_of(game_id)
+        seed = f"{self.plan.seed}/{bout.number if bout is not None else game_id}"
+        return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth)
+
+    def _challenge(self, bout: Bout) -> None:
+        bout.tries += 1
+        bout.challenge = self._site.invite(bout.opponent, self._bot, self._terms(bout))
+        bout.timer = asyncio.get_running_loop().call_later(
+            self._site.timing.challenge_expiry_s, self._give_up, bout, bout.challenge
+        )
+
+    def _give_up(self, bout: Bout, challenge: Challenge) -> None:
+        """Nobody answered: an expired challenge could still be accepted, so it is withdrawn."""
+        self._site.cancel(challenge.id, bout.opponent)
+        self._fail(bout, "challenge not answered")
+
+    def _terms(self, bout: Bout) -> Terms:
+        return Terms(
+            variant=self.plan.variant,
+            time_control=self.plan.clock,
+            color=ColorChoice(bout.bot_color.other.value),
+            fen=self._start(pair=(bout.number - 1) // 2),
+        )
+
+    def _start(self, pair: int) -> str | None:
+        """Each start is played twice, once with either colour."""
+        match self.plan.variant:
+            case Variant.CHESS960:
+                return chess960_fen(random.Random(f"{self.plan.seed}/{pair}").randrange(CHESS960_STARTS))
+            case Variant.FROM_POSITION:
+                return FROM_POSITION_FENS[pair % len(FROM_POSITION_FENS)]
+            case _:
+                return None
+
+    def _on(self, happening: Happening) -> None:
+        match happening:
+            case ChallengeSettled(challenge) if bout := self._bout_of(challenge.id):
+                self._on_settled(bout, challenge)
+            case GameStarted(table) if bout := self._bout_of(table.game.id):
+                self._on_start(bout, table)
+            case GameEnded(table) if bout := self._bout_of(table.game.id):
+                self._on_end(bout, table.game)
+
+    def _bout_of(self, challenge_id: str) -> Bout | None:
+        """A challenge has the id of the game it becomes."""
+        running = self._running()
+        return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
+
+    def _on_settled(self, bout: Bout, challenge: Challenge) -> None:
+        self._cancel_timer(bout)
+        if challenge.settled is not ChallengeStatus.DECLINED:
+            return
+        if challenge.decline_reason is DeclineReason.LATER and bout.tries < MAX_TRIES:
+            bout.timer = asyncio.get_running_loop().call_later(
+                self._site.timing.later_retry_s, self._challenge, bout
+            )
+        else:
+            reason = challenge.decline_reason or DeclineReason.GENERIC
+            self._fail(bout, f"challenge declined: {reason.wire_key}")
+
+    def _on_start(self, bout: Bout, table: Table) -> None:
+        bout.game = table.game
+        bout.timer = asyncio.get_running_loop().call_later(
+            self._site.timing.first_moves_s, self._abort_idle, table
+        )
+        setup = table.game.setup
+        what = f"{setup.variant.display_name} {setup.time_control}"
+        self._say(f"game {bout.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
+
+    def _abort_idle(self, table: Table) -> None:
+        """Clocks do not run before both have moved: a bot that never moves would hold us up for ever."""
+        if table.game.is_abortable:
+            table.abort()
+
+    def _on_end(self, bout: Bout, game: Game) -> None:
+        outcome, reason = judge(game, bout.bot_color)
+        self._close(bout, outcome, reason)
+
+    def _fail(self, bout: Bout, reason: str) -> None:
+        self._close(bout, Outcome.FAILED, reason)
+
+    def _close(self, bout: Bout, outcome: Outcome, reason: str) -> None:
+        self._cancel_timer(bout)
+        bout.outcome = outcome
+        bout.reason = reason
+        game_id = "" if bout.challenge is None else f" {bout.challenge.id}"
+        plies = 0 if bout.game is None else bout.game.ply
+        self._say(f"game {bout.number}{game_id}: {outcome}, {reason}, {plies} plies")
+        self.fill()
+
+    def _cancel_timer(self, bout: Bout) -> None:
+        if bout.timer is not None:
+            bout.timer.cancel()
+            bout.timer = None
+
+
+def judge(game: Game, bot_color: Color) -> tuple[Outcome, str]:
+    """How an ended game came out for the side `bot_color`, and why.
+
+    Flagging, staying away, aborting and resigning are failures: no rehearsal asks a bot for them.
+    """
+    reason = game.status.wire_name
+    missed_its_turn = game.status in (Status.OUT_OF_TIME, Status.TIMEOUT) and game.turn is bot_color
+    resigned = game.status is Status.RESIGN and game.winner is not bot_color
+    if game.status is Status.ABORTED or missed_its_turn or resigned:
+        return Outcome.FAILED, reason
+    if game.winner is None:
+        return Outcome.DRAWN, reason
+    return (Outcome.WON if game.winner is bot_color else Outcome.LOST), reason

@@ -1,0 +1,19 @@
+"""Start positions for From Position games of the house: a few ordinary middlegames and endgames.
+
+Composed for this project to exercise castling rights, en passant, black to move and promotion.
+"""
+
+FROM_POSITION_FENS = (
+    # An open game with every castling right, white to move.
+    "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 0 1",
+    # Black to move, en passant at once.
+    "rnbqkbnr/ppp1pppp/8/8/3pP3/5N2/PPPP1PPP/RNBQKB1R b KQkq e3 0 1",
+    # Kings on opposite wings still to castle: white short, black long.
+    "r3kb1r/pppqpppp/2n2n2/3p1b2/3P1B2/2N1PN2/PPP2PPP/R2QK2R w Kq - 0 1",
+    # A rook endgame with passed pawns on both sides.
+    "8/5pk1/1p4p1/p1r4p/P4R1P/1P4P1/5PK1/8 w - - 0 1",
+    # Pawns about to promote.
+    "8/P5k1/8/6p1/6P1/8/p5K1/8 b - - 0 1",
+    # A queenless middlegame, black to move.
+    "r4rk1/pp1b1ppp/2n1pn2/2b5/8/1N2PN2/PP2BPPP/R1B2RK1 b - - 0 1",
+)

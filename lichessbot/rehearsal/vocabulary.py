@@ -1,0 +1,208 @@
+"""The words of the Lichess API as enumerations, spelled as they stand on the wire.
+
+Knows names and numbers only; no rule of the game and no shape of a payload lives here.
+"""
+
+from enum import Enum, StrEnum
+from typing import Literal
+
+BOT_TITLE = "BOT"
+
+ColorName = Literal["white", "black"]
+
+
+class Color(StrEnum):
+    """A side of the board."""
+
+    WHITE = "white"
+    BLACK = "black"
+
+    @property
+    def other(self) -> "Color":
+        return Color.BLACK if self is Color.WHITE else Color.WHITE
+
+    @property
+    def rules_name(self) -> ColorName:
+        """The same side as `engine.facade` spells it."""
+        return "white" if self is Color.WHITE else "black"
+
+
+class ColorChoice(StrEnum):
+    """The colour a challenger asks for (contract 3.4)."""
+
+    WHITE = "white"
+    BLACK = "black"
+    RANDOM = "random"
+
+
+class Status(Enum):
+    """How a game stands or ended: number and name (contract 6)."""
+
+    CREATED = (10, "created")
+    STARTED = (20, "started")
+    ABORTED = (25, "aborted")
+    MATE = (30, "mate")
+    RESIGN = (31, "resign")
+    STALEMATE = (32, "stalemate")
+    TIMEOUT = (33, "timeout")
+    DRAW = (34, "draw")
+    OUT_OF_TIME = (35, "outoftime")
+    CHEAT = (36, "cheat")
+    NO_START = (37, "noStart")
+    UNKNOWN_FINISH = (38, "unknownFinish")
+    INSUFFICIENT_MATERIAL_CLAIM = (39, "insufficientMaterialClaim")
+    VARIANT_END = (60, "variantEnd")
+
+    @property
+    def number(self) -> int:
+        return self.value[0]
+
+    @property
+    def wire_name(self) -> str:
+        return self.value[1]
+
+    @property
+    def is_over(self) -> bool:
+        return self not in (Status.CREATED, Status.STARTED)
+
+
+class Variant(Enum):
+    """Variant key, name and short name (contract 5.1)."""
+
+    STANDARD = ("standard", "Standard", "Std")
+    CHESS960 = ("chess960", "Chess960", "960")
+    FROM_POSITION = ("fromPosition", "From Position", "FEN")
+    CRAZYHOUSE = ("crazyhouse", "Crazyhouse", "Crazy")
+    ANTICHESS = ("antichess", "Antichess", "Anti")
+    ATOMIC = ("atomic", "Atomic", "Atom")
+    HORDE = ("horde", "Horde", "Horde")
+    KING_OF_THE_HILL = ("kingOfTheHill", "King of the Hill", "KotH")
+    RACING_KINGS = ("racingKings", "Racing Kings", "Racing")
+    THREE_CHECK = ("threeCheck", "Three-check", "3check")
+
+    @classmethod
+    def of_key(cls, key: str) -> "Variant | None":
+        return next((variant for variant in cls if variant.key == key), None)
+
+    @property
+    def key(self) -> str:
+        return self.value[0]
+
+    @property
+    def display_name(self) -> str:
+        return self.value[1]
+
+    @property
+    def short(self) -> str:
+        return self.value[2]
+
+    @property
+    def is_playable(self) -> bool:
+        """Whether this server knows the rules; other variants can be proposed, not played."""
+        return self in (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
+
+    @property
+    def has_own_start(self) -> bool:
+        """Whether the start position must be told: it is not the ordinary one."""
+        return self in (Variant.CHESS960, Variant.FROM_POSITION)
+
+
+class Speed(StrEnum):
+    """Speed classes, slowest last (contract 6.1)."""
+
+    ULTRA_BULLET = "ultraBullet"
+    BULLET = "bullet"
+    BLITZ = "blitz"
+    RAPID = "rapid"
+    CLASSICAL = "classical"
+    CORRESPONDENCE = "correspondence"
+
+    @property
+    def display_name(self) -> str:
+        return "UltraBullet" if self is Speed.ULTRA_BULLET else self.value.capitalize()
+
+
+class Source(StrEnum):
+    """Where a game came from (contract 4)."""
+
+    FRIEND = "friend"
+    AI = "ai"
+
+
+class Rule(StrEnum):
+    """Restrictions a challenger may put on the game (contract 3.4)."""
+
+    NO_ABORT = "noAbort"
+    NO_REMATCH = "noRematch"
+    NO_GIVE_TIME = "noGiveTime"
+    NO_CLAIM_WIN = "noClaimWin"
+    NO_EARLY_DRAW = "noEarlyDraw"
+
+
+class ChallengeStatus(StrEnum):
+    """The life of a challenge (contract 3.4)."""
+
+    CREATED = "created"
+    OFFLINE = "offline"
+    CANCELED = "canceled"
+    DECLINED = "declined"
+    ACCEPTED = "accepted"
+
+
+class DeclineReason(Enum):
+    """Key as sent, and the sentence the challenger reads (contract 3.4)."""
+
+    GENERIC = ("generic", "I'm not accepting challenges at the moment.")
+    LATER = ("later", "This is not the right time for me, please ask again later.")
+    TOO_FAST = (
+        "tooFast",
+        "This time control is too fast for me, please challenge again with a slower game.",
+    )
+    TOO_SLOW = (
+        "tooSlow",
+        "This time control is too slow for me, please challenge again with a faster game.",
+    )
+    TIME_CONTROL = ("timeControl", "I'm not accepting challenges with this time control.")
+    RATED = ("rated", "Please send me a rated challenge instead.")
+    CASUAL = ("casual", "Please send me a casual challenge instead.")
+    STANDARD = ("standard", "I'm not accepting variant challenges right now.")
+    VARIANT = ("variant", "I'm not willing to play this variant right now.")
+    NO_BOT = ("noBot", "I'm not accepting challenges from bots.")
+    ONLY_BOT = ("onlyBot", "I'm only accepting challenges from bots.")
+
+    @classmethod
+    def of_key(cls, key: str) -> "DeclineReason":
+        """Case-insensitive; an unknown key is generic (contract 3.4)."""
+        return next((reason for reason in cls if reason.wire_key == key.lower()), cls.GENERIC)
+
+    @property
+    def wire_key(self) -> str:
+        """As the challenger receives it: all lowercase."""
+        return self.value[0].lower()
+
+    @property
+    def sentence(self) -> str:
+        return self.value[1]
+
+
+class ChatRoom(StrEnum):
+    """Who reads a chat line (contract 3.3)."""
+
+    PLAYER = "player"
+    SPECTATOR = "spectator"
+
+
+class Scope(StrEnum):
+    """What a token may do (contract 1)."""
+
+    BOT_PLAY = "bot:play"
+    BOARD_PLAY = "board:play"
+    CHALLENGE_READ = "challenge:read"
+    CHALLENGE_WRITE = "challenge:write"
+
+
+class CastlingSpelling(StrEnum):
+    """How the game stream writes castling in standard games: servers have sent both (contract 5.1)."""
+
+    KING_TO_TARGET = "e1g1"
+    KING_TAKES_ROOK = "e1h1"

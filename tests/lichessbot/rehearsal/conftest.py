@@ -1,0 +1,63 @@
+"""An embedded Lichess with its waits at a twentieth of real time, and fresh accounts for every test.
+
+One server for each module of tests: names get a number, so that no test meets another's accounts.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+
+from lichessbot.rehearsal.accounts import BOT_SCOPES, Account
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.timing import Timing, wall_ms
+from lichessbot.rehearsal.vocabulary import Scope
+
+from .client import Client
+
+SCALE = 1 / 20
+
+Join = Callable[..., Client]
+
+
+@pytest.fixture(scope="module")
+def timing() -> Timing:
+    return Timing().scaled(SCALE)
+
+
+@pytest.fixture(scope="module")
+def lichess(timing: Timing) -> Iterator[RehearsalServer]:
+    with RehearsalServer(timing=timing) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def join(lichess: RehearsalServer) -> Join:
+    """Opens an account and returns its client."""
+    numbers = count(1)
+
+    def join(
+        name: str, title: str | None = None, scopes: frozenset[Scope] = BOT_SCOPES, bio: str = ""
+    ) -> Client:
+        full_name = f"{name}{next(numbers)}"
+        account = Account(full_name, wall_ms(), title, bio=bio, allows_takebacks=title is None)
+        accounts = lichess.site.accounts
+        token = lichess.call(lambda: accounts.issue_token(accounts.add(account), scopes))
+        return Client(lichess.site.url, token, full_name)
+
+    return join
+
+
+@pytest.fixture
+def ada(join: Join) -> Client:
+    return join("Ada", "BOT", bio="Computes.")
+
+
+@pytest.fixture
+def bob(join: Join) -> Client:
+    return join("Bob", "BOT", bio="Replies.")
+
+
+@pytest.fixture
+def hal(join: Join) -> Client:
+    return join("Hal")

@@ -1,0 +1,182 @@
+"""The `rehearse` command with the real bot as a process of its own."""
+
+import argparse
+import io
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+import lichessbot
+from engine.facade import build_mode
+from lichessbot.rehearsal import command
+
+from .client import Client
+
+WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
+PATIENCE_S = 30.0
+
+
+def arguments(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Child processes find the packages that this process uses, installed or not."""
+    monkeypatch.setenv("PYTHONPATH", WHERE_THE_PACKAGES_ARE)
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every process started from here, by whatever generation, carries this word in its environment."""
+    word = f"MARK_{secrets.token_hex(6)}"
+    monkeypatch.setenv(word, "1")
+    return word
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Processes that carry the mark, this one excepted."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in environment and int(entry.name) != os.getpid():
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.fixture
+def rehearsal(mark: str) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes to be ended with the test."""
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def start(processes: list[subprocess.Popen[str]], *words: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    processes.append(process)
+    return process
+
+
+def read_until(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if match := re.search(pattern, line):
+            return match
+    raise AssertionError(f"{pattern!r} not in {''.join(seen)!r}")
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960", "fromPosition"])
+def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
+    variant: str, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pgn = tmp_path / "games.pgn"
+    words = ["--clock", "3+0", "--variant", variant, "--pgn", str(pgn)]
+    assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(rf"2 games: \d won, \d drawn, \d lost, 0 failed; engine: {build_mode()}", last_line)
+    games = io.StringIO(pgn.read_text())
+    colours = []
+    while (game := chess.pgn.read_game(games)) is not None:
+        assert not game.errors
+        assert game.headers["Result"] in ("1-0", "0-1", "1/2-1/2")
+        assert game.end().board().outcome(claim_draw=True) is not None
+        colours.append(game.headers["White"] == command.BOT_NAME)
+    assert colours == [True, False]
+    assert marked_processes(mark) == []
+
+
+def test_interrupted_rehearsal_takes_its_bot_along(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--clock", "300+0")
+    read_until(process, "started")
+    assert len(marked_processes(mark)) > 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE_S) == command.EXIT_INTERRUPTED
+    assert marked_processes(mark) == []
+
+
+def test_daemon_that_dies_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--clock", "300+0")
+    read_until(process, "started")
+    for pid in marked_processes(mark):
+        if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
+    assert process.stdout is not None
+    output = process.stdout.read()
+    assert process.wait(PATIENCE_S) == command.EXIT_BAD
+    assert "the daemon ended by itself with exit code -9" in output
+    assert "the end of the daemon's log" in output
+
+
+def test_serve_waits_for_any_client_and_challenges_it(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--serve", "--opponent", "random")
+    url = read_until(process, r"url: (\S+)")[1]
+    token = read_until(process, r"token: (\w+)")[1]
+    client = Client(url, token, command.BOT_NAME)
+    events = client.events()
+    challenge = events.next("challenge")["challenge"]
+    client.post(f"/api/challenge/{challenge['id']}/accept")
+    assert events.next("gameStart")["game"]["id"] == challenge["id"]
+    assert client.challenge(Client(url, None, "RandomBot2"))["status"] == "created"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert events.rest() is not None
+    assert events.ended_cleanly
+
+
+def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        started = time.monotonic()
+        assert command.run(arguments("--port", str(port))) == command.EXIT_BAD
+    assert time.monotonic() - started < 5
+    output = capsys.readouterr().out
+    assert f"127.0.0.1:{port}" in output
+    assert len(output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--games", "0"],
+        ["--concurrency", "none"],
+        ["--clock", "5"],
+        ["--clock", "0+0"],
+        ["--variant", "atomic"],
+        ["--opponent", "grandmaster"],
+        ["--depth", "65"],
+        ["--pgn", "no-such-folder/games.pgn"],
+    ],
+)
+def test_wrong_options_are_usage_errors(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        arguments(*words)
+    assert error.value.code == 2
