@@ -1,0 +1,80 @@
+"""The log: one line per event, `event game=ID field=value ...`; never the token.
+
+Knows how a line looks and what must not stand in it; not what is worth a line.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import IO
+
+REDACTED = "[token]"
+_FORMAT = "%(asctime)s %(levelname)s %(message)s"
+
+
+class Journal:
+    """Writes events of the daemon, or of one game, to the standard logging."""
+
+    def __init__(self, game_id: str | None = None) -> None:
+        self._logger = logging.getLogger("lichessbot")
+        self._prefix = "" if game_id is None else f" game={game_id}"
+
+    def debug(self, event: str, **fields: object) -> None:
+        self._write(logging.DEBUG, event, fields)
+
+    def info(self, event: str, **fields: object) -> None:
+        self._write(logging.INFO, event, fields)
+
+    def warning(self, event: str, **fields: object) -> None:
+        self._write(logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: object) -> None:
+        self._write(logging.ERROR, event, fields)
+
+    def crash(self, event: str, error: BaseException, **fields: object) -> None:
+        """A bug of ours, with its traceback."""
+        self._logger.error("%s", self._line(event, fields), exc_info=error)
+
+    def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
+        if self._logger.isEnabledFor(level):
+            self._logger.log(level, "%s", self._line(event, fields))
+
+    def _line(self, event: str, fields: dict[str, object]) -> str:
+        words = (f" {name}={_value(value)}" for name, value in fields.items() if value is not None)
+        return event + self._prefix + "".join(words)
+
+
+class RedactingFormatter(logging.Formatter):
+    """Formats records and removes secrets from the finished text, tracebacks included."""
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        super().__init__(_FORMAT)
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return text
+
+
+def start_logging(stream: IO[str], secrets: Sequence[str], *, verbose: bool = False) -> None:
+    """Send every log record of the process to `stream`, redacted; `verbose` adds debug events."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(RedactingFormatter(secrets))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+    logging.getLogger("lichessbot").setLevel(logging.DEBUG if verbose else logging.INFO)
+    # At debug level berserk logs request bodies, and the body of a token test is the token.
+    logging.getLogger("berserk").setLevel(logging.INFO)
+    # A connection that was cut is said by our own streams, with what is done about it.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+
+
+def _value(value: object) -> str:
+    """A field on one line: text from the network cannot forge a second line or a second field."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    text = str(value)
+    plain = text.isprintable() and text and not any(mark in text for mark in ' "=')
+    return text if plain else '"' + text.replace('"', "'").encode("unicode_escape").decode("ascii") + '"'

@@ -1,0 +1,216 @@
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lichessbot.config import TOKEN_VARIABLE, Config, LoadedConfig, default_values, load_config
+from lichessbot.errors import ConfigError
+from lichessbot.vocabulary import Mode, Speed, Variant
+
+TOKEN = "lip_0123456789abcdef"
+WITH_TOKEN = {TOKEN_VARIABLE: TOKEN}
+EXAMPLE = Path(__file__).parents[2] / "config.example.yml"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.yml"
+
+
+def load(file: Path, text: str, environment: dict[str, str] | None = None) -> LoadedConfig:
+    file.write_text(text, encoding="utf-8")
+    return load_config(file, WITH_TOKEN if environment is None else environment)
+
+
+def problems(file: Path, text: str, environment: dict[str, str] | None = None) -> list[str]:
+    """What is complained of, without the name of the file."""
+    with pytest.raises(ConfigError) as caught:
+        load(file, text, environment)
+    return [problem.removeprefix(f"{file}:") for problem in caught.value.problems]
+
+
+def test_defaults_and_a_token_are_enough() -> None:
+    loaded = load_config(None, WITH_TOKEN)
+    assert loaded.config == Config()
+    assert loaded.token.get_secret_value() == TOKEN
+
+
+@pytest.mark.parametrize("text", ["", "# nothing but a remark\n", "challenge:\nengine:\n"])
+def test_an_empty_file_means_the_defaults(file: Path, text: str) -> None:
+    assert load(file, text).config == Config()
+
+
+def test_the_example_names_every_key_with_its_default() -> None:
+    values: dict[str, Any] = {}
+    for key, value in yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")).items():
+        values.update({f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value})
+    expected = {key: list(v) if isinstance(v, tuple) else v for key, v in default_values().items()}
+    assert values == expected
+    assert load_config(EXAMPLE, WITH_TOKEN).config == Config()
+
+
+def test_the_example_gives_unit_range_and_default_of_every_number() -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    for paragraph in text.split("\n\n"):
+        if any(line.strip() and not line.strip().startswith("#") for line in paragraph.splitlines()):
+            assert "efault" in paragraph, paragraph
+
+
+def test_values_are_typed(file: Path) -> None:
+    config = load(
+        file,
+        """
+        url: http://127.0.0.1:9663/
+        challenge: {concurrency: 4, variants: [chess960], time_controls: [blitz], modes: [rated]}
+        engine: {depth: 6}
+        """,
+    ).config
+    assert config.url == "http://127.0.0.1:9663"
+    assert config.challenge.concurrency == 4
+    assert config.challenge.variants == (Variant.CHESS960,)
+    assert config.challenge.time_controls == (Speed.BLITZ,)
+    assert config.challenge.modes == (Mode.RATED,)
+    assert config.engine.depth == 6
+
+
+def test_all_problems_are_reported_at_once_each_with_line_key_and_expectation(file: Path) -> None:
+    text = """\
+abort_time: soon
+challenge:
+  concurrency: 0
+  concurency: 2
+  variants: [standard, atomic]
+  min_base: 300
+  accept_bot: 1
+engnie: {}
+url: lichess
+"""
+    assert problems(file, text) == [
+        "1: abort_time: expected a valid integer, found 'soon'",
+        "3: challenge.concurrency: expected greater than or equal to 1, found 0",
+        "4: challenge.concurency: unknown key; nearest valid key: concurrency",
+        "5: challenge.variants.1: expected 'standard', 'chess960' or 'fromPosition', found 'atomic'",
+        "7: challenge.accept_bot: expected a valid boolean, found 1",
+        "8: engnie: unknown key; nearest valid key: engine",
+        "9: url: expected an address such as https://lichess.org, without a path, found 'lichess'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("abort_time: 30\nabort_time: 40\n", "2: abort_time: stands twice, first in line 1"),
+        (
+            "challenge: {min_base: 60, max_base: 30}\n",
+            "1: challenge.min_base: expected at most challenge.max_base = 30, found 60",
+        ),
+        (
+            "challenge:\n  only_bot: true\n  accept_bot: false\n",
+            "2: challenge.only_bot: expected accept_bot to be true as well, found false",
+        ),
+        ("challenge: {modes: []}\n", "1: challenge.modes: expected at least 1 item after validation, not 0, found []"),
+        ("challenge: {modes: [rated, rated]}\n", None),
+        ("- a\n- b\n", "1: expected keys and values such as `abort_time: 30`"),
+        ("challenge: yes\n", None),
+        ("abort_time: true\n", "1: abort_time: expected a valid integer, found True"),
+        ("a: &loop [*loop]\n", None),
+        ("url: https://lichess.org/api\n", None),
+        ("url: https://user@lichess.org\n", None),
+        ("url: https://lichess.org:port\n", None),
+    ],
+)
+def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> None:
+    found = problems(file, text)
+    assert len(found) >= 1
+    assert all("\n" not in line for line in found)
+    if problem is not None:
+        assert found == [problem]
+
+
+@pytest.mark.parametrize("text", ["challenge:\n\tconcurrency: 1\n", "url: [1,\n", "url: 'x\n", "a: b: c\n", "? [\n"])
+def test_broken_yaml_is_one_line_with_its_place(file: Path, text: str) -> None:
+    (problem,) = problems(file, text)
+    line, _, complaint = problem.partition(": ")
+    assert line.isdigit()
+    assert complaint.startswith("not YAML: ")
+    assert "\n" not in complaint
+
+
+def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_config(file, WITH_TOKEN)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
+        load_config(file, WITH_TOKEN)
+
+
+@given(st.text(max_size=200))
+def test_no_text_makes_loading_fail_otherwise(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("config") / "config.yml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with suppress(ConfigError):
+        load_config(path, WITH_TOKEN)
+
+
+def test_keys_of_lichess_bot_are_warnings_that_say_what_to_do(file: Path) -> None:
+    text = """\
+challenge:
+  sort_by: best
+  concurrency: 2
+engine:
+  name: stockfish
+  uci_options: {Hash: 512}
+matchmaking: {allow_matchmaking: false}
+"""
+    loaded = load(file, text)
+    assert loaded.config.challenge.concurrency == 2
+    assert [
+        warning.removeprefix(f"{file}:").partition(": has no effect here: ")[::2] for warning in loaded.warnings
+    ] == [
+        ("2: challenge.sort_by", "challenges are answered as they come; remove the key"),
+        ("5: engine.name", "the bot brings its own engine; remove the key"),
+        ("6: engine.uci_options", "set engine.hash_mb, engine.threads and engine.move_overhead_ms"),
+        ("7: matchmaking", "the bot does not challenge others; remove the section"),
+    ]
+
+
+def test_the_environment_wins_over_the_token_file_which_wins_over_the_key(file: Path) -> None:
+    (file.parent / "secret").write_text("from_file\nsecond line\n")
+    text = "token: from_key\ntoken_file: secret\n"
+    assert load(file, text).token.get_secret_value() == TOKEN
+    assert load(file, text, {}).token.get_secret_value() == "from_file"
+    assert load(file, "token: from_key\n", {}).token.get_secret_value() == "from_key"
+
+
+def test_no_token_anywhere_is_a_problem(file: Path) -> None:
+    (problem,) = problems(file, "", {})
+    assert problem.startswith(f"1: token: no token: set {TOKEN_VARIABLE}") or "token: no token" in problem
+
+
+def test_a_missing_token_file_is_a_problem(file: Path) -> None:
+    (problem,) = problems(file, "token_file: nowhere\n", {})
+    assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: FileNotFoundError"
+
+
+@pytest.mark.parametrize("token", ["lip_abc def", "lip-abc", "Bearer lip_abc", "lip_ä"])
+def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str) -> None:
+    for text, environment in ((f"token: {token}\n", {}), ("", {TOKEN_VARIABLE: token})):
+        (problem,) = problems(file, text, environment)
+        assert "expected up to 1024 letters, digits and _, found" in problem
+        assert token not in problem
+
+
+def test_the_token_shows_in_no_repr(file: Path) -> None:
+    loaded = load(file, f"token: {TOKEN}\n", {})
+    assert TOKEN not in repr(loaded)
+    assert TOKEN not in str(loaded.config)
+    assert TOKEN not in loaded.config.model_dump_json()
+
+
+def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
+    found = problems(file, "token: [lip_secret]\n", {})
+    assert all("lip_secret" not in problem for problem in found)
