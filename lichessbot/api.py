@@ -1,0 +1,237 @@
+"""The Lichess API as the daemon uses it: one method per endpoint, errors in the daemon's own terms.
+
+What berserk offers goes through it. What it lacks goes through its requestor, here and nowhere
+else; each such gap is named. Knows sessions, headers, time-outs and error bodies; retries nothing.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import berserk
+import requests
+from berserk.formats import FormatHandler
+from pydantic import SecretStr
+from requests.adapters import HTTPAdapter
+from requests.structures import CaseInsensitiveDict
+from urllib3.exceptions import HTTPError
+
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
+from lichessbot.events import (
+    Account,
+    GameInfo,
+    TokenInfo,
+    parse_account,
+    parse_error,
+    parse_playing,
+    parse_token_test,
+)
+from lichessbot.vocabulary import DeclineReason
+from lichessbot.waits import Waits
+
+# A line is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
+LONGEST_LINE_BYTES = 1 << 20
+_READ_BYTES = 1 << 16
+_MOST_PLAYING = 50
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where Lichess is and who we are there; `user_name` is None until the account is known."""
+
+    url: str
+    token: SecretStr
+    waits: Waits
+    user_name: str | None = None
+
+    @property
+    def user_agent(self) -> str:
+        """Lichess answers 401 if `user:` names anybody but the owner of the token."""
+        name = f" user:{self.user_name}" if self.user_name else ""
+        return f"lichessbot/{version('lichessbot')}{name}"
+
+
+class Api:
+    """One connection to Lichess, for one thread: `requests` sessions are not safe to share."""
+
+    def __init__(self, access: Access, read_timeout: timedelta) -> None:
+        """No answer, or no next byte of a stream, for `read_timeout` counts as unreachable."""
+        self._access = access
+        self._session = _session(access, read_timeout)
+        self._client = berserk.Client(self._session, base_url=access.url)
+        # The requestor is private in berserk 0.14: it is reached for here only.
+        self._requestor = self._client.bots._r
+
+    def close(self) -> None:
+        self._session.close()
+
+    def account(self) -> Account:
+        return self._ask(self._client.account.get, parse_account)
+
+    def token_info(self) -> TokenInfo | None:
+        """Owner and scopes of our token; None if Lichess does not know it."""
+        token = self._access.token.get_secret_value()
+        return self._ask(lambda: self._client.oauth.test_tokens(token), lambda body: parse_token_test(body, token))
+
+    def upgrade_to_bot(self) -> None:
+        self._ask(self._client.account.upgrade_to_bot, _nothing)
+
+    def playing(self) -> tuple[GameInfo, ...]:
+        """The games in progress, most urgent first."""
+        return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
+
+    def accept_challenge(self, challenge_id: str) -> None:
+        self._ask(lambda: self._client.bots.accept_challenge(challenge_id), _nothing)
+
+    def decline_challenge(self, challenge_id: str, reason: DeclineReason) -> None:
+        self._ask(lambda: self._client.bots.decline_challenge(challenge_id, reason.value), _nothing)
+
+    def move(self, game_id: str, move: str) -> None:
+        self._ask(lambda: self._client.bots.make_move(game_id, move), _nothing)
+
+    def abort(self, game_id: str) -> None:
+        self._ask(lambda: self._client.bots.abort_game(game_id), _nothing)
+
+    def resign(self, game_id: str) -> None:
+        self._ask(lambda: self._client.bots.resign_game(game_id), _nothing)
+
+    # Gap: berserk's streams swallow keep-alives, die of one unreadable line, cannot be stopped from
+    # another thread, and hold back lines of servers that do not chunk. Only the request is berserk's.
+
+    def event_stream(self) -> "LineStream":
+        return self._stream("/api/stream/event")
+
+    def game_stream(self, game_id: str) -> "LineStream":
+        return self._stream(f"/api/bot/game/stream/{game_id}")
+
+    def _stream(self, path: str) -> "LineStream":
+        with self._own_errors():
+            response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
+            return LineStream(response)
+
+    def _ask(self, request: Callable[[], Any], parse: Callable[[Any], T]) -> T:
+        with self._own_errors():
+            return parse(request())
+
+    @contextmanager
+    def _own_errors(self) -> Iterator[None]:
+        """Turn what berserk, requests and a surprising body raise into our own errors."""
+        try:
+            yield
+        except berserk.exceptions.ResponseError as error:
+            raise _answer_error(error.response, self._access.waits.rate_limit) from error
+        except (berserk.exceptions.ApiError, requests.RequestException) as error:
+            raise Unreachable(_network_complaint(error)) from error
+        except (KeyError, TypeError, ValueError, UnreadableLine) as error:
+            # A good status with a page, or with JSON of another shape: something stands between.
+            raise Unreachable(f"unexpected reply: {error.__class__.__name__}: {error}") from error
+
+
+class LineStream:
+    """The lines of one open stream, as bytes without their end; keep-alives come as empty lines."""
+
+    def __init__(self, response: requests.Response) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Blocks; ends when the server ends the stream cleanly. Raises Unreachable otherwise."""
+        rest = b""
+        while data := self._read():
+            *lines, rest = (rest + data).split(b"\n")
+            yield from lines
+            if len(rest) > LONGEST_LINE_BYTES:
+                raise Unreachable(f"a line of more than {LONGEST_LINE_BYTES} bytes")
+
+    def _read(self) -> bytes:
+        try:
+            # read1 returns what has arrived; every other way waits for a block to fill.
+            return self._response.raw.read1(_READ_BYTES, decode_content=True)
+        except (HTTPError, OSError) as error:
+            raise Unreachable(_network_complaint(error)) from error
+
+    def interrupt(self) -> None:
+        """Free the thread that reads, from any other thread: it sees the stream end."""
+        try:
+            self._response.raw.shutdown()
+        except (OSError, RuntimeError, ValueError):
+            return  # It had ended already: there is nobody to free.
+
+    def close(self) -> None:
+        """Give the connection up; only for the thread that reads."""
+        self._response.close()
+
+
+class _RawResponse(FormatHandler[Any]):
+    """A format for berserk's requestor that leaves the response unread."""
+
+    def __init__(self) -> None:
+        super().__init__("application/x-ndjson")
+
+    def handle(self, response: requests.Response, is_stream: bool, converter: Any = None) -> Any:
+        return response
+
+
+class _TimeoutAdapter(HTTPAdapter):
+    """Gives every request a time-out: neither requests nor berserk has one of its own."""
+
+    def __init__(self, connect: timedelta, read: timedelta) -> None:
+        super().__init__()
+        self._timeout = (connect.total_seconds(), read.total_seconds())
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        kwargs["timeout"] = kwargs.get("timeout") or self._timeout
+        return super().send(request, *args, **kwargs)
+
+
+def _session(access: Access, read_timeout: timedelta) -> requests.Session:
+    session = berserk.TokenSession(access.token.get_secret_value())
+    # TokenSession leaves a plain dict, in which header names are case-sensitive.
+    session.headers = CaseInsensitiveDict(session.headers)
+    session.headers["User-Agent"] = access.user_agent
+    # An entry in ~/.netrc would replace the token by a password.
+    session.trust_env = False
+    adapter = _TimeoutAdapter(access.waits.connect, read_timeout)
+    session.mount("https://", adapter)
+    session.mount("http://", adapter)
+    return session
+
+
+def _answer_error(response: requests.Response, default_pause: timedelta) -> ApiError:
+    body = parse_error(_body(response))
+    text = (body.text if body else "") or response.reason or "no reason given"
+    if response.status_code == 429:
+        pause = (body.pause if body else None) or _retry_after(response) or default_pause
+        return RateLimited(pause, text)
+    if 400 <= response.status_code < 500:
+        return Refused(response.status_code, text)
+    return Unreachable(f"{response.status_code}: {text}")
+
+
+def _body(response: requests.Response) -> bytes:
+    """The body of a refusal, or nothing if it broke off: the status alone is an answer too."""
+    try:
+        return response.content
+    except (requests.RequestException, RuntimeError):
+        return b""
+
+
+def _retry_after(response: requests.Response) -> timedelta | None:
+    """The header in its form of seconds; its form of a date would need trust in two wall clocks."""
+    value = response.headers.get("Retry-After", "").strip()
+    return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) < 9 else None
+
+
+def _network_complaint(error: BaseException) -> str:
+    """The innermost cause, which is the short and telling one."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return f"{error.__class__.__name__}: {error}"
+
+
+def _nothing(body: Any) -> None:
+    """For commands: their body says no more than their status."""

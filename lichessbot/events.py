@@ -1,0 +1,349 @@
+"""Typed models of what Lichess sends, one per shape; with `config` the only room that sees raw JSON.
+
+Section numbers are those of the API contract the models follow. Lenient on purpose: unknown fields
+are ignored, null counts as absent, unknown event types become `UnknownEvent`, and only what the
+daemon cannot do without is required. Equal things have different shapes in different streams
+(status, perf, clock, players); each model says in its docstring which shape it is.
+"""
+
+import json
+from datetime import timedelta
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from lichessbot.errors import UnreadableLine
+from lichessbot.vocabulary import Colour, GameStatus
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+BOT_TITLE: Final = "BOT"
+STANDARD_START: Final = "startpos"
+
+
+# Ids become parts of addresses: nothing else may pass for one.
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+
+
+class _Payload(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, data: Any) -> Any:
+        """Null means absent everywhere in the API."""
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if value is not None}
+        return data
+
+
+class User(_Payload):
+    """Section 3.4: a user in a challenge. Compare ids, never names: a name may carry the title."""
+
+    id: str
+    name: str = ""
+    title: str = ""
+    rating: int | None = None
+
+    @property
+    def is_bot(self) -> bool:
+        return self.title == BOT_TITLE
+
+
+class VariantRef(_Payload):
+    """Sections 4 and 5: `{key, name, ...}`; in exports it is a bare key instead."""
+
+    key: str
+
+
+class TimeControl(_Payload):
+    """Section 3.4: clock in seconds; correspondence and unlimited games have neither field."""
+
+    type: str
+    limit: int | None = None
+    increment: int | None = None
+
+
+class Challenge(_Payload):
+    """Section 3.4: a challenge, in the stream and as a reply. `challenger` is null if anonymous."""
+
+    id: Id
+    status: str = "created"
+    challenger: User | None = None
+    destination: User | None = Field(default=None, alias="destUser")
+    variant: VariantRef
+    rated: bool = False
+    speed: str
+    time_control: TimeControl = Field(alias="timeControl")
+    initial_fen: str | None = Field(default=None, alias="initialFen")
+    rules: tuple[str, ...] = ()
+
+
+class Compat(_Payload):
+    """Section 4: which APIs may play the game. Beside a challenge, inside a game."""
+
+    bot: bool = True
+
+
+class Opponent(_Payload):
+    """Section 4: the opponent in the event stream; the built-in AI has no id."""
+
+    id: str | None = None
+    username: str = ""
+    rating: int | None = None
+
+
+class StatusRef(_Payload):
+    """Section 4: `{id, name}`; in the game stream the status is a bare name instead."""
+
+    name: GameStatus
+
+
+class GameInfo(_Payload):
+    """Section 4: a game in the event stream and in `/api/account/playing`, where `id` is missing."""
+
+    game_id: Id = Field(alias="gameId")
+    color: Colour | None = None
+    variant: VariantRef
+    speed: str = ""
+    rated: bool = False
+    opponent: Opponent = Opponent()
+    status: StatusRef | None = None
+    winner: Colour | None = None
+    compat: Compat = Compat()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _either_id(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("gameId") is None and data.get("id") is not None:
+            return {**data, "gameId": data["id"]}
+        return data
+
+
+class GameStart(_Payload):
+    """Section 4: a game began, or goes on and is announced again because the stream was opened."""
+
+    game: GameInfo
+
+
+class GameFinish(_Payload):
+    """Section 4: a game ended, aborts included."""
+
+    game: GameInfo
+
+
+class ChallengeReceived(_Payload):
+    """Section 4: a challenge to us, or the echo of our own. Replays carry no `compat`."""
+
+    challenge: Challenge
+    compat: Compat = Compat()
+
+
+class ChallengeCanceled(_Payload):
+    """Section 4: a challenge was withdrawn."""
+
+    challenge: Challenge
+
+
+class ChallengeDeclined(_Payload):
+    """Section 4: a challenge was declined, by us or by the player we challenged."""
+
+    challenge: Challenge
+
+
+class Clock(_Payload):
+    """Section 5: the time control of a real-time game, in milliseconds."""
+
+    initial: int
+    increment: int
+
+
+class Player(_Payload):
+    """Section 5: a player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
+
+    id: str | None = None
+    name: str = ""
+    title: str = ""
+    rating: int | None = None
+    ai_level: int | None = Field(default=None, alias="aiLevel")
+
+    def __str__(self) -> str:
+        if self.ai_level is not None:
+            return f"AI-{self.ai_level}"
+        return self.name or self.id or "anonymous"
+
+
+class GameState(_Payload):
+    """Section 5: all moves since `initialFen`, and the clocks in ms at the moment of writing."""
+
+    moves: str = ""
+    wtime: int
+    btime: int
+    winc: int = 0
+    binc: int = 0
+    status: GameStatus
+    winner: Colour | None = None
+
+
+class GameFull(_Payload):
+    """Section 5: the first line of every game stream: the whole truth about the game."""
+
+    id: Id
+    variant: VariantRef
+    white: Player = Player()
+    black: Player = Player()
+    initial_fen: str = Field(default=STANDARD_START, alias="initialFen")
+    clock: Clock | None = None
+    state: GameState
+
+
+class ChatLine(_Payload):
+    """Section 5: something said in one of the two rooms of a game, by us too."""
+
+    room: str = ""
+    username: str = ""
+    text: str = ""
+
+
+class OpponentGone(_Payload):
+    """Section 5: the opponent left, or came back (`gone` is false)."""
+
+    gone: bool
+    claim_win_in_s: int | None = Field(default=None, alias="claimWinInSeconds")
+
+
+class UnknownEvent(_Payload):
+    """A type of event that this version does not know."""
+
+    type: str = ""
+
+
+HouseEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
+GameEvent = GameFull | GameState | ChatLine | OpponentGone | UnknownEvent
+StreamLine = HouseEvent | GameEvent
+
+
+class Account(_Payload):
+    """Section 3.1: the account the token belongs to."""
+
+    id: str
+    username: str
+    title: str = ""
+
+    @property
+    def is_bot(self) -> bool:
+        return self.title == BOT_TITLE
+
+
+class TokenInfo(_Payload):
+    """Section 3.1: one value of the token test; `scopes` is a comma-separated list."""
+
+    user_id: str = Field(alias="userId")
+    scopes: str = ""
+    expires: int | None = None
+
+    @property
+    def scope_names(self) -> frozenset[str]:
+        return frozenset(self.scopes.split(",")) - {""}
+
+
+class _RateLimitInfo(_Payload):
+    seconds: float = Field(ge=0, le=timedelta(days=366).total_seconds())
+
+
+class ErrorBody(_Payload):
+    """Section 1.1: a refusal. `error` is text, or an object of field names with lists of texts."""
+
+    error: str | dict[str, Any] = ""
+    ratelimit: _RateLimitInfo | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.error, str):
+            return self.error
+        return "; ".join(f"{name}: {_joined(texts)}" for name, texts in self.error.items())
+
+    @property
+    def pause(self) -> timedelta | None:
+        """How long Lichess asks to wait, if it says so in the body."""
+        return None if self.ratelimit is None else timedelta(seconds=self.ratelimit.seconds)
+
+
+_HOUSE_EVENTS: Final[dict[str, type[HouseEvent]]] = {
+    "gameStart": GameStart,
+    "gameFinish": GameFinish,
+    "challenge": ChallengeReceived,
+    "challengeCanceled": ChallengeCanceled,
+    "challengeDeclined": ChallengeDeclined,
+}
+_GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
+    "gameFull": GameFull,
+    "gameState": GameState,
+    "chatLine": ChatLine,
+    "opponentGone": OpponentGone,
+}
+
+
+def parse_house_event(line: bytes) -> StreamLine:
+    """One line of the event stream. Raises UnreadableLine."""
+    return _parse_event(line, _HOUSE_EVENTS)
+
+
+def parse_game_event(line: bytes) -> StreamLine:
+    """One line of a game stream. Raises UnreadableLine."""
+    return _parse_event(line, _GAME_EVENTS)
+
+
+def parse_account(body: Any) -> Account:
+    """The reply of `/api/account`. Raises UnreadableLine."""
+    return _validated(Account, body)
+
+
+def parse_playing(body: Any) -> tuple[GameInfo, ...]:
+    """The list of games in the reply of `/api/account/playing`. Raises UnreadableLine."""
+    if not isinstance(body, list):
+        raise UnreadableLine(f"not a list of games: {type(body).__name__}")
+    return tuple(_validated(GameInfo, game) for game in body)
+
+
+def parse_token_test(body: Any, token: str) -> TokenInfo | None:
+    """What the token test says of `token`: None if it is not valid. Raises UnreadableLine."""
+    if not isinstance(body, dict):
+        raise UnreadableLine(f"not a token test: {type(body).__name__}")
+    info = body.get(token)
+    return None if info is None else _validated(TokenInfo, info)
+
+
+def parse_error(body: bytes) -> ErrorBody | None:
+    """The body of a refused request, or None if it is not JSON, such as a proxy's HTML page."""
+    try:
+        return ErrorBody.model_validate_json(body)
+    except ValidationError:
+        return None
+
+
+def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableLine(f"not JSON: {line[:80]!r}") from error
+    if not isinstance(data, dict):
+        raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
+    model = models.get(str(data.get("type")), UnknownEvent)
+    event: StreamLine = _validated(model, data)
+    return event
+
+
+def _validated(model: type[_Model], data: Any) -> _Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        complaints = "; ".join(
+            f"{'.'.join(map(str, details['loc']))}: {details['msg']}"
+            for details in error.errors(include_url=False, include_input=False)
+        )
+        raise UnreadableLine(f"{model.__name__}: {complaints}") from error
+
+
+def _joined(texts: Any) -> str:
+    return ", ".join(map(str, texts)) if isinstance(texts, list) else str(texts)

@@ -1,0 +1,181 @@
+"""What the rooms tell each other: commands down to the gate, reports up to the supervisor's queue.
+
+Plain values without behaviour. `game_id` is None where the event stream or the account is meant.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from queue import SimpleQueue
+
+from engine.facade import Limits
+from lichessbot.errors import ApiError
+from lichessbot.events import Account, GameInfo, StreamLine
+from lichessbot.vocabulary import DeclineReason
+
+
+@dataclass(frozen=True, slots=True)
+class SendMove:
+    """Play `move`, UCI text as Lichess wants it for the game's variant, as the move number `ply`."""
+
+    game_id: str
+    ply: int
+    move: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    game_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resign:
+    game_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptChallenge:
+    challenge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineChallenge:
+    challenge_id: str
+    reason: DeclineReason
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAccount:
+    """Answered with an Account."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlaying:
+    """Answered with the games in progress."""
+
+
+GameCommand = SendMove | Abort | Resign
+HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying
+Command = GameCommand | HouseCommand
+Answer = Account | tuple[GameInfo, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDone:
+    """Lichess carried out the command; `answer` holds what was asked for."""
+
+    command: Command
+    answer: Answer = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFailed:
+    """The command was refused, put off, or nobody knows: `error` says which."""
+
+    command: Command
+    error: ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOpened:
+    """A connection of the stream stands; its first line follows."""
+
+    game_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """One readable line of the stream."""
+
+    game_id: str | None
+    event: StreamLine
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLost:
+    """The stream ended or could not be opened; its reader tries again after `retry_in`."""
+
+    game_id: str | None
+    reason: str
+    retry_in: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRefused:
+    """Lichess denies the stream: its reader has given up."""
+
+    game_id: str | None
+    status: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One question to the engine; `search_id` comes back with its answer."""
+
+    search_id: int
+    initial_fen: str
+    chess960: bool
+    moves: tuple[str, ...]
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSummary:
+    """What the engine said last about a search."""
+
+    depth: int = 0
+    nodes: int = 0
+    score: str = ""
+    pv: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BestMove:
+    """The answer to search `search_id`; `move` is None if the engine saw no legal one."""
+
+    game_id: str
+    search_id: int
+    move: str | None
+    summary: SearchSummary = SearchSummary()
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDied:
+    """The engine that ran search `search_id` (None: it was idle) is gone, on its own or killed."""
+
+    game_id: str
+    search_id: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    """SIGINT or SIGTERM arrived."""
+
+    signal_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadDied:
+    """A thread of ours ended with an exception that nobody expected: a bug."""
+
+    thread_name: str
+    error: BaseException
+
+
+Report = (
+    CommandDone
+    | CommandFailed
+    | StreamOpened
+    | StreamEvent
+    | StreamLost
+    | StreamRefused
+    | BestMove
+    | EngineDied
+    | StopRequested
+    | ThreadDied
+)
+# A SimpleQueue, because its `put` may be called from a signal handler.
+Inbox = SimpleQueue[Report]

@@ -1,0 +1,209 @@
+"""The daemon as an operator runs it, its own process, in front of the embedded Lichess."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import chess
+
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.accounts import Account
+from lichessbot.rehearsal.challenges import Terms
+from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.house import House
+from lichessbot.rehearsal.opponents import GreedyOpponent, Opponent
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.site import GameEnded, GameStarted, Happening
+from lichessbot.rehearsal.table import Table
+from lichessbot.rehearsal.vocabulary import ColorChoice, DeclineReason, Status, Variant
+
+PATIENCE_S = 30.0
+QUICKEST_S = 30  # estimated; below this Lichess calls it ultraBullet, which is closed to bots
+MARK = "LICHESSBOT_TEST_MARK"
+BOT = "TestBot"
+# The engine's speed does not matter here: games are to be short.
+CONFIG = """\
+url: {url}
+abort_time: {abort_time}
+challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800}}
+engine: {{hash_mb: 1, depth: {depth}, move_overhead_ms: 30}}
+"""
+ENDED_BY_THE_RULES = {Status.MATE, Status.STALEMATE, Status.DRAW}
+
+
+class SlowOpponent(GreedyOpponent):
+    """Leaves the test time to do something while the game goes on."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        time.sleep(0.07)
+        return super().choose(board, clocks)
+
+
+class Arena:
+    """One server, one bot account, and the daemon that plays for it."""
+
+    def __init__(self, server: RehearsalServer, folder: Path) -> None:
+        self.server = server
+        self.site = server.site
+        self.folder = folder
+        self.started: list[Table] = []
+        self.ended: list[Table] = []
+        self.bot = self.site.accounts.add(Account(BOT, 0, title="BOT"))
+        self.token = self.site.accounts.issue_token(self.bot)
+        self._house = server.call(lambda: House(self.site))
+        self._mark = secrets.token_hex(8)
+        self._process: subprocess.Popen[bytes] | None = None
+        self.log_path = folder / "daemon.log"
+        self.log_path.touch()
+        self.configure()
+        server.call(lambda: self.site.observe(self._note))
+
+    def _note(self, happening: Happening) -> None:
+        if isinstance(happening, GameStarted):
+            self.started.append(happening.table)
+        elif isinstance(happening, GameEnded):
+            self.ended.append(happening.table)
+
+    # The daemon
+
+    def configure(self, *, concurrency: int = 4, depth: int = 4, abort_time: int = 30) -> None:
+        text = CONFIG.format(url=self.site.url, concurrency=concurrency, depth=depth, abort_time=abort_time)
+        (self.folder / "config.yml").write_text(text)
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-P", "-m", "lichessbot", *words, "--config", str(self.folder / "config.yml")]
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "LICHESS_BOT_TOKEN": self.token, MARK: self._mark}
+
+    def start(self) -> None:
+        """Start the daemon and wait until it listens."""
+        before = self.log().count("events.open")
+        self.spawn()
+        self.until(lambda: self.log().count("events.open") > before)
+
+    def spawn(self) -> None:
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command("run", "--verbose"), stdout=log, stderr=log, env=self.environment()
+            )
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None
+        return self._process
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def wait_for_exit(self) -> int:
+        return self.process.wait(PATIENCE_S)
+
+    def stop(self) -> int:
+        """End an idle daemon the ordinary way."""
+        self.signal(signal.SIGTERM)
+        return self.wait_for_exit()
+
+    def close(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self.server.call(self._house.close)
+
+    def log(self) -> str:
+        return self.log_path.read_text(encoding="utf-8", errors="replace")
+
+    def engines(self) -> list[int]:
+        """The processes that the daemon started, wherever they are now."""
+        mark = f"{MARK}={self._mark}".encode()
+        marked = [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
+        return [pid for pid in marked if pid != self.process.pid]
+
+    def leftovers(self) -> list[int]:
+        """Engines that outlive their daemon; they have a moment to notice its end."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self.engines() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self.engines()
+
+    # The opponents
+
+    def player(
+        self, name: str, mind: type[GreedyOpponent] | None = GreedyOpponent, title: str | None = None
+    ) -> Account:
+        """An account the house plays for; without a mind it never moves by itself."""
+        account = self.site.accounts.add(Account(name, 0, title=title))
+        if mind is not None:
+            chosen: type[Opponent] = mind
+            self.server.call(lambda: self._house.hire(account, lambda game_id: chosen(game_id)))  # type: ignore[call-arg]
+        return account
+
+    def challenge(
+        self,
+        challenger: Account,
+        *,
+        color: ColorChoice = ColorChoice.RANDOM,
+        variant: Variant = Variant.STANDARD,
+        fen: str | None = None,
+        base_s: int = 30,
+        increment_s: int = 0,
+        rated: bool = False,
+    ) -> str:
+        """Challenge the bot, also to clocks quicker than Lichess offers; returns the id."""
+        hurried = base_s + 40 * increment_s < QUICKEST_S
+        terms = Terms(variant, RealTime(base_s, increment_s, hurried), rated, color, fen)
+        if hurried:
+            return self.server.call(lambda: self.site.invite(challenger, self.bot, terms)).id
+        return self.server.call(lambda: self.site.challenge(challenger, BOT, terms)).id
+
+    def decline_reason(self, challenge_id: str) -> DeclineReason | None:
+        challenge = self.site.challenges.get(challenge_id)
+        return None if challenge is None else challenge.decline_reason
+
+    def table(self, game_id: str) -> Table:
+        return next(table for table in self.started if table.game.id == game_id)
+
+    # Waiting
+
+    def until(self, fact: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
+        """Wait until `fact` holds; fails with the end of the log."""
+        deadline = time.monotonic() + patience_s
+        while not fact():
+            if time.monotonic() > deadline or (self._process is not None and self._process.poll() is not None):
+                raise AssertionError(f"not so after all:\n{self.log()[-4000:]}")
+            time.sleep(0.02)
+
+    def until_ended(self, count: int, patience_s: float = 60.0) -> None:
+        self.until(lambda: len(self.ended) >= count, patience_s)
+
+    def until_plies(self, table: Table, plies: int) -> None:
+        self.until(lambda: table.game.ply >= plies or table.game.is_over)
+
+
+def judge(table: Table) -> None:
+    """An independent look at a finished game: every move legal, and the end the rules' own."""
+    game = table.game
+    assert game.status in ENDED_BY_THE_RULES, (game.status, game.moves)
+    board = chess.Board(game.setup.initial_fen, chess960=game.setup.variant is not Variant.STANDARD)
+    for move in game.moves:
+        board.push(board.parse_uci(move))
+    if game.status is Status.MATE:
+        assert board.is_checkmate()
+        assert game.winner is not None
+        assert (game.winner.value == "white") is (board.turn is chess.BLACK)
+    elif game.status is Status.STALEMATE:
+        assert board.is_stalemate()
+    else:
+        assert board.is_repetition(3) or board.is_fifty_moves() or board.is_insufficient_material()
+
+
+def _environment(process: Path) -> list[bytes]:
+    try:
+        return (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []  # it ended meanwhile

@@ -1,0 +1,62 @@
+"""A UCI engine with bad manners, chosen by its first argument. It knows no chess.
+
+polite      answers every search with the first of the moves given as further arguments
+slow        thinks until told to stop
+deaf        answers uci and isready, never a search, and ignores stop
+mute        answers nothing at all
+dies        ends in the middle of its first search
+illegal     answers with a move that no position allows
+noisy       writes nonsense to both outputs, then answers politely
+clinging    ignores the end of its input, and has a child of its own
+"""
+
+import subprocess
+import sys
+import time
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main(manner: str, *moves: str) -> None:
+    if manner == "clinging":
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        say(f"info string child {child.pid}")
+    for line in sys.stdin:
+        command = line.split()[0]
+        if manner == "mute":
+            continue
+        if command == "uci":
+            say("id name rude")
+            say("uciok")
+        elif command == "isready":
+            say("readyok")
+        elif command == "go" and manner not in ("slow", "deaf"):
+            search(manner, *moves)
+        elif command == "stop" and manner == "slow":
+            say("info depth 3 nodes 70 score mate 2 pv " + moves[0])
+            say("bestmove " + moves[0])
+        elif command == "quit":
+            break
+    if manner in ("clinging", "deaf", "mute"):
+        time.sleep(600)
+
+
+def search(manner: str, move: str = "e2e4") -> None:
+    if manner == "dies":
+        sys.exit(7)
+    if manner == "noisy":
+        sys.stderr.write("something is odd\n")
+        sys.stderr.flush()
+        sys.stdout.buffer.write(b"\xff\xfe\x00 info depth\ninfo depth x score cp pv\nbestmove\n\n")
+        sys.stdout.flush()
+    if manner == "illegal":
+        move = "a1h8"
+    say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} e7e5")
+    say(f"bestmove {move} ponder e7e5")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,22 @@
+"""What the tests of several rooms share: the fakes that stand beside this folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.scripted_lichess import ScriptedLichess
+
+
+@pytest.fixture
+def lichess() -> Iterator[ScriptedLichess]:
+    """A scripted server on a real socket."""
+    server = ScriptedLichess()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def rude_engine() -> Path:
+    """A UCI engine that misbehaves as its arguments say."""
+    return Path(__file__).parents[1] / "fakes" / "rude_engine.py"

@@ -1,0 +1,209 @@
+"""Every endpoint and every kind of refusal, over a real socket."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot.api import Access, Api
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.vocabulary import DeclineReason
+from lichessbot.waits import Waits
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+
+TOKEN = "lip_secret0123456789"
+DATA = Path(__file__).parents[1] / "data" / "lichess"
+READ_TIMEOUT = timedelta(seconds=0.5)
+MOVE = "/api/bot/game/abcd1234/move/e2e4"
+
+
+def read(name: str) -> Any:
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def access(lichess: ScriptedLichess) -> Access:
+    return Access(lichess.url, SecretStr(TOKEN), Waits(), user_name="TestBot")
+
+
+@pytest.fixture
+def api(access: Access) -> Api:
+    return Api(access, READ_TIMEOUT)
+
+
+def test_the_account_is_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/account", Reply(body=read("account.json")))
+    account = api.account()
+    assert (account.id, account.username, account.is_bot) == ("testbot", "TestBot", True)
+
+
+def test_games_in_progress_are_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/account/playing", Reply(body=read("playing.json")))
+    assert [game.game_id for game in api.playing()] == ["Hk29dLmq"]
+    assert lichess.paths() == ["/api/account/playing?nb=50"]
+
+
+def test_our_token_is_tested_as_plain_text(lichess: ScriptedLichess, api: Api) -> None:
+    good = read("token-test.json")["lip_good"]
+    lichess.answer("/api/token/test", Reply(body={TOKEN: good}), Reply(body={TOKEN: None}))
+    info = api.token_info()
+    assert info is not None
+    assert info.user_id == "testbot"
+    assert lichess.requests[0].body == TOKEN.encode()
+    assert api.token_info() is None
+
+
+@pytest.mark.parametrize(
+    ("call", "path", "body"),
+    [
+        (lambda api: api.move("abcd1234", "e2e4"), MOVE, None),
+        (lambda api: api.abort("abcd1234"), "/api/bot/game/abcd1234/abort", None),
+        (lambda api: api.resign("abcd1234"), "/api/bot/game/abcd1234/resign", None),
+        (lambda api: api.upgrade_to_bot(), "/api/bot/account/upgrade", None),
+        (lambda api: api.accept_challenge("wxyz9876"), "/api/challenge/wxyz9876/accept", None),
+        (
+            lambda api: api.decline_challenge("wxyz9876", DeclineReason.TOO_FAST),
+            "/api/challenge/wxyz9876/decline",
+            {"reason": "tooFast"},
+        ),
+    ],
+)
+def test_commands_are_posted(
+    lichess: ScriptedLichess, api: Api, call: Callable[[Api], None], path: str, body: Any
+) -> None:
+    lichess.answer(path, Reply())
+    call(api)
+    (request,) = lichess.requests
+    assert (request.method, request.path) == ("POST", path)
+    assert (json.loads(request.body) if request.body else None) == body
+
+
+def test_every_request_names_the_program_the_user_and_the_token(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply())
+    api.move("abcd1234", "e2e4")
+    headers = lichess.requests[0].headers
+    assert headers["Authorization"] == f"Bearer {TOKEN}"
+    assert headers["User-Agent"] == f"lichessbot/{version('lichessbot')} user:TestBot"
+
+
+def test_no_user_is_named_before_the_account_is_known(lichess: ScriptedLichess, access: Access) -> None:
+    lichess.answer("/api/account", Reply(body=read("account.json")))
+    Api(replace(access, user_name=None), READ_TIMEOUT).account()
+    assert "user:" not in lichess.requests[0].headers["User-Agent"]
+
+
+def test_neither_netrc_nor_a_proxy_comes_in_between(
+    lichess: ScriptedLichess, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login someone password else\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    lichess.answer(MOVE, Reply())
+    api.move("abcd1234", "e2e4")
+    assert lichess.requests[0].headers["Authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "text"),
+    [
+        (Reply(400, {"error": "Not your turn, or game already over"}), 400, "Not your turn, or game already over"),
+        (Reply(400, read("error-400-form.json")), 400, "clock.limit: Invalid clock, Too long; global: Invalid speed"),
+        (Reply(401, {"error": "No such token"}), 401, "No such token"),
+        (Reply(403, {"error": "Missing scope: bot:play"}), 403, "Missing scope: bot:play"),
+        (Reply(404, "<html>lost</html>"), 404, "Not Found"),
+        (Reply(400, {"error": None}), 400, "Bad Request"),
+        (Reply(400, "[]"), 400, "Bad Request"),
+    ],
+)
+def test_a_refusal_is_an_answer_with_status_and_text(
+    lichess: ScriptedLichess, api: Api, reply: Reply, status: int, text: str
+) -> None:
+    lichess.answer(MOVE, reply)
+    with pytest.raises(Refused) as caught:
+        api.move("abcd1234", "e2e4")
+    assert (caught.value.status, caught.value.text) == (status, text)
+    assert caught.value.denies_token == (status in (401, 403))
+
+
+@pytest.mark.parametrize(
+    ("reply", "pause_s"),
+    [
+        (Reply(429, read("error-429-bot-daily.json")), 4711),
+        (Reply(429, {"error": "Too many requests"}, [("Retry-After", "7")]), 7),
+        (Reply(429, "<html>slow down</html>", [("Retry-After", "7")]), 7),
+        (Reply(429, {"error": "Too many requests"}), 60),
+        (Reply(429, "<html>slow down</html>"), 60),
+        (Reply(429, {"error": "x"}, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")]), 60),
+        (Reply(429, {"error": "x", "ratelimit": {"seconds": None}}), 60),
+        (Reply(429, {"error": "x", "ratelimit": {"seconds": -5}}), 60),
+        (Reply(429, {"error": "x", "ratelimit": {"seconds": 1e300}}), 60),
+    ],
+)
+def test_a_rate_limit_says_how_long_to_pause(lichess: ScriptedLichess, api: Api, reply: Reply, pause_s: int) -> None:
+    lichess.answer(MOVE, reply)
+    with pytest.raises(RateLimited) as caught:
+        api.move("abcd1234", "e2e4")
+    assert caught.value.pause == timedelta(seconds=pause_s)
+
+
+def test_the_opponents_used_up_quota_is_a_refusal_not_a_pause(lichess: ScriptedLichess, api: Api) -> None:
+    body = {"error": "rival played 100 games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 99}}
+    lichess.answer("/api/challenge/wxyz9876/accept", Reply(400, body))
+    with pytest.raises(Refused, match="rival played 100 games"):
+        api.accept_challenge("wxyz9876")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(500, {"error": "oops"}),
+        Reply(502, "<html>Bad Gateway</html>"),
+        Reply(200, "<html>a login page</html>"),
+        Reply(delay_s=30),
+    ],
+)
+def test_no_usable_answer_is_unreachable(lichess: ScriptedLichess, api: Api, reply: Reply) -> None:
+    lichess.answer(MOVE, reply)
+    with pytest.raises(Unreachable):
+        api.move("abcd1234", "e2e4")
+
+
+@pytest.mark.parametrize("body", [[], {}, {"nowPlaying": None}, {"nowPlaying": [{"gameId": None}]}, "null"])
+def test_a_reply_of_another_shape_is_unreachable(lichess: ScriptedLichess, api: Api, body: Any) -> None:
+    lichess.answer("/api/account/playing", Reply(body=body))
+    with pytest.raises(Unreachable):
+        api.playing()
+
+
+def test_a_server_that_is_away_is_unreachable_and_the_cause_is_short(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.close()
+    with pytest.raises(Unreachable, match=r"^ConnectionRefusedError: "):
+        api.account()
+
+
+def test_a_refused_stream_says_why(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/bot/game/stream/abcd1234", Reply(404, {"error": "No such game"}))
+    with pytest.raises(Refused, match="No such game"):
+        api.game_stream("abcd1234")
+
+
+def test_a_refusal_that_breaks_off_is_still_a_refusal(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/stream/event", Reply(404, lines=[b'{"err'], end=End.CUT))
+    with pytest.raises(Refused, match="404: Not Found"):
+        api.event_stream()
+
+
+def test_no_error_shows_the_token(lichess: ScriptedLichess, api: Api) -> None:
+    for reply in (Reply(401, {"error": "No such token"}), Reply(502, "<html>"), Reply(429, "")):
+        lichess.answer("/api/account", reply)
+        with pytest.raises((Refused, Unreachable, RateLimited)) as caught:
+            api.account()
+        assert TOKEN not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
+    assert TOKEN not in repr(api.__dict__["_access"])

@@ -1,0 +1,127 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lichessbot.clock import GameClock
+from lichessbot.config import EngineConfig
+from lichessbot.events import GameState
+from lichessbot.vocabulary import Colour, GameStatus
+from lichessbot.waits import Waits
+
+WAITS = Waits()
+ENGINE = EngineConfig()
+NOW = 1000.0
+
+
+def clock(
+    ours_ms: int = 60_000,
+    *,
+    increment_ms: int = 0,
+    colour: Colour = Colour.WHITE,
+    timed: bool = True,
+    running: bool = True,
+) -> GameClock:
+    white = colour is Colour.WHITE
+    state = GameState(
+        wtime=ours_ms if white else 90_000,
+        btime=90_000 if white else ours_ms,
+        winc=increment_ms,
+        binc=increment_ms,
+        status=GameStatus.STARTED,
+    )
+    return GameClock(colour, timed, running, state, NOW)
+
+
+def test_our_clock_runs_down_since_the_state_was_read() -> None:
+    assert clock().remaining_s(NOW + 10) == 50
+    assert clock(colour=Colour.BLACK).remaining_s(NOW + 10) == 50
+
+
+def test_a_clock_never_goes_below_zero() -> None:
+    assert clock().remaining_s(NOW + 100) == 0
+
+
+def test_a_clock_that_does_not_run_stands_still() -> None:
+    assert clock(running=False).remaining_s(NOW + 10) == 60
+
+
+def test_without_a_clock_time_is_endless() -> None:
+    assert clock(timed=False).remaining_s(NOW + 10**6) == math.inf
+
+
+def test_the_engine_gets_what_is_left_of_both_clocks() -> None:
+    limits = clock(increment_ms=2000).limits(ENGINE, WAITS, NOW + 1)
+    assert (limits.white_time_ms, limits.black_time_ms) == (59_000, 90_000)
+    assert (limits.white_increment_ms, limits.black_increment_ms) == (2000, 2000)
+    limits = clock(colour=Colour.BLACK).limits(ENGINE, WAITS, NOW + 1)
+    assert (limits.white_time_ms, limits.black_time_ms) == (90_000, 59_000)
+
+
+def test_the_engine_is_never_given_no_time_at_all() -> None:
+    assert clock().limits(ENGINE, WAITS, NOW + 100).white_time_ms == 1
+
+
+def test_depth_and_nodes_come_from_the_config() -> None:
+    limits = clock().limits(EngineConfig(depth=5, nodes=1000), WAITS, NOW)
+    assert (limits.depth, limits.nodes) == (5, 1000)
+
+
+def test_a_fixed_move_time_gives_way_when_the_clock_no_longer_bears_it() -> None:
+    engine = EngineConfig(move_time_ms=1000)
+    assert clock(60_000).limits(engine, WAITS, NOW).move_time_ms == 1000
+    assert clock(15_000).limits(engine, WAITS, NOW).move_time_ms is None
+    assert clock(15_000, increment_ms=1000).limits(engine, WAITS, NOW).move_time_ms == 1000
+    assert clock(900, increment_ms=1000).limits(engine, WAITS, NOW).move_time_ms is None
+
+
+def test_a_game_without_a_clock_has_a_fixed_move_time() -> None:
+    untimed = clock(2_147_483_647, timed=False)
+    assert untimed.limits(ENGINE, WAITS, NOW).move_time_ms == 10_000
+    assert untimed.limits(EngineConfig(move_time_ms=300), WAITS, NOW).move_time_ms == 300
+    assert untimed.limits(ENGINE, WAITS, NOW).white_time_ms is None
+
+
+@given(st.integers(0, 10**7), st.integers(0, 180_000), st.floats(0, 1000))
+def test_a_hung_engine_is_noticed_before_the_flag_falls(ours_ms: int, increment_ms: int, elapsed_s: float) -> None:
+    reading = clock(ours_ms, increment_ms=increment_ms)
+    now = NOW + elapsed_s
+    remaining_s = reading.remaining_s(now)
+    patience_s = reading.patience_s(reading.limits(ENGINE, WAITS, now), WAITS, now)
+    stopping_s = reading.stopping_s(WAITS, now + patience_s)
+    assert 0 <= patience_s <= remaining_s
+    assert stopping_s >= 0
+    assert patience_s + stopping_s < remaining_s or remaining_s == 0
+
+
+def test_patience_waits_for_an_engine_that_is_starting_while_no_clock_runs() -> None:
+    reading = clock(5000, running=False)
+    patience_s = reading.patience_s(reading.limits(ENGINE, WAITS, NOW), WAITS, NOW)
+    assert patience_s > WAITS.engine_handshake.total_seconds()
+
+
+def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
+    reading = clock(timed=False)
+    limits = reading.limits(ENGINE, WAITS, NOW)
+    assert reading.patience_s(limits, WAITS, NOW) == 12
+
+
+@pytest.mark.parametrize(
+    ("ours_ms", "asked_s", "expected_s"),
+    [
+        (120_000, 60.0, 60.0),  # the clock survives the pause
+        (60_000, 60.0, 30.0),  # it does not: half of what is left
+        (61_000, 60.0, 30.5),
+        (10_000, 60.0, 5.0),
+        (1_000, 60.0, 1.0),  # but a second apart at least
+        (10_000, 3.0, 3.0),
+    ],
+)
+def test_a_refused_move_waits_as_long_as_the_clock_allows(ours_ms: int, asked_s: float, expected_s: float) -> None:
+    assert clock(ours_ms).refused_move_pause_s(asked_s, WAITS, NOW) == expected_s
+
+
+def test_a_refused_move_waits_as_asked_while_no_clock_runs() -> None:
+    assert clock(1000, running=False).refused_move_pause_s(60.0, WAITS, NOW) == 60.0
+    assert clock(timed=False).refused_move_pause_s(60.0, WAITS, NOW) == 60.0

@@ -1,0 +1,195 @@
+"""Lanes against a scripted server on a real socket."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from queue import SimpleQueue
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot.api import Access, Api
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.events import Account
+from lichessbot.gate import Gate
+from lichessbot.messages import (
+    Abort,
+    AcceptChallenge,
+    Command,
+    CommandDone,
+    CommandFailed,
+    DeclineChallenge,
+    Inbox,
+    ReadAccount,
+    ReadPlaying,
+    Resign,
+    SendMove,
+)
+from lichessbot.vocabulary import DeclineReason
+from lichessbot.waits import Waits
+from tests.fakes.scripted_lichess import Reply, ScriptedLichess
+
+PATIENCE_S = 10.0
+MOVE = SendMove("abcd1234", 1, "e2e4")
+OTHER_MOVE = SendMove("wxyz9876", 1, "d2d4")
+MOVE_PATH = "/api/bot/game/abcd1234/move/e2e4"
+OTHER_MOVE_PATH = "/api/bot/game/wxyz9876/move/d2d4"
+ACCEPT_PATH = "/api/challenge/c1/accept"
+ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
+WAITS = replace(
+    Waits(),
+    game_answer=timedelta(seconds=0.5),
+    house_answer=timedelta(seconds=0.5),
+    house_patience=timedelta(seconds=0.6),
+    backoff_first=timedelta(seconds=0.1),
+    rate_limit=timedelta(seconds=0.4),
+)
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return SimpleQueue()
+
+
+@pytest.fixture
+def gate(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Gate]:
+    access = Access(lichess.url, SecretStr("lip_x"), WAITS)
+    gate = Gate(lambda read_timeout: Api(access, read_timeout), inbox, WAITS)
+    yield gate
+    gate.close()
+
+
+def answer(inbox: Inbox) -> CommandDone | CommandFailed:
+    report = inbox.get(timeout=PATIENCE_S)
+    assert isinstance(report, CommandDone | CommandFailed)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        (MOVE, MOVE_PATH),
+        (Abort("abcd1234", "why"), "/api/bot/game/abcd1234/abort"),
+        (Resign("abcd1234", "why"), "/api/bot/game/abcd1234/resign"),
+        (AcceptChallenge("c1"), ACCEPT_PATH),
+        (DeclineChallenge("c1", DeclineReason.LATER), "/api/challenge/c1/decline"),
+    ],
+)
+def test_each_command_goes_to_its_endpoint_and_is_answered_once(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, command: Command, path: str
+) -> None:
+    lichess.answer(path, Reply())
+    gate.send(command)
+    assert answer(inbox) == CommandDone(command)
+    assert lichess.paths() == [path]
+    assert inbox.empty()
+
+
+def test_what_is_read_comes_with_the_answer(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+    gate.send(ReadAccount())
+    assert answer(inbox) == CommandDone(ReadAccount(), Account.model_validate(ACCOUNT))
+    gate.send(ReadPlaying())
+    assert answer(inbox) == CommandDone(ReadPlaying(), ())
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"), [(Reply(400, {"error": "no"}), Refused), (Reply(429), RateLimited), (Reply(502), Unreachable)]
+)
+def test_a_game_command_is_tried_once_whatever_happens(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, reply: Reply, error: type[Exception]
+) -> None:
+    lichess.answer(MOVE_PATH, reply)
+    gate.send(MOVE)
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert failed.command == MOVE
+    assert isinstance(failed.error, error)
+    assert len(lichess.requests) == 1
+
+
+def test_a_slow_move_holds_up_no_other_game(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(MOVE_PATH, Reply(delay_s=0.4))
+    lichess.answer(OTHER_MOVE_PATH, Reply())
+    gate.send(MOVE)
+    began = time.monotonic()
+    gate.send(OTHER_MOVE)
+    assert answer(inbox) == CommandDone(OTHER_MOVE)
+    assert time.monotonic() - began < 0.3
+    assert answer(inbox) == CommandDone(MOVE)
+
+
+def test_the_house_holds_up_no_game(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(delay_s=0.4))
+    lichess.answer(MOVE_PATH, Reply())
+    gate.send(AcceptChallenge("c1"))
+    gate.send(MOVE)
+    assert answer(inbox) == CommandDone(MOVE)
+
+
+def test_the_commands_of_one_game_keep_their_order(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 8)]
+    for move in moves:
+        lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply())
+        gate.send(move)
+    assert [answer(inbox).command for _ in moves] == moves
+
+
+def test_the_house_repeats_what_got_no_answer(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502), Reply(502), Reply())
+    gate.send(AcceptChallenge("c1"))
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    assert len(lichess.requests) == 3
+
+
+def test_the_patience_of_the_house_has_an_end(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502))
+    gate.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert isinstance(failed.error, Unreachable)
+    assert 2 < len(lichess.requests) < 12
+
+
+def test_the_house_does_not_repeat_a_refusal(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
+    gate.send(AcceptChallenge("c1"))
+    assert isinstance(answer(inbox), CommandFailed)
+    assert len(lichess.requests) == 1
+
+
+def test_after_a_rate_limit_the_house_keeps_the_pause(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}))
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    began = time.monotonic()
+    gate.send(AcceptChallenge("c1"))
+    gate.send(ReadAccount())
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert isinstance(failed.error, RateLimited)
+    assert isinstance(answer(inbox), CommandDone)
+    assert time.monotonic() - began >= WAITS.rate_limit.total_seconds()
+
+
+def test_a_closed_game_says_no_more(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
+    gate.send(MOVE)
+    gate.send(Abort("abcd1234", "why"))
+    time.sleep(0.1)
+    gate.close_game("abcd1234")
+    time.sleep(0.4)
+    assert inbox.empty()
+    assert lichess.paths() == [MOVE_PATH]
+
+
+def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    gate.send(AcceptChallenge("c1"))
+    answer(inbox)
+    gate.send(AcceptChallenge("c1"))
+    began = time.monotonic()
+    gate.close()
+    assert time.monotonic() - began < 0.5
+    assert inbox.empty()
