@@ -1,0 +1,238 @@
+"""The engine as a child process over UCI: searches in, best moves on the queue out.
+
+Knows the protocol, the process and its end; not whose clock runs or which move is good. The child
+has a process session of its own (a Ctrl-C in the terminal does not reach it), a lower priority
+than the daemon, no token in its environment, and quits when its input closes: it cannot outlive us.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import IO
+
+from engine.facade import Board, Engine, Limits
+from lichessbot.config import TOKEN_VARIABLE, EngineConfig
+from lichessbot.errors import EngineError
+from lichessbot.journal import Journal
+from lichessbot.messages import BestMove, EngineDied, Inbox, Search, SearchSummary
+from lichessbot.waits import Waits
+
+OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
+_NICENESS = 5
+_LONGEST_LINE_BYTES = 1 << 16
+_FALLBACK_MS = 50
+_FALLBACK_HASH_MB = 1
+
+
+class EngineProcess:
+    """One running engine. Its answers and its end arrive on the queue, never as return values.
+
+    Methods are for one thread and never wait for the engine. After the engine died, which is
+    reported once, they do nothing.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        config: EngineConfig,
+        inbox: Inbox,
+        waits: Waits,
+        command: Sequence[str] = OUR_ENGINE,
+    ) -> None:
+        """Starts the child. Raises EngineError if the system cannot run it."""
+        self._game_id = game_id
+        self._inbox = inbox
+        self._journal = Journal(game_id)
+        self._lock = threading.RLock()
+        self._ready = False
+        self._running: Search | None = None
+        self._next: Search | None = None
+        self._closing = False
+        self._death: str | None = None
+        self._summary = SearchSummary()
+        self._chess960 = False
+        self._process = _start(command)
+        self._handshake = threading.Timer(waits.engine_handshake.total_seconds(), self._kill_silent)
+        self._handshake.daemon = True
+        self._handshake.start()
+        threading.Thread(target=self._read_output, name=f"engine-{game_id}", daemon=True).start()
+        threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
+        self._write("uci", *_options(config), "isready")
+
+    @property
+    def alive(self) -> bool:
+        """False from the moment the engine is known to be dead."""
+        return self._death is None
+
+    def search(self, search: Search) -> None:
+        """Answer `search`, as soon as a search under way has stopped; that one is dropped."""
+        with self._lock:
+            self._next = search
+            if self._running is not None:
+                self._write("stop")
+            else:
+                self._begin_next()
+
+    def stop(self) -> None:
+        """Answer now with the best move found so far."""
+        with self._lock:
+            if self._running is not None:
+                self._write("stop")
+
+    def close(self) -> None:
+        """Kill the engine and everything it started, and say nothing more. Takes no time."""
+        with self._lock:
+            self._closing = True
+        self._kill("closed")
+
+    def _begin_next(self) -> None:
+        if not self._ready or self._next is None:
+            return
+        self._running, self._next = self._next, None
+        self._summary = SearchSummary()
+        if self._running.chess960 != self._chess960:
+            self._chess960 = self._running.chess960
+            self._write(f"setoption name UCI_Chess960 value {str(self._chess960).lower()}")
+        moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
+        self._write(f"position fen {self._running.initial_fen}{moves}", _go(self._running.limits))
+
+    def _read_output(self) -> None:
+        """The reader thread: every line of the engine, until it ends."""
+        with _pipe(self._process.stdout) as output:
+            while line := output.readline(_LONGEST_LINE_BYTES):
+                self._take(line.decode("utf-8", "replace").split())
+        self._kill("ended by itself")
+        with self._lock:
+            search = self._running or self._next
+            if not self._closing:
+                reason = f"{self._death}, exit status {self._process.returncode}"
+                self._inbox.put(EngineDied(self._game_id, search.search_id if search else None, reason))
+
+    def _take(self, words: list[str]) -> None:
+        with self._lock:
+            match words:
+                case ["readyok", *_] if not self._ready:
+                    self._ready = True
+                    self._handshake.cancel()
+                    self._begin_next()
+                case ["info", *details] if "pv" in details:
+                    self._summary = _summary(details)
+                case ["bestmove", move, *_] if self._running is not None:
+                    self._answer(self._running, move)
+                    self._running = None
+                    self._begin_next()
+
+    def _answer(self, search: Search, move: str) -> None:
+        legal = None if move in ("(none)", "0000") else move
+        if not self._closing:
+            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary))
+
+    def _read_errors(self) -> None:
+        """The error output goes to the log, line by line."""
+        with _pipe(self._process.stderr) as errors:
+            while line := errors.readline(_LONGEST_LINE_BYTES):
+                self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
+
+    def _write(self, *lines: str) -> None:
+        try:
+            stdin = _pipe(self._process.stdin)
+            stdin.write("".join(f"{line}\n" for line in lines).encode())
+            stdin.flush()
+        except (OSError, ValueError):
+            return  # It is gone; the reader thread sees the end of its output and reports it.
+
+    def _kill_silent(self) -> None:
+        self._kill("no answer to isready in time")
+
+    def _kill(self, reason: str) -> None:
+        """Kill the process group; the first reason given is the one reported."""
+        with self._lock:
+            if self._death is not None:
+                return
+            self._death = reason
+            try:
+                # The child leads its group, and until `wait` below its id cannot be another's.
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self._journal.debug("engine.gone")  # macOS denies signals to the already dead
+            self._process.wait()
+            self._handshake.cancel()
+            with suppress(BrokenPipeError):  # what it did not read is lost with it
+                _pipe(self._process.stdin).close()
+
+
+def fallback_move(board: Board) -> str | None:
+    """A legal move found in this process in at most 50 ms, for when no engine answers.
+
+    None if there is no legal move.
+    """
+    engine = Engine(hash_mb=_FALLBACK_HASH_MB, move_overhead_ms=0)
+    engine.set_position(board)
+    return engine.go(Limits(move_time_ms=_FALLBACK_MS)).best_move
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    nice = shutil.which("nice")
+    lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
+    environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    try:
+        return subprocess.Popen(
+            [*lower_priority, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EngineError(f"the engine does not start: {error}") from error
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None, "all three are pipes"
+    return pipe
+
+
+def _options(config: EngineConfig) -> Sequence[str]:
+    values = {
+        "Hash": config.hash_mb,
+        "Threads": config.threads,
+        "Move Overhead": config.move_overhead_ms,
+    }
+    return [f"setoption name {name} value {value}" for name, value in values.items()]
+
+
+def _go(limits: Limits) -> str:
+    values = {
+        "wtime": limits.white_time_ms,
+        "btime": limits.black_time_ms,
+        "winc": limits.white_increment_ms,
+        "binc": limits.black_increment_ms,
+        "depth": limits.depth,
+        "nodes": limits.nodes,
+        "movetime": limits.move_time_ms,
+    }
+    return "go" + "".join(f" {name} {value}" for name, value in values.items() if value is not None)
+
+
+def _summary(details: list[str]) -> SearchSummary:
+    """The fields of an `info` line; what cannot be read counts as not said."""
+    value_of = dict(pairwise(details))
+    pv = details.index("pv")
+    score = details.index("score") if "score" in details else pv
+    return SearchSummary(
+        depth=_count(value_of.get("depth")),
+        nodes=_count(value_of.get("nodes")),
+        score=" ".join(details[score + 1 : score + 3]) if score < pv else "",
+        pv=" ".join(details[pv + 1 :]),
+    )
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else 0

@@ -1,0 +1,264 @@
+"""Real processes: our engine, and one with bad manners."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+import pytest
+
+from engine.facade import STARTING_FEN, Board, Limits, chess960_fen
+from lichessbot.config import TOKEN_VARIABLE, EngineConfig
+from lichessbot.engine_process import OUR_ENGINE, EngineProcess, fallback_move
+from lichessbot.errors import EngineError
+from lichessbot.messages import BestMove, EngineDied, Inbox, Report, Search
+from lichessbot.waits import Waits
+
+PATIENCE_S = 20.0
+WAITS = Waits()
+SMALL = EngineConfig(hash_mb=1)
+Start = Callable[..., EngineProcess]
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return SimpleQueue()
+
+
+@pytest.fixture
+def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
+    """Starts a rude engine; every one is closed at the end."""
+    engines: list[EngineProcess] = []
+
+    def begin(*manner: str, waits: Waits = WAITS) -> EngineProcess:
+        command = (sys.executable, str(rude_engine), *manner) if manner else OUR_ENGINE
+        engines.append(EngineProcess("abcd1234", SMALL, inbox, waits, command))
+        return engines[-1]
+
+    yield begin
+    for engine in engines:
+        engine.close()
+
+
+def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: bool = False, **limits: int) -> Search:
+    return Search(search_id, fen, chess960, moves, Limits(**(limits or {"depth": 3})))
+
+
+def heard(inbox: Inbox) -> Report:
+    return inbox.get(timeout=PATIENCE_S)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def pid_of(engine: EngineProcess) -> int:
+    return engine._process.pid
+
+
+def gone(pid: int) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not is_alive(pid)
+
+
+def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
+    start().search(search(7, "e2e4", "e7e5"))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.search_id == 7
+    board = Board()
+    board.push("e2e4")
+    board.push("e7e5")
+    assert answer.move in board.legal_moves()
+    assert answer.summary.depth == 3
+    assert answer.summary.nodes > 0
+    assert answer.summary.score.startswith("cp ")
+    assert answer.summary.pv.split()[0] == answer.move
+
+
+def test_our_engine_plays_chess960_and_standard_in_turn(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    fen = chess960_fen(1)
+    for number, (position, chess960) in enumerate([(STARTING_FEN, False), (fen, True), (STARTING_FEN, False)]):
+        engine.search(search(number, fen=position, chess960=chess960))
+        answer = heard(inbox)
+        assert isinstance(answer, BestMove)
+        assert answer.search_id == number
+        assert answer.move in Board(position, chess960=chess960).legal_moves()
+
+
+def test_a_chess960_castling_move_is_understood_by_our_engine(start: Start, inbox: Inbox) -> None:
+    moves = ("e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "g8f6", "e1h1")
+    start().search(search(1, *moves, chess960=True))
+    assert isinstance(heard(inbox), BestMove)
+
+
+def test_our_engine_keeps_to_its_clock(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    engine.search(search(0))
+    heard(inbox)
+    began = time.monotonic()
+    engine.search(search(1, white_time_ms=3000, black_time_ms=3000, white_increment_ms=0, black_increment_ms=0))
+    assert isinstance(heard(inbox), BestMove)
+    assert time.monotonic() - began < 3.0
+
+
+def test_stop_brings_the_best_move_so_far(start: Start, inbox: Inbox) -> None:
+    engine = start("slow", "d2d4")
+    engine.search(search(3))
+    with pytest.raises(Empty):
+        inbox.get(timeout=0.5)
+    engine.stop()
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert (answer.search_id, answer.move, answer.summary.score) == (3, "d2d4", "mate 2")
+
+
+def test_a_new_search_replaces_the_one_under_way(start: Start, inbox: Inbox) -> None:
+    engine = start("slow", "d2d4")
+    engine.search(search(1))
+    engine.search(search(2))
+    engine.search(search(3))
+    answers: list[int] = []
+    deadline = time.monotonic() + PATIENCE_S
+    while 3 not in answers and time.monotonic() < deadline:
+        engine.stop()  # without effect until the engine is ready and searches
+        with suppress(Empty):
+            report = inbox.get(timeout=0.05)
+            assert isinstance(report, BestMove)
+            answers.append(report.search_id)
+    assert answers in ([1, 3], [3]), "each answer belongs to the search it was for"
+
+
+def test_a_search_may_be_asked_before_the_engine_is_ready(start: Start, inbox: Inbox) -> None:
+    start("polite", "c2c4").search(search(1))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.move == "c2c4"
+
+
+def test_no_move_is_no_move(start: Start, inbox: Inbox) -> None:
+    start("polite", "(none)").search(search(1))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.move is None
+
+
+def test_nonsense_from_the_engine_is_survived(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
+    start("noisy", "e2e4").search(search(1))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert (answer.move, answer.summary.depth) == ("e2e4", 5)
+    deadline = time.monotonic() + PATIENCE_S
+    while "something is odd" not in caplog.text:
+        assert time.monotonic() < deadline, "the error output goes to the log"
+        time.sleep(0.01)
+
+
+def test_the_death_of_the_engine_names_the_search_it_took_along(start: Start, inbox: Inbox) -> None:
+    engine = start("dies")
+    engine.search(search(5))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.search_id == 5
+    assert "exit status 7" in report.reason
+    assert not engine.alive
+    engine.search(search(6))
+    engine.stop()
+
+
+def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start, inbox: Inbox) -> None:
+    engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.5)))
+    engine.search(search(1))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.search_id == 1
+    assert "no answer to isready in time" in report.reason
+    assert gone(pid_of(engine))
+
+
+def test_an_engine_that_does_not_exist_dies_at_once(inbox: Inbox) -> None:
+    engine = EngineProcess("abcd1234", SMALL, inbox, WAITS, ("/nowhere/engine",))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert "exit status 127" in report.reason
+    engine.close()
+
+
+def test_a_system_that_starts_no_process_is_an_error(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(EngineError, match="the engine does not start"):
+        EngineProcess("abcd1234", SMALL, inbox, WAITS, ("/nowhere/engine",))
+
+
+@pytest.mark.parametrize("manner", ["polite", "deaf", "clinging", "slow"])
+def test_closing_kills_at_once_and_in_silence(start: Start, inbox: Inbox, manner: str) -> None:
+    engine = start(manner, "e2e4")
+    engine.search(search(1))
+    began = time.monotonic()
+    engine.close()
+    assert time.monotonic() - began < 2.0
+    assert gone(pid_of(engine))
+    time.sleep(0.1)
+    while not inbox.empty():
+        assert isinstance(inbox.get(), BestMove)
+
+
+def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> None:
+    engine = start("clinging", "e2e4")
+    deadline = time.monotonic() + PATIENCE_S
+    children = Path(f"/proc/{pid_of(engine)}/task/{pid_of(engine)}/children")
+    while not (found := children.read_text().split()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    engine.close()
+    assert found
+    assert all(gone(int(pid)) for pid in found)
+
+
+def test_the_engine_has_its_own_session_a_low_priority_and_no_token(
+    start: Start, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "lip_secret")
+    engine = start("polite", "e2e4")
+    engine.search(search(1))
+    heard(inbox)
+    pid = pid_of(engine)
+    assert os.getsid(pid) == pid != os.getsid(0)
+    assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
+    assert b"lip_secret" not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+def test_our_engine_ends_with_its_input_even_while_thinking(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    engine.search(search(1))
+    heard(inbox)
+    engine.search(search(2, move_time_ms=60_000))
+    assert engine._process.stdin is not None
+    engine._process.stdin.close()
+    assert gone(pid_of(engine))
+
+
+def test_the_fallback_finds_a_legal_move_within_its_limit() -> None:
+    board = Board()
+    fallback_move(board)
+    began = time.monotonic()
+    assert fallback_move(board) in board.legal_moves()
+    assert time.monotonic() - began < 0.25
+
+
+def test_the_fallback_mates_when_it_can() -> None:
+    assert fallback_move(Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")) == "a1a8"
+
+
+def test_the_fallback_has_no_move_where_there_is_none() -> None:
+    assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")) is None
