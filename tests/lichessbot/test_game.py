@@ -1,0 +1,545 @@
+"""The state machine, fed by hand: reports in, actions out, time as a number."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engine.facade import STARTING_FEN, chess960_fen
+from lichessbot.config import Config
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.events import ChatLine, GameFinish, GameFull, GameState, OpponentGone
+from lichessbot.game import Action, Fallback, Game, GameOver, KillEngine, ReopenStream, StopThinking, Think
+from lichessbot.messages import (
+    Abort,
+    BestMove,
+    CommandDone,
+    CommandFailed,
+    EngineDied,
+    Report,
+    Resign,
+    SendMove,
+    StreamEvent,
+    StreamLost,
+    StreamOpened,
+    StreamRefused,
+)
+from lichessbot.vocabulary import Colour, GameStatus
+from lichessbot.waits import Waits
+
+GAME = "abcd1234"
+US = "testbot"
+THEM = "ferdinand"
+WAITS = Waits()
+REFUSED = Refused(400, "Not your turn, or game already over")
+UNREACHABLE = Unreachable("ConnectionError: reset")
+
+
+def limited(seconds: float) -> RateLimited:
+    return RateLimited(timedelta(seconds=seconds), "Too many requests")
+
+
+def state(
+    moves: str = "", *, time_ms: int = 60_000, status: str = "started", winner: str | None = None
+) -> dict[str, Any]:
+    return {
+        "moves": moves,
+        "wtime": time_ms,
+        "btime": time_ms,
+        "winc": 0,
+        "binc": 0,
+        "status": status,
+        "winner": winner,
+    }
+
+
+class Bench:
+    """A game on the test bench: time stands still unless moved."""
+
+    def __init__(
+        self, *, white: bool = True, variant: str = "standard", fen: str = "startpos", timed: bool = True
+    ) -> None:
+        self.now = 1000.0
+        self.game = Game(GAME, US, Config(), WAITS)
+        self._full = {
+            "id": GAME,
+            "variant": {"key": variant},
+            "white": {"id": US if white else THEM},
+            "black": {"id": THEM if white else US},
+            "initialFen": fen,
+            "clock": {"initial": 60_000, "increment": 0} if timed else None,
+        }
+
+    def hear(self, report: Report) -> list[Action]:
+        return self.game.handle(report, self.now)
+
+    def full(self, moves: str = "", **changes: Any) -> list[Action]:
+        full = GameFull.model_validate({**self._full, "state": state(moves, **changes)})
+        return self.hear(StreamEvent(GAME, full))
+
+    def state(self, moves: str = "", **changes: Any) -> list[Action]:
+        return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, **changes))))
+
+    def finish(self, status: str = "resign", winner: str | None = "white") -> list[Action]:
+        game = {"gameId": GAME, "variant": {"key": "standard"}, "status": {"name": status}, "winner": winner}
+        return self.hear(StreamEvent(None, GameFinish.model_validate({"game": game})))
+
+    def wait(self, seconds: float) -> list[Action]:
+        self.now += seconds
+        return self.game.tick(self.now)
+
+    def wait_until_due(self) -> list[Action]:
+        assert self.game.wake_at is not None
+        self.now = max(self.now, self.game.wake_at)
+        return self.game.tick(self.now)
+
+    def owing(self, move: str = "e2e4") -> SendMove:
+        """Our first move as White, found and just sent."""
+        think = only(self.full(), Think)
+        return only(self.hear(BestMove(GAME, think.search.search_id, move)), SendMove)
+
+
+def only(actions: list[Action], kind: type[Any]) -> Any:
+    """The single action, which must be of that kind."""
+    assert [type(action) for action in actions] == [kind], actions
+    return actions[0]
+
+
+# Whose turn it is, and what the engine is asked
+
+
+def test_we_think_when_it_is_our_turn() -> None:
+    search = only(Bench().full(), Think).search
+    assert (search.initial_fen, search.moves, search.chess960) == (STARTING_FEN, (), False)
+
+
+def test_we_wait_when_it_is_not() -> None:
+    assert Bench(white=False).full() == []
+    assert Bench().full("e2e4") == []
+
+
+def test_our_colour_is_the_side_with_our_id() -> None:
+    search = only(Bench(white=False).full("e2e4"), Think).search
+    assert search.moves == ("e2e4",)
+
+
+def test_black_moves_first_if_the_position_says_so() -> None:
+    fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"
+    assert Bench(variant="fromPosition", fen=fen).full() == []
+    search = only(Bench(white=False, variant="fromPosition", fen=fen).full(), Think).search
+    assert (search.initial_fen, search.chess960) == (fen, True)
+
+
+def test_the_reply_of_the_opponent_starts_the_next_search() -> None:
+    bench = Bench()
+    bench.owing()
+    assert bench.state("e2e4") == []
+    assert only(bench.state("e2e4 e7e5"), Think).search.moves == ("e2e4", "e7e5")
+
+
+def test_the_same_state_again_changes_nothing() -> None:
+    bench = Bench()
+    bench.full()
+    assert bench.state("") == []
+    assert bench.full() == []
+    bench = Bench()
+    bench.owing()
+    assert bench.state("") == []
+    assert bench.full() == []
+
+
+def test_a_state_before_the_first_full_one_is_not_enough() -> None:
+    assert Bench().state("") == []
+
+
+def test_talk_and_absence_change_nothing() -> None:
+    bench = Bench()
+    bench.full()
+    for event in (ChatLine(text="hi"), OpponentGone(gone=True)):
+        assert bench.hear(StreamEvent(GAME, event)) == []
+
+
+def test_a_stream_that_breaks_leaves_the_search_running() -> None:
+    bench = Bench()
+    think = only(bench.full(), Think)
+    assert bench.hear(StreamLost(GAME, "reset", timedelta())) == []
+    assert bench.hear(StreamOpened(GAME)) == []
+    assert bench.full() == []
+    only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove)
+
+
+def test_moves_that_get_shorter_restart_the_search() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5")
+    search = only(bench.state(""), Think).search
+    assert search.moves == ()
+
+
+def test_a_takeback_to_the_opponents_turn_stops_the_search() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5")
+    only(bench.state("e2e4"), StopThinking)
+
+
+def test_the_clock_of_a_resumed_game_goes_to_the_engine() -> None:
+    limits = only(Bench().full("e2e4 e7e5", time_ms=7000), Think).search.limits
+    assert limits.white_time_ms == 7000
+
+
+def test_without_a_legal_move_we_wait_for_the_verdict() -> None:
+    mate = "f2f3 e7e5 g2g4 d8h4"
+    assert Bench().full(mate) == []
+
+
+# What is sent
+
+
+def test_the_best_move_is_sent_once() -> None:
+    bench = Bench()
+    search_id = only(bench.full(), Think).search.search_id
+    assert bench.hear(BestMove(GAME, search_id, "e2e4")) == [SendMove(GAME, 1, "e2e4")]
+    assert bench.hear(BestMove(GAME, search_id, "d2d4")) == []
+
+
+def test_the_answer_to_an_abandoned_search_is_not_sent() -> None:
+    bench = Bench()
+    first = only(bench.full("e2e4 e7e5"), Think).search.search_id
+    only(bench.state(""), Think)
+    assert bench.hear(BestMove(GAME, first, "g1f3")) == []
+
+
+@pytest.mark.parametrize("found", ["e1g1", "e1h1"])
+def test_castling_goes_out_as_e1g1_in_standard_chess(found: str) -> None:
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), Think)
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, found)), SendMove).move == "e1g1"
+
+
+@pytest.mark.parametrize("found", ["e1g1", "e1h1"])
+@pytest.mark.parametrize("variant", ["chess960", "fromPosition"])
+def test_castling_goes_out_as_king_takes_rook_otherwise(variant: str, found: str) -> None:
+    bench = Bench(variant=variant, fen=STARTING_FEN)
+    think = only(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), Think)
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, found)), SendMove).move == "e1h1"
+
+
+@pytest.mark.parametrize("castling", ["e1g1", "e1h1"])
+def test_both_spellings_of_castling_are_understood_in_standard_chess(castling: str) -> None:
+    think = only(Bench(white=False).full(f"e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 {castling}"), Think)
+    assert think.search.moves[-1] == "e1g1"
+
+
+def test_chess960_positions_are_followed() -> None:
+    think = only(Bench(variant="chess960", fen=chess960_fen(0)).full(), Think)
+    assert think.search.chess960
+    assert think.search.initial_fen == chess960_fen(0)
+
+
+# An owed move
+
+
+def test_a_move_with_no_answer_is_sent_again_at_once_and_then_ever_slower() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == [sent]
+    for _ in range(20):
+        assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
+        before = bench.now
+        assert bench.wait_until_due() == [sent]
+        assert 0.2 < bench.now - before <= WAITS.game_backoff_ceiling.total_seconds()
+
+
+def test_a_move_the_stream_shows_is_not_sent_again() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, UNREACHABLE))
+    bench.hear(CommandFailed(sent, UNREACHABLE))
+    bench.state("e2e4")
+    assert all(isinstance(action, Abort) for action in bench.wait(3600))
+
+
+def test_a_late_failure_of_a_move_already_shown_is_ignored() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.state("e2e4 e7e5")
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
+
+
+def test_the_same_text_at_another_ply_is_another_move() -> None:
+    bench = Bench()
+    first = bench.owing("g1f3")
+    think = only(bench.state("g1f3 g8f6 f3g1 f6g8"), Think)
+    second = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+    assert bench.hear(CommandFailed(first, UNREACHABLE)) == []
+    assert bench.hear(CommandFailed(second, UNREACHABLE)) == [second]
+
+
+def test_a_rate_limited_move_waits_as_long_as_the_clock_survives() -> None:
+    bench = Bench(white=False)
+    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=120_000), Think)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
+    assert bench.hear(CommandFailed(sent, limited(60))) == []
+    assert bench.wait(59) == []
+    assert bench.wait(1) == [sent]
+
+
+def test_a_rate_limited_move_is_tried_earlier_when_the_pause_would_lose_on_time() -> None:
+    bench = Bench(white=False)
+    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=20_000), Think)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
+    bench.hear(CommandFailed(sent, limited(60)))
+    assert bench.wait(9) == []
+    assert bench.wait(1) == [sent]
+
+
+def test_a_refused_move_is_looked_up_on_the_stream_before_it_is_sent_again() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
+    assert bench.wait(60) == []
+    assert bench.state("") == [], "only a state written for the new connection counts"
+    assert bench.full() == [sent]
+
+
+def test_a_move_refused_because_it_had_arrived_is_done() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, REFUSED))
+    assert bench.full("e2e4") == []
+
+
+def test_a_move_refused_because_the_game_ended_ends_it() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, REFUSED))
+    assert only(bench.full(status="draw"), GameOver).status is GameStatus.DRAW
+
+
+def test_a_move_refused_again_and_again_is_sent_ever_slower() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, REFUSED))
+    assert bench.full() == [sent]
+    for _ in range(5):
+        only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
+        assert bench.full() == []
+        assert bench.wait_until_due() == [sent]
+
+
+def test_after_a_takeback_another_move_may_be_sent_for_the_same_ply() -> None:
+    bench = Bench()
+    bench.owing()
+    bench.state("e2e4 e7e5")
+    think = only(bench.state(""), Think)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "d2d4")) == [SendMove(GAME, 1, "d2d4")]
+
+
+def test_an_acknowledged_move_that_does_not_show_is_looked_up() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.hear(CommandDone(sent)) == []
+    only(bench.wait(WAITS.move_echo.total_seconds()), ReopenStream)
+    assert bench.full() == [sent]
+
+
+def test_an_acknowledged_move_is_not_sent_again_by_a_reconnection() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandDone(sent))
+    assert bench.full() == []
+    assert bench.full("e2e4") == []
+
+
+# The end
+
+
+@pytest.mark.parametrize("status", ["mate", "draw", "outoftime", "aborted", "stalemate", "nobodyKnows"])
+def test_a_final_state_ends_the_game(status: str) -> None:
+    bench = Bench()
+    bench.full()
+    over = only(bench.state("e2e4", status=status, winner="white"), GameOver)
+    assert (over.winner, over.plies) == (Colour.WHITE, 1)
+
+
+def test_a_game_that_was_over_when_its_stream_opened_is_over() -> None:
+    only(Bench().full(status="aborted"), GameOver)
+
+
+def test_the_event_stream_ends_the_game_if_the_final_state_is_lost() -> None:
+    bench = Bench()
+    bench.owing()
+    over = only(bench.finish("draw", None), GameOver)
+    assert (over.status, over.winner) == (GameStatus.DRAW, None)
+
+
+def test_after_the_end_nothing_is_done() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.finish()
+    assert bench.full() == []
+    assert bench.state("e2e4", status="aborted") == []
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
+    assert bench.wait(3600) == []
+    assert bench.game.wake_at is None
+
+
+def test_a_game_whose_stream_is_refused_is_gone() -> None:
+    only(Bench().hear(StreamRefused(GAME, 404, "No such game")), GameOver)
+
+
+def test_a_game_of_others_is_left() -> None:
+    bench = Bench()
+    bench._full["white"] = {"id": "stranger"}
+    only(bench.full(), GameOver)
+
+
+def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None:
+    bench = Bench()
+    repetition = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
+    think = only(bench.full(repetition), Think)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
+    only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
+    over = only(bench.full(repetition, status="draw"), GameOver)
+    assert over.winner is None
+
+
+# An opponent who never moves
+
+
+def test_a_game_whose_opponent_never_moves_is_aborted() -> None:
+    bench = Bench(white=False)
+    assert bench.full() == []
+    assert bench.wait(29) == []
+    assert only(bench.wait(1), Abort).game_id == GAME
+
+
+def test_it_is_aborted_after_our_first_move_too() -> None:
+    bench = Bench()
+    bench.owing()
+    bench.state("e2e4")
+    only(bench.wait(30), Abort)
+
+
+def test_waiting_starts_when_the_opponents_turn_starts_not_at_each_line() -> None:
+    bench = Bench(white=False)
+    bench.full()
+    bench.wait(20)
+    bench.full()
+    only(bench.wait(10), Abort)
+
+
+def test_an_abort_that_fails_is_tried_again() -> None:
+    bench = Bench(white=False)
+    bench.full()
+    abort = only(bench.wait(30), Abort)
+    assert bench.hear(CommandFailed(abort, UNREACHABLE)) == []
+    assert bench.wait(9) == []
+    assert bench.wait(1) == [abort]
+
+
+def test_a_game_in_which_both_moved_is_never_aborted() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    assert bench.wait(3600) == []
+
+
+def test_our_own_slow_first_move_is_no_reason_to_abort() -> None:
+    bench = Bench(white=False)
+    bench.full()
+    bench.full("e2e4")
+    assert not any(isinstance(action, Abort) for action in bench.wait(60))
+
+
+# An engine that fails
+
+
+def running(bench: Bench, time_ms: int = 60_000) -> Think:
+    """A search while our clock runs."""
+    think: Think = only(bench.full("e2e4 e7e5", time_ms=time_ms), Think)
+    return think
+
+
+def test_an_engine_that_takes_too_long_is_told_to_stop() -> None:
+    bench = Bench()
+    think = running(bench)
+    assert bench.wait(29) == []
+    only(bench.wait(1), StopThinking)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+
+
+def test_an_engine_that_does_not_stop_is_replaced_and_gets_what_is_left() -> None:
+    bench = Bench()
+    first = running(bench)
+    bench.wait(30)
+    kill, again = bench.wait(1)
+    assert isinstance(kill, KillEngine)
+    assert isinstance(again, Think)
+    assert again.search.search_id != first.search.search_id
+    assert again.search.limits.white_time_ms == 29_000
+
+
+def test_a_second_failure_in_one_move_calls_the_fallback() -> None:
+    bench = Bench()
+    first = running(bench)
+    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
+    assert isinstance(again, Think)
+    kill, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
+    assert isinstance(kill, KillEngine)
+    assert isinstance(fallback, Fallback)
+    assert fallback.board.moves == ["e2e4", "e7e5"]
+    assert bench.wait(10) == []
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
+
+
+def test_the_next_move_gets_an_engine_again() -> None:
+    bench = Bench()
+    first = running(bench)
+    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
+    bench.hear(BestMove(GAME, again.search.search_id, "g1f3"))
+    second = only(bench.state("e2e4 e7e5 g1f3 b8c6"), Think)
+    kinds = [type(action) for action in bench.hear(EngineDied(GAME, second.search.search_id, "crashed"))]
+    assert kinds == [KillEngine, Think]
+
+
+def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
+    bench = Bench()
+    think = running(bench, time_ms=1000)
+    kinds = [type(action) for action in bench.hear(EngineDied(GAME, think.search.search_id, "crashed"))]
+    assert kinds == [KillEngine, Fallback]
+
+
+@pytest.mark.parametrize("move", ["e2e4", "a1h8", "e7e8q", "nonsense", "", None])
+def test_an_illegal_move_is_not_sent(move: str | None) -> None:
+    bench = Bench()
+    think = running(bench)
+    kinds = [type(action) for action in bench.hear(BestMove(GAME, think.search.search_id, move))]
+    assert kinds == [KillEngine, Think]
+
+
+def test_the_death_of_an_idle_engine_is_no_concern() -> None:
+    bench = Bench()
+    bench.owing()
+    assert bench.hear(EngineDied(GAME, None, "crashed")) == []
+    assert bench.hear(EngineDied(GAME, 1, "crashed")) == []
+
+
+# What cannot be followed
+
+
+def test_an_impossible_move_on_the_stream_is_read_again_first() -> None:
+    bench = Bench()
+    bench.full()
+    only(bench.state("e2e5"), ReopenStream)
+    assert only(bench.full(), Think).search.moves == ()
+
+
+def test_a_game_that_our_rules_cannot_follow_is_resigned_until_it_is_over() -> None:
+    bench = Bench()
+    resign = only(bench.full("e2e5"), Resign)
+    bench.hear(CommandFailed(resign, UNREACHABLE))
+    assert bench.wait(10) == [resign]
+    only(bench.state("e2e5", status="resign", winner="black"), GameOver)
+
+
+def test_an_impossible_start_is_resigned() -> None:
+    only(Bench(variant="fromPosition", fen="8/8/8/8/8/8/8/8 w - - 0 1").full(), Resign)
