@@ -1,0 +1,128 @@
+"""`lichessbot check`: says in plain words whether the bot would work, and what it would do.
+
+Reads the account and tries the engine; changes nothing.
+"""
+
+import time
+from collections.abc import Iterator
+from queue import Empty, SimpleQueue
+from typing import IO, Final
+
+from engine.facade import STARTING_FEN, Limits, build_mode
+from lichessbot.api import Access, Api
+from lichessbot.config import Config, LoadedConfig
+from lichessbot.engine_process import EngineProcess
+from lichessbot.errors import ApiError, EngineError
+from lichessbot.messages import BestMove, EngineDied, Inbox, Search
+from lichessbot.vocabulary import Scope
+from lichessbot.waits import Waits
+
+_SELF_TEST_MS: Final = 1000
+
+
+class Check:
+    """The checks in order, each with a line of its own; `passed` is the verdict."""
+
+    def __init__(self, loaded: LoadedConfig, waits: Waits, out: IO[str]) -> None:
+        self._loaded = loaded
+        self._waits = waits
+        self._out = out
+        self.passed = True
+
+    def run(self) -> bool:
+        """Make all checks, even after one failed. True if the bot would work."""
+        for warning in self._loaded.warnings:
+            self._say("note", warning)
+        self._say("ok", "the configuration is valid")
+        self._check_account(self._loaded.config.url)
+        self._check_engine()
+        for line in intentions(self._loaded.config):
+            self._say("plan", line)
+        self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
+        return self.passed
+
+    def _check_account(self, url: str) -> None:
+        api = Api(Access(url, self._loaded.token, self._waits), self._waits.house_answer)
+        try:
+            info = api.token_info()
+            if info is None:
+                self._fail(f"{url} does not know the token")
+                return
+            missing = [scope for scope in Scope if scope not in info.scope_names]
+            if missing:
+                self._fail(f"the token lacks the scopes {', '.join(missing)}: make a new one with them")
+            else:
+                self._say("ok", f"the token of {info.user_id} is valid and has all scopes")
+            account = api.account()
+            if account.is_bot:
+                self._say("ok", f"{account.username} is a BOT account")
+            else:
+                self._fail(f"{account.username} is not a BOT account: run `lichessbot upgrade`")
+        except ApiError as error:
+            self._fail(f"{url}: {error}")
+        finally:
+            api.close()
+
+    def _check_engine(self) -> None:
+        inbox: Inbox = SimpleQueue()
+        try:
+            engine = EngineProcess("self-test", self._loaded.config.engine, inbox, self._waits)
+        except EngineError as error:
+            self._fail(str(error))
+            return
+        try:
+            engine.search(Search(1, STARTING_FEN, False, (), Limits(move_time_ms=_SELF_TEST_MS)))
+            self._judge_engine(inbox)
+        finally:
+            engine.close()
+
+    def _judge_engine(self, inbox: Inbox) -> None:
+        patience = self._waits.engine_handshake + self._waits.engine_overrun
+        started_at = time.monotonic()
+        try:
+            report = inbox.get(timeout=patience.total_seconds() + _SELF_TEST_MS / 1000)
+        except Empty:
+            self._fail("the engine does not answer")
+            return
+        match report:
+            case BestMove(move=str(move), summary=summary):
+                seconds = time.monotonic() - started_at
+                self._say(
+                    "ok",
+                    f"the engine ({build_mode()}) plays {move} after {seconds:.1f} s: "
+                    f"depth {summary.depth}, {summary.nodes} nodes",
+                )
+            case EngineDied(reason=reason):
+                self._fail(f"the engine died: {reason}")
+            case _:
+                self._fail("the engine finds no move in the start position")
+
+    def _fail(self, text: str) -> None:
+        self.passed = False
+        self._say("FAIL", text)
+
+    def _say(self, verdict: str, text: str) -> None:
+        self._out.write(f"{verdict:4}  {text}\n")
+
+
+def intentions(config: Config) -> Iterator[str]:
+    """What the daemon would do under `config`, in sentences."""
+    challenge, engine = config.challenge, config.engine
+    games = "one game at a time" if challenge.concurrency == 1 else f"up to {challenge.concurrency} games at once"
+    yield f"would play {games} on {config.url}"
+    who = {(True, True): "bots", (True, False): "humans and bots", (False, False): "humans"}
+    welcome = who[challenge.accept_bot, challenge.only_bot]
+    yield f"would accept {welcome}; {', '.join(challenge.variants)}; {' or '.join(challenge.modes)}"
+    yield (
+        f"would accept {', '.join(challenge.time_controls)} with {challenge.min_base} to "
+        f"{challenge.max_base} s and an increment of {challenge.min_increment} to "
+        f"{challenge.max_increment} s, and decline the rest"
+    )
+    limits = [
+        f"depth {engine.depth}" if engine.depth else "",
+        f"{engine.nodes} nodes" if engine.nodes else "",
+        f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
+    ]
+    limit = ", ".join(filter(None, limits)) or "what its clock allows"
+    yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
+    yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"

@@ -1,0 +1,158 @@
+"""One game in progress: its state machine with the stream, the engine and the lane that serve it.
+
+Carries out what the game decides and says it in the log; decides nothing.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from lichessbot.api import Api
+from lichessbot.config import Config
+from lichessbot.engine_process import EngineProcess, fallback_move
+from lichessbot.errors import EngineError
+from lichessbot.events import GameFull, OpponentGone, parse_game_event
+from lichessbot.game import (
+    Action,
+    Fallback,
+    Game,
+    GameOver,
+    KillEngine,
+    ReopenStream,
+    StopThinking,
+    Think,
+)
+from lichessbot.gate import Gate
+from lichessbot.journal import Journal
+from lichessbot.messages import (
+    Abort,
+    BestMove,
+    CommandFailed,
+    EngineDied,
+    Inbox,
+    Report,
+    Resign,
+    Search,
+    SendMove,
+    StreamEvent,
+    StreamLost,
+    StreamRefused,
+)
+from lichessbot.streams import Source, StreamReader
+from lichessbot.waits import Waits
+
+
+@dataclass(frozen=True)
+class House:
+    """What all games share."""
+
+    our_id: str
+    config: Config
+    waits: Waits
+    inbox: Inbox
+    gate: Gate
+    open_api: Callable[[timedelta], Api]
+    """Makes a session with the given read time-out."""
+
+
+class GameTask:
+    """Plays one game from `start` until it is `over`."""
+
+    def __init__(self, game_id: str, house: House) -> None:
+        self.game_id = game_id
+        self.over = False
+        self._house = house
+        self._journal = Journal(game_id)
+        self._game = Game(game_id, house.our_id, house.config, house.waits)
+        self._engine: EngineProcess | None = None
+        api = house.open_api(house.waits.liveness)
+        source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
+        self._reader = StreamReader(source, house.inbox, house.waits)
+
+    def start(self) -> None:
+        """Begin to read the game."""
+        self._reader.start()
+
+    @property
+    def wake_at(self) -> float | None:
+        return self._game.wake_at
+
+    def handle(self, report: Report) -> None:
+        self._tell(report)
+        self._carry_out(self._game.handle(report, time.monotonic()))
+
+    def tick(self) -> None:
+        self._carry_out(self._game.tick(time.monotonic()))
+
+    def close(self) -> None:
+        """Let go of everything at once; nothing is sent to Lichess."""
+        self._reader.stop()
+        self._house.gate.close_game(self.game_id)
+        self._close_engine()
+
+    def _carry_out(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            match action:
+                case Think(search):
+                    self._search(search)
+                case StopThinking():
+                    if self._engine is not None:
+                        self._engine.stop()
+                case KillEngine(reason):
+                    self._journal.warning("engine.replaced", reason=reason)
+                    self._close_engine()
+                case Fallback(search_id, board):
+                    self._journal.warning("engine.fallback")
+                    self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board)))
+                case ReopenStream(reason):
+                    self._journal.info("stream.reopen", reason=reason)
+                    self._reader.reopen()
+                case SendMove():
+                    self._journal.debug("move.send", ply=action.ply, move=action.move)
+                    self._house.gate.send(action)
+                case Abort(_, reason) | Resign(_, reason):
+                    self._journal.info(f"game.{type(action).__name__.lower()}", reason=reason)
+                    self._house.gate.send(action)
+                case GameOver(status, winner, plies):
+                    self._journal.info("game.over", status=status, winner=winner, plies=plies)
+                    self.over = True
+
+    def _search(self, search: Search) -> None:
+        try:
+            if self._engine is None or not self._engine.alive:
+                house = self._house
+                self._engine = EngineProcess(self.game_id, house.config.engine, house.inbox, house.waits)
+            self._engine.search(search)
+        except EngineError as error:
+            self._house.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
+
+    def _close_engine(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def _tell(self, report: Report) -> None:
+        match report:
+            case StreamEvent(event=GameFull() as full):
+                self._journal.info(
+                    "game.state",
+                    white=full.white,
+                    black=full.black,
+                    variant=full.variant.key,
+                    plies=len(full.state.moves.split()),
+                )
+            case StreamEvent(event=OpponentGone(gone=gone)):
+                self._journal.info("opponent.gone" if gone else "opponent.back")
+            case StreamLost(reason=reason, retry_in=retry_in):
+                self._journal.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+            case StreamRefused(status=status, text=text):
+                self._journal.warning("stream.refused", status=status, text=text)
+            case CommandFailed(command=command, error=error):
+                self._journal.warning("command.failed", command=type(command).__name__, error=error)
+            case BestMove(move=move, summary=summary):
+                self._journal.debug(
+                    "engine.move", move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score
+                )
+            case EngineDied(reason=reason):
+                self._journal.warning("engine.died", reason=reason)

@@ -1,0 +1,226 @@
+"""The daemon as a process in front of a scripted server: what the embedded Lichess never does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+
+PATIENCE_S = 20.0
+TOKEN = "lip_secret0123456789"
+# The wait for a game to start becomes 1.25 s, and that for any byte on a stream 1 s.
+TIME_SCALE = "0.05"
+EVENTS = "/api/stream/event"
+ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
+STANDARD = {"key": "standard", "name": "Standard"}
+
+
+def line(kind: str, **fields: Any) -> bytes:
+    return json.dumps({"type": kind, **fields}).encode() + b"\n"
+
+
+def challenge(challenge_id: str, **changes: Any) -> bytes:
+    body = {
+        "id": challenge_id,
+        "status": "created",
+        "challenger": {"id": "ferdinand", "name": "Ferdinand"},
+        "variant": STANDARD,
+        "rated": False,
+        "speed": "blitz",
+        "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+    }
+    return line("challenge", challenge={**body, **changes}, compat={"bot": True})
+
+
+def game(game_id: str, **changes: Any) -> dict[str, Any]:
+    return {"gameId": game_id, "variant": STANDARD, "speed": "blitz", **changes}
+
+
+def ticking(*lines: bytes | float, seconds: float = 60.0) -> Reply:
+    """A stream with these lines that is then kept alive."""
+    ticks: list[bytes | float] = [b"\n", 0.2] * int(seconds / 0.2)
+    return Reply(lines=[*lines, *ticks], end=End.STALL)
+
+
+class Daemon:
+    def __init__(self, lichess: ScriptedLichess, folder: Path) -> None:
+        self._lichess = lichess
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log = folder / "log"
+        lichess.answer("/api/account", Reply(body=ACCOUNT))
+        lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+        lichess.answer(EVENTS, ticking())
+
+    def start(self) -> None:
+        config = self._folder / "config.yml"
+        config.write_text(
+            f"url: {self._lichess.url}\nchallenge: {{concurrency: 1}}\nengine: {{hash_mb: 1, depth: 1}}\n"
+        )
+        command = [sys.executable, "-P", "-m", "lichessbot", "run", "--verbose", "--config", str(config)]
+        environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": TIME_SCALE}
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(encoding="utf-8")
+
+    def until(self, fact: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not fact():
+            assert time.monotonic() < deadline, (self.log, self._lichess.paths())
+            time.sleep(0.02)
+
+    def until_asked(self, path: str) -> None:
+        self.until(lambda: path in self._lichess.paths())
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+
+
+@pytest.fixture
+def daemon(lichess: ScriptedLichess, tmp_path: Path) -> Iterator[Daemon]:
+    daemon = Daemon(lichess, tmp_path)
+    yield daemon
+    daemon.stop()
+    assert "Traceback" not in daemon.log
+    assert TOKEN not in daemon.log
+
+
+def accept(challenge_id: str) -> str:
+    return f"/api/challenge/{challenge_id}/accept"
+
+
+def decline(challenge_id: str) -> str:
+    return f"/api/challenge/{challenge_id}/decline"
+
+
+def stream(game_id: str) -> str:
+    return f"/api/bot/game/stream/{game_id}"
+
+
+def test_an_account_that_cannot_be_read_at_first_is_waited_for(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account", Reply(502, "<html>"), Reply(429, "<html>"), Reply(200, "?"), Reply(body=ACCOUNT))
+    daemon.start()
+    daemon.until_asked(EVENTS)
+
+
+def test_games_in_progress_are_found_even_if_the_event_stream_says_nothing(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234"), game("wxyz9876")]}))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+    daemon.until_asked(stream("wxyz9876"))
+
+
+def test_a_game_announced_several_times_is_opened_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    start = line("gameStart", game=game("abcd1234"))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
+    lichess.answer(EVENTS, ticking(start, start, 0.3, start))
+    lichess.answer(stream("abcd1234"), ticking())
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+    time.sleep(1.0)
+    assert lichess.paths().count(stream("abcd1234")) == 1
+
+
+def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(accept("one"), Reply())
+    lichess.answer(accept("three"), Reply())
+    lichess.answer(decline("two"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one"), 0.3, challenge("two"), *[0.4, b"\n"] * 8, challenge("three")))
+    daemon.start()
+    daemon.until_asked(accept("three"))
+    assert accept("two") not in lichess.paths()
+    assert json.loads(next(it.body for it in lichess.requests if it.path == decline("two"))) == {"reason": "later"}
+    assert "challenge.no_game" in daemon.log
+
+
+def test_an_accepted_challenge_whose_start_was_lost_is_played(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("abcd1234"), Reply())
+    none, one = {"nowPlaying": []}, {"nowPlaying": [game("abcd1234")]}
+    lichess.answer("/api/account/playing", Reply(body=none), Reply(body=one))
+    lichess.answer(EVENTS, ticking(challenge("abcd1234")))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+
+
+def test_a_challenge_announced_twice_is_answered_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("one"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one"), challenge("one"), 0.2, challenge("one")))
+    daemon.start()
+    daemon.until_asked(accept("one"))
+    time.sleep(0.5)
+    assert lichess.paths().count(accept("one")) == 1
+    assert decline("one") not in lichess.paths()
+
+
+def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    strange = [
+        b"<html>\n",
+        b"[]\n",
+        line("confetti"),
+        line("challenge"),
+        line("gameStart", game=None),
+        challenge("anonymous", challenger=None, timeControl={"type": "unlimited"}, speed="correspondence"),
+        challenge("own", challenger={"id": "testbot", "name": "TestBot", "title": "BOT"}),
+        line("gameStart", game=game("horde123", variant={"key": "horde"})),
+        line("gameStart", game=game("arena123", compat={"bot": False})),
+        line("gameFinish", game=game("unknown1", status={"id": 99, "name": "new"})),
+    ]
+    lichess.answer(accept("good"), Reply())
+    lichess.answer(decline("anonymous"), Reply(404, {"error": "Not found"}))
+    lichess.answer(EVENTS, ticking(*strange, challenge("good")))
+    daemon.start()
+    daemon.until_asked(accept("good"))
+    assert accept("own") not in lichess.paths()
+    assert stream("horde123") not in lichess.paths()
+    assert stream("arena123") not in lichess.paths()
+
+
+def test_an_acceptance_that_is_refused_gives_the_slot_back_at_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    body = {"error": "Ferdinand played 100 games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 4000}}
+    lichess.answer(accept("one"), Reply(400, body))
+    lichess.answer(accept("two"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one"), 0.5, challenge("two")))
+    daemon.start()
+    daemon.until_asked(accept("two"))
+
+
+def test_a_silent_event_stream_is_replaced(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("one"), Reply())
+    lichess.answer(EVENTS, Reply(lines=[b"\n"], end=End.STALL), ticking(challenge("one")))
+    daemon.start()
+    daemon.until_asked(accept("one"))
+    assert "events.lost" in daemon.log
+
+
+def test_a_token_revoked_on_the_way_ends_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]), Reply(401, {"error": "No such token"}))
+    daemon.start()
+    assert daemon._process is not None
+    assert daemon._process.wait(PATIENCE_S) == 3
+    assert 'refused reason="401: No such token"' in daemon.log
+
+
+def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account", Reply(502, "<html>"))
+    daemon.start()
+    daemon.until_asked("/api/account")
+    assert daemon._process is not None
+    daemon._process.send_signal(signal.SIGTERM)
+    assert daemon._process.wait(PATIENCE_S) == 0
