@@ -44,8 +44,8 @@ class Limits:
 def deadlines_ms(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
     """The soft and the hard deadline of a search, 1 <= soft <= hard.
 
-    `overhead_ms` is what a move costs between our clock and the referee's: it is never spent. Of a clock with `t` ms
-    left at most `t - overhead_ms` is used, be it ever so little, but 1 ms at least.
+    `overhead_ms` is what a move costs between our clock and the referee's, over and above the search. It is kept back
+    for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, 1 ms at least.
     """
     if limits.move_time_ms is not None:
         budget = max(1, limits.move_time_ms - overhead_ms)
@@ -55,11 +55,10 @@ def deadlines_ms(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
         return FOREVER_MS, FOREVER_MS
     usable = max(1, remaining - overhead_ms)
     moves = max(1, min(limits.moves_to_go or params.MOVES_TO_GO, params.MOVES_TO_GO))
-    soft = usable // moves + increment * params.INCREMENT_PERCENT // 100
-    share = usable if moves == 1 else max(usable * params.HARD_PERCENT // 100, usable // moves)
-    hard = min(soft * params.HARD_FACTOR, share)
-    hard = max(1, min(hard, usable))
-    return max(1, min(soft, hard)), hard
+    soft = max(1, (remaining + increment * (moves - 1) - overhead_ms * moves) // moves)
+    share = usable if moves == 1 else usable * params.HARD_PERCENT // 100
+    hard = max(1, min(soft * params.HARD_FACTOR, share))
+    return min(soft, hard), hard
 
 
 @cython.final

@@ -68,7 +68,6 @@ HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4
 
 # --- Time ----------------------------------------------------------------------------------------------------------
 MOVES_TO_GO = 28                   # moves we expect to play with what is on the clock; sane 20..50
-INCREMENT_PERCENT = 80             # part of the increment spent on each move; sane 50..100
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
 NEXT_DEPTH_PERCENT = 55            # of the soft deadline gone: too late to begin another depth; sane 30..100

@@ -22,6 +22,8 @@ _MOST_FOR_ONE_MOVE: Final = 3 / 4
 _FIXED_TIME_MOVES: Final = 20
 # Of what is then left, the part it has for stopping.
 _SHARE_FOR_STOPPING: Final = 1 / 4
+# And of that, the part the daemon's own search may use.
+_SHARE_FOR_THE_FALLBACK: Final = 1 / 8
 # When the pause Lichess asks for would lose the game, the move is tried again after this much.
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
 
@@ -97,6 +99,10 @@ class GameClock:
     def stopping_s(self, waits: Waits, now: float) -> float:
         """How long an engine told to stop may take for its answer before it counts as hung."""
         return min(waits.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
+
+    def fallback_s(self, waits: Waits, now: float) -> float:
+        """How long the daemon's own search may take when no engine answers."""
+        return min(waits.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
 
     def refused_move_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
         """When to send a move again after a 429 that asks for a pause of `asked_s`."""

@@ -26,7 +26,6 @@ from lichessbot.waits import Waits
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 _NICENESS = 5
 _LONGEST_LINE_BYTES = 1 << 16
-_FALLBACK_MS = 50
 _FALLBACK_HASH_MB = 1
 
 
@@ -167,14 +166,14 @@ class EngineProcess:
                 _pipe(self._process.stdin).close()
 
 
-def fallback_move(board: Board) -> str | None:
-    """A legal move found in this process in at most 50 ms, for when no engine answers.
+def fallback_move(board: Board, time_s: float) -> str | None:
+    """A legal move found in this process within `time_s`, for when no engine answers.
 
     None if there is no legal move.
     """
     engine = Engine(hash_mb=_FALLBACK_HASH_MB, move_overhead_ms=0)
     engine.set_position(board)
-    return engine.go(Limits(move_time_ms=_FALLBACK_MS)).best_move
+    return engine.go(Limits(move_time_ms=int(time_s * 1000))).best_move
 
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -61,6 +61,7 @@ class Fallback:
 
     search_id: int
     board: Board
+    time_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,12 +290,13 @@ class Game:
             return
         yield KillEngine(reason)
         clock = self._clock
+        assert clock is not None, "only a game that was read is thought about"
         floor_s = _s(self._waits.engine_restart_floor)
-        if clock is not None and not thought.second_try and clock.remaining_s(now) > floor_s:
+        if not thought.second_try and clock.remaining_s(now) > floor_s:
             yield self._think(clock, now, second_try=True)
         else:
             thought.due_at = None
-            yield Fallback(thought.search.search_id, self._board.copy())
+            yield Fallback(thought.search.search_id, self._board.copy(), clock.fallback_s(self._waits, now))
 
     # Getting the move across
 

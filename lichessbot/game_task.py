@@ -102,9 +102,9 @@ class GameTask:
                 case KillEngine(reason):
                     self._journal.warning("engine.replaced", reason=reason)
                     self._close_engine()
-                case Fallback(search_id, board):
-                    self._journal.warning("engine.fallback")
-                    self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board)))
+                case Fallback(search_id, board, time_s):
+                    self._journal.warning("engine.fallback", time_s=time_s)
+                    self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
                 case ReopenStream(reason):
                     self._journal.info("stream.reopen", reason=reason)
                     self._reader.reopen()

@@ -53,6 +53,8 @@ class Waits:
     """Thinking time per move in a game without a clock, unless the config sets one."""
     engine_restart_floor: timedelta = timedelta(seconds=1.5)
     """With less than this on the clock a failed engine is not restarted: the fallback moves."""
+    fallback: timedelta = timedelta(milliseconds=50)
+    """For the daemon's own search when no engine answers; every other game waits meanwhile."""
 
     def scaled(self, factor: float) -> Self:
         """All waits multiplied by `factor`."""

@@ -39,6 +39,14 @@ def test_forty_moves_fit_a_clock_without_increment() -> None:
     assert remaining > 5_000
 
 
+def test_sixty_moves_that_each_cost_the_overhead_do_not_flag() -> None:
+    remaining = 5_000
+    for _ in range(60):
+        soft, _hard = deadlines_ms(Limits(white_time_ms=remaining), True, 40)
+        remaining -= soft + 40
+    assert remaining > 0
+
+
 @pytest.mark.parametrize("limits", [Limits(move_time_ms=150), Limits(white_time_ms=3_000, white_increment_ms=100)])
 def test_a_search_keeps_its_hard_deadline(limits: Limits) -> None:
     engine = Engine(move_overhead_ms=20)

@@ -84,15 +84,17 @@ def test_a_game_without_a_clock_has_a_fixed_move_time() -> None:
 
 
 @given(st.integers(0, 10**7), st.integers(0, 180_000), st.floats(0, 1000))
-def test_a_hung_engine_is_noticed_before_the_flag_falls(ours_ms: int, increment_ms: int, elapsed_s: float) -> None:
+def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment_ms: int, elapsed_s: float) -> None:
     reading = clock(ours_ms, increment_ms=increment_ms)
     now = NOW + elapsed_s
     remaining_s = reading.remaining_s(now)
     patience_s = reading.patience_s(reading.limits(ENGINE, WAITS, now), WAITS, now)
     stopping_s = reading.stopping_s(WAITS, now + patience_s)
+    fallback_s = reading.fallback_s(WAITS, now + patience_s + stopping_s)
     assert 0 <= patience_s <= remaining_s
-    assert stopping_s >= 0
-    assert patience_s + stopping_s < remaining_s or remaining_s == 0
+    assert 0 <= stopping_s
+    assert 0 <= fallback_s <= 0.05
+    assert patience_s + stopping_s + fallback_s < remaining_s or remaining_s == 0
 
 
 def test_patience_waits_for_an_engine_that_is_starting_while_no_clock_runs() -> None:

@@ -250,15 +250,15 @@ def test_our_engine_ends_with_its_input_even_while_thinking(start: Start, inbox:
 
 def test_the_fallback_finds_a_legal_move_within_its_limit() -> None:
     board = Board()
-    fallback_move(board)
+    fallback_move(board, 0.05)
     began = time.monotonic()
-    assert fallback_move(board) in board.legal_moves()
+    assert fallback_move(board, 0.05) in board.legal_moves()
     assert time.monotonic() - began < 0.25
 
 
 def test_the_fallback_mates_when_it_can() -> None:
-    assert fallback_move(Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")) == "a1a8"
+    assert fallback_move(Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"), 0.05) == "a1a8"
 
 
 def test_the_fallback_has_no_move_where_there_is_none() -> None:
-    assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")) is None
+    assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), 0.05) is None
