@@ -112,9 +112,9 @@ def add_pawn_moves(
         target = lsb(targets)
         targets &= targets - 1
         origin = target - step
-        if pinned & bit(origin) and not LINE[king * 64 + origin] & bit(target):
+        if pinned >> origin & 1 and not LINE[king * 64 + origin] >> target & 1:
             continue
-        if bit(target) & END_RANKS:
+        if target < 8 or target >= 56:
             for kind in range(QUEEN - 1, KNIGHT - 2, -1):
                 moves[end] = origin | target << 6 | (flag | PROMOTION | kind) << 12
                 end += 1
@@ -235,7 +235,7 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
 
     # In check only the king moves, or the checker is taken or its line is blocked.
     allowed: u64 = ALL_SQUARES
-    in_check: cython.bint = attacked & bit(king) != 0
+    in_check: cython.bint = attacked >> king & 1
     if in_check:
         checkers: u64 = position.attackers(king, us ^ 1, occupied)
         if checkers & (checkers - 1):
@@ -266,7 +266,7 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
     while pieces:
         origin = lsb(pieces)
         targets = bishop_attacks(origin, occupied) & allowed
-        if pinned & bit(origin):
+        if pinned >> origin & 1:
             targets &= LINE[king * 64 + origin]
         end = add_moves(moves, end, origin, targets, enemies)
         pieces &= pieces - 1
@@ -274,11 +274,11 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
     while pieces:
         origin = lsb(pieces)
         targets = rook_attacks(origin, occupied) & allowed
-        if pinned & bit(origin):
+        if pinned >> origin & 1:
             targets &= LINE[king * 64 + origin]
         end = add_moves(moves, end, origin, targets, enemies)
         pieces &= pieces - 1
-    if not in_check and not tactical_only:
+    if position.castling_rights >> us * 2 & 3 and not in_check and not tactical_only:
         end = add_castling(position, moves, end, attacked, pinned)
     return end
 

@@ -12,12 +12,12 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.history import History
     from cython.cimports.engine.move import from_square, is_promotion, is_tactical, promoted_kind, to_square
-    from cython.cimports.engine.pieces import KINDS
+    from cython.cimports.engine.pieces import KIND_OF
     from cython.cimports.engine.position import Position
 else:
     from engine.history import History
     from engine.move import from_square, is_promotion, is_tactical, promoted_kind, to_square
-    from engine.pieces import KINDS
+    from engine.pieces import KIND_OF
     from engine.position import Position
 
 TABLE_MOVE = cython.declare(cython.int, 32767)
@@ -34,8 +34,8 @@ def tactical_rank(position: Position, move: cython.int) -> cython.int:
 
     The empty square of an en passant or plain promotion reads as kind 0, a pawn, which ranks it about right.
     """
-    victim: cython.int = position.board[to_square(move)] % KINDS
-    attacker: cython.int = position.board[from_square(move)] % KINDS
+    victim: cython.int = KIND_OF[position.board[to_square(move)]]
+    attacker: cython.int = KIND_OF[position.board[from_square(move)]]
     rank: cython.int = TACTICAL + victim * 16 - attacker
     if is_promotion(move):
         rank += promoted_kind(move) * 16
@@ -89,13 +89,13 @@ def rank_tactical(position: Position, moves: cython.p_int, start: cython.int, en
 @cython.exceptval(check=False)
 def next_move(moves: cython.p_int, index: cython.int, end: cython.int) -> cython.int:
     """Bring the best of moves[index:end] to `index` and return it unranked; most nodes need few. Never raises."""
-    best: cython.int = index
-    ranked: cython.int = moves[index]
+    best: cython.int = moves[index]
     other: cython.int
-    for other in range(index + 1, end):
-        if moves[other] > ranked:
-            ranked = moves[other]
-            best = other
-    moves[best] = moves[index]
-    moves[index] = ranked
-    return ranked & 0xFFFF
+    for other in range(index + 1, end):        # two plain loops: the compiler vectorises the first
+        best = moves[other] if moves[other] > best else best
+    other = index
+    while moves[other] != best:
+        other += 1
+    moves[other] = moves[index]
+    moves[index] = best
+    return best & 0xFFFF

@@ -16,3 +16,5 @@ cdef extern from *:
     const int KINDS "ENGINE_KINDS"
     const int NO_PIECE "ENGINE_NO_PIECE"
     const int NO_SQUARE "ENGINE_NO_SQUARE"
+
+cdef int KIND_OF[13]

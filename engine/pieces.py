@@ -12,5 +12,9 @@ if not cython.compiled:
     KINDS = 6
     NO_PIECE = 12
     NO_SQUARE = 64
+    KIND_OF = [0] * 13             # [piece]; an empty square counts as a pawn
+
+for _piece in range(12):
+    KIND_OF[_piece] = _piece % 6
 
 PIECE_LETTERS = "PNBRQKpnbrqk"     # [piece], as in FEN

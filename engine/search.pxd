@@ -12,6 +12,7 @@ cdef class Search:
     cdef volatile bint stopped
     cdef u64 nodes
     cdef u64 node_limit
+    cdef u64 look_at
     cdef int root_height
     cdef int selective_depth
     cdef int moves[33024]
@@ -21,6 +22,7 @@ cdef class Search:
     cdef int null_window_node(self, int beta, int depth, int ply) noexcept nogil
     cdef int quiescence(self, int alpha, int beta, int ply) noexcept nogil
     cdef void count_node(self, int ply) noexcept nogil
+    cdef void look_at_limits(self) noexcept nogil
     cdef int settled(self, int ply, bint in_check) noexcept nogil
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil

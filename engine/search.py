@@ -71,7 +71,8 @@ else:
     )
 
 MOVES_PER_PLY = cython.declare(cython.int, 256)
-CLOCK_MASK = cython.declare(cython.int, 1023)       # the clock is looked at every 1,024 nodes, well under a millisecond
+CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two looks at the clock: well under a millisecond
+UNLIMITED_NODES = 1 << 62
 PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
 
 
@@ -89,8 +90,9 @@ class Search:
         self.table = table
         self.history = history
         self.clock = clock
-        self.node_limit = node_limit
+        self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
         self.nodes = 0
+        self.look_at = 0
         self.stopped = False
         self.selective_depth = 0
         self.root_height = position.height
@@ -215,12 +217,21 @@ class Search:
     def count_node(self, ply: cython.int) -> cython.void:
         """One more node; now and then a look at the clock. Never raises."""
         self.nodes += 1
-        if self.nodes & CLOCK_MASK == 0 and self.clock.expired():
-            self.stopped = True
-        if self.node_limit and self.nodes > self.node_limit:
-            self.stopped = True
+        if self.nodes >= self.look_at:
+            self.look_at_limits()
         if ply > self.selective_depth:
             self.selective_depth = ply
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def look_at_limits(self) -> cython.void:
+        """Stop if the nodes or the time are used up, and say at which node to look again. Never raises."""
+        if self.nodes > self.node_limit or self.clock.expired():
+            self.stopped = True
+        self.look_at = self.nodes + CLOCK_PERIOD
+        if self.look_at > self.node_limit + 1:
+            self.look_at = self.node_limit + 1
 
     # --- Answers before any move is tried --------------------------------------------------------------------------
 
