@@ -41,9 +41,11 @@ def check_payload(path: Path) -> None:
         body = events.parse_error(text)
         assert body is not None
         assert body.text
-    elif path.name.startswith("account"):
+    elif path.name.startswith(("account", "user-public", "bot-online")):
         assert events.parse_account(json.loads(text)).id
-    elif path.name.startswith(("challenge-create", "challenge-outgoing")):
+    elif path.name.startswith("challenge-ai"):
+        assert events.GameInfo.model_validate_json(text).game_id
+    elif path.name.startswith(("challenge-create", "challenge-open", "challenge-outgoing")):
         assert events.Challenge.model_validate_json(text).id
     elif path.name == "token-test.json":
         for token, info in json.loads(text).items():
