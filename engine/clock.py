@@ -22,7 +22,10 @@ FOREVER_MS = 1_000_000_000         # 11 days: no deadline
 
 @dataclass(frozen=True)
 class Limits:
-    """What a search may cost: UCI's `go`. Times in milliseconds; None means "no such limit"."""
+    """What a search may cost: UCI's `go`. Times in milliseconds; None means "no such limit".
+
+    `mate_in`: stop at a mate in so many moves or fewer. `ponder`: no time limit counts before the ponder hit.
+    """
 
     white_time_ms: int | None = None
     black_time_ms: int | None = None
@@ -32,7 +35,9 @@ class Limits:
     depth: int | None = None
     nodes: int | None = None
     move_time_ms: int | None = None
+    mate_in: int | None = None
     infinite: bool = False
+    ponder: bool = False
 
     def clock_of(self, white: bool) -> tuple[int | None, int]:
         """The side's remaining time and its increment, in milliseconds."""
@@ -71,6 +76,16 @@ class Clock:
         self.soft_ms = soft_ms
         self.hard_ms = hard_ms
         self.hard_us = self.started_us + cython.cast(cython.longlong, hard_ms) * 1000
+
+    def hit(self, soft_ms: int, hard_ms: int) -> None:
+        """The opponent played the move pondered on: the hard deadline counts from now, the soft one from the start.
+
+        What was thought on the opponent's time is kept. From any thread.
+        """
+        now: cython.longlong = now_us()
+        self.soft_ms = soft_ms
+        self.hard_ms = hard_ms
+        self.hard_us = now + cython.cast(cython.longlong, hard_ms) * 1000
 
     def elapsed_ms(self) -> int:
         """Since the start."""

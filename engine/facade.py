@@ -5,13 +5,13 @@
     print(engine.go(Limits(depth=8)).best_move)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine import bitboard
 from engine.board import Board, InvalidMove
-from engine.clock import Clock, Limits, deadlines_ms
-from engine.deepening import Iteration, deepen
+from engine.clock import FOREVER_MS, Clock, Limits, deadlines_ms
+from engine.deepening import Iteration, Task, deepen
 from engine.fen import STARTING_FEN, InvalidFen
 from engine.history import History
 from engine.move import uci_text
@@ -51,11 +51,12 @@ def build_mode() -> str:
 
 @dataclass(frozen=True)
 class SearchReport:
-    """What a finished depth found, scores from the side to move's view.
+    """What a finished depth found, scores from the side to move's view; `line` 1 is the best of several.
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None.
     """
 
+    line: int
     depth: int
     selective_depth: int
     score_cp: int | None
@@ -79,51 +80,61 @@ class SearchResult:
 class Thinking:
     """One search of one position, begun when it is made: its clock runs from then on."""
 
-    def __init__(self, board: Board, search: Search, clock: Clock, limits: Limits, table: Table) -> None:
+    def __init__(self, board: Board, table: Table, history: History, task: Task, overhead_ms: int) -> None:
+        self.limits = task.limits
         self._board = board
-        self._search = search
-        self._clock = clock
-        self._limits = limits
         self._table = table
+        self._task = task
+        self._deadlines_ms = deadlines_ms(task.limits, board.turn == "white", overhead_ms)
+        deadlines = (FOREVER_MS, FOREVER_MS) if task.limits.ponder else self._deadlines_ms
+        self._clock = Clock(*deadlines)
+        self._search = Search(board.copy().position, table, history, self._clock, task.limits.nodes or 0)
         self._last: SearchReport | None = None
 
     def stop(self) -> None:
         """End the search as soon as possible, even before `run`; from any thread."""
         self._search.stop()
 
+    def ponder_hit(self) -> None:
+        """The move pondered on was played: from now on the limits hold; from any thread."""
+        self._clock.hit(*self._deadlines_ms)
+
     def run(self, report: Callable[[SearchReport], None] | None = None) -> SearchResult:
         """Search until a limit is reached or `stop` is called. Blocks, the interpreter lock released.
 
-        `report` is called after each finished depth. A legal move is at hand however early the stop.
+        `report` is called for each line after each finished depth. A legal move is at hand however early the stop.
         """
-        legal = self._board.legal_moves()
-        if not legal:
+        if not self._task.moves:
             return SearchResult(None, None, None)
 
         def on_iteration(iteration: Iteration) -> None:
-            self._last = self._describe(iteration)
+            described = self._describe(iteration)
+            if iteration.number == 1:
+                self._last = described
             if report is not None:
-                report(self._last)
+                report(described)
 
-        variation = self._spell(deepen(self._search, self._clock, self._limits, len(legal) == 1, on_iteration))
-        best, reply = (*variation, None, None)[:2]
-        return SearchResult(best or legal[0], reply, self._last)
+        variation = deepen(self._search, self._clock, self._task, on_iteration) or self._task.moves[:1]
+        best, reply = (*self._spell(variation), None)[:2]
+        return SearchResult(best, reply, self._last)
 
     def _describe(self, iteration: Iteration) -> SearchReport:
-        mate = mate_distance(iteration.score)
+        score = iteration.line.score
+        mate = mate_distance(score)
         return SearchReport(
+            line=iteration.number,
             depth=iteration.depth,
             selective_depth=iteration.selective_depth,
-            score_cp=iteration.score if mate is None else None,
+            score_cp=score if mate is None else None,
             mate_in=mate,
             nodes=iteration.nodes,
             time_ms=iteration.time_ms,
             nps=iteration.nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
-            pv=self._spell(iteration.variation),
+            pv=self._spell(iteration.line.variation),
         )
 
-    def _spell(self, variation: tuple[int, ...]) -> tuple[str, ...]:
+    def _spell(self, variation: Sequence[int]) -> tuple[str, ...]:
         """The moves as text in the board's own spelling."""
         board = self._board.copy()
         return tuple(board.push(uci_text(move)) for move in variation)
@@ -135,6 +146,7 @@ class Engine:
     def __init__(self, hash_mb: int = DEFAULT_HASH_MB, move_overhead_ms: int = DEFAULT_OVERHEAD_MS) -> None:
         """`hash_mb` mebibytes of table, 1 or more; raises MemoryError if the system refuses them."""
         self.move_overhead_ms = move_overhead_ms
+        self.lines = 1             # how many of the best moves are searched and reported, each with its variation
         self._table = Table(hash_mb)
         self._history = History()
         self._board = Board()
@@ -143,6 +155,10 @@ class Engine:
     def resize_hash(self, hash_mb: int) -> None:
         """A new, empty table; not during a search. Raises MemoryError if the system refuses, keeping the old one."""
         self._table.resize(hash_mb)
+
+    def clear_hash(self) -> None:
+        """Empty the table; not during a search."""
+        self._table.clear()
 
     def new_game(self) -> None:
         """Forget what earlier games taught; not during a search."""
@@ -153,18 +169,27 @@ class Engine:
         """Look at a copy of this board, with its game for repetitions; not during a search."""
         self._board = board.copy()
 
-    def begin(self, limits: Limits) -> Thinking:
-        """A search to `run`, perhaps in another thread; one at a time."""
-        clock = Clock(*deadlines_ms(limits, self._board.turn == "white", self.move_overhead_ms))
+    def begin(self, limits: Limits, only: Sequence[str] = ()) -> Thinking:
+        """A search to `run`, perhaps in another thread; one at a time. `only`: choose among these moves.
+
+        Raises InvalidMove if one of them is not legal.
+        """
+        legal = [self._board.parse(text) for text in self._board.legal_moves()]
+        chosen = [self._board.parse(text) for text in dict.fromkeys(only)] or legal
+        task = Task(chosen, len(chosen) == len(legal), self.lines, limits)
         self._table.new_search()
         self._history.new_search()
-        search = Search(self._board.copy().position, self._table, self._history, clock, limits.nodes or 0)
-        self._thinking = Thinking(self._board, search, clock, limits, self._table)
+        self._thinking = Thinking(self._board, self._table, self._history, task, self.move_overhead_ms)
         return self._thinking
 
-    def go(self, limits: Limits, report: Callable[[SearchReport], None] | None = None) -> SearchResult:
-        """Search the position and return the move; see `Thinking.run`. Time counts from the call."""
-        return self.begin(limits).run(report)
+    def go(
+        self,
+        limits: Limits,
+        report: Callable[[SearchReport], None] | None = None,
+        only: Sequence[str] = (),
+    ) -> SearchResult:
+        """Search the position and return the move; see `begin` and `Thinking.run`. Time counts from the call."""
+        return self.begin(limits, only).run(report)
 
     def stop(self) -> None:
         """End the search that was begun last; from any thread."""

@@ -51,6 +51,7 @@ ENDGAME_FILES = (
 # --- Search --------------------------------------------------------------------------------------------------------
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 25             # cp to each side, doubled on every failure; sane 10..60
+ASPIRATION_LIMIT = 1000            # cp: wider than this, the window is opened at once; sane 300..2000
 
 NULL_MOVE_DEPTH = 3                # plies: not tried below; sane 2..4
 NULL_MOVE_REDUCTION = 3            # plies; sane 2..4

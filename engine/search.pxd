@@ -16,6 +16,9 @@ cdef class Search:
     cdef int root_height
     cdef int selective_depth
     cdef int moves[33024]
+    cdef int root_moves[256]
+    cdef int root_count
+    cdef bint root_restricted
     cdef int pv[16770]
     cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
@@ -31,4 +34,5 @@ cdef class Search:
         self, int alpha, int beta, int depth, int ply, int number, int reduction) noexcept nogil
     cdef void learn_cutoff(self, int start, int index, int depth, int ply) noexcept nogil
     cdef void extend_pv(self, int move, int ply) noexcept nogil
+    cdef int generate_moves(self, int start, int ply) noexcept nogil
     cdef bint has_legal_move(self, int ply) noexcept nogil

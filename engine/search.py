@@ -84,6 +84,7 @@ class Search:
     def __init__(self, position: Position, table: Table, history: History, clock: Clock, node_limit: int = 0) -> None:
         if not cython.compiled:
             self.moves = [0] * (MOVES_PER_PLY * (MAX_PLY + 1))
+            self.root_moves = [0] * MOVES_PER_PLY
             self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
             self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
@@ -96,6 +97,8 @@ class Search:
         self.stopped = False
         self.selective_depth = 0
         self.root_height = position.height
+        self.root_count = 0
+        self.root_restricted = False
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
@@ -113,6 +116,14 @@ class Search:
         with cython.nogil:
             score = self.pv_node(low, high, plies, 0)
         return score
+
+    def restrict_root(self, moves: list, all_of_them: bool) -> None:
+        """Search only these moves at the root; they must be legal. `all_of_them` says that no legal move is missing."""
+        index: cython.int
+        self.root_count = len(moves)
+        for index in range(self.root_count):
+            self.root_moves[index] = moves[index]
+        self.root_restricted = not all_of_them
 
     def stop(self) -> None:
         """End the search now; from any thread."""
@@ -317,7 +328,7 @@ class Search:
         if self.stopped:
             return DRAW
         start: cython.int = ply * MOVES_PER_PLY
-        end: cython.int = generate(self.position, self.moves, start, False)
+        end: cython.int = self.generate_moves(start, ply)
         if end == start:
             return mated_in(ply) if in_check else DRAW
         rank_moves(self.position, self.history, self.moves, start, end, entry_move(entry), ply)
@@ -352,8 +363,21 @@ class Search:
                         self.learn_cutoff(start, index, depth, ply)
                         break
         bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
-        self.table.store(self.position.key, best_move, to_table(best, ply), depth, bound)
+        if ply > 0 or not self.root_restricted:
+            self.table.store(self.position.key, best_move, to_table(best, ply), depth, bound)
         return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def generate_moves(self, start: cython.int, ply: cython.int) -> cython.int:
+        """Write the moves to search to moves[start:], at the root the chosen ones; returns the end. Never raises."""
+        if ply > 0 or self.root_count == 0:
+            return generate(self.position, self.moves, start, False)
+        index: cython.int
+        for index in range(self.root_count):
+            self.moves[start + index] = self.root_moves[index]
+        return start + self.root_count
 
     @cython.cfunc
     @cython.nogil

@@ -8,8 +8,9 @@ Meyer-Kahlen: UCI protocol, 2006)
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import takewhile
 from threading import Event, Lock, Thread
-from typing import TextIO
+from typing import Any, TextIO
 
 from engine.facade import (
     DEFAULT_HASH_MB,
@@ -30,6 +31,7 @@ NAME = "lichessbot-engine 0.1.0"
 AUTHOR = "the lichessbot authors"
 MAX_HASH_MB = 65536
 MAX_OVERHEAD_MS = 10000
+MAX_LINES = 218                    # no legal position has more moves
 MAX_PERFT_DEPTH = 20
 GO_NUMBERS = {
     "wtime": "white_time_ms",
@@ -40,7 +42,9 @@ GO_NUMBERS = {
     "depth": "depth",
     "nodes": "nodes",
     "movetime": "move_time_ms",
+    "mate": "mate_in",
 }
+GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 
 class UciError(ValueError):
@@ -57,7 +61,7 @@ class Uci:
         self._board = Board()
         self._chess960 = False
         self._thinking: Thinking | None = None
-        self._released = Event()           # an infinite search may give its move
+        self._released = Event()           # an infinite or pondering search may give its move
         self._worker: Thread | None = None
         self._commands: dict[str, Callable[[list[str]], None]] = {
             "uci": self._uci,
@@ -67,6 +71,7 @@ class Uci:
             "setoption": self._set_option,
             "go": self._go,
             "stop": lambda words: self._stop(),
+            "ponderhit": lambda words: self._ponder_hit(),
         }
 
     def run(self, lines: Iterable[str]) -> None:
@@ -101,7 +106,10 @@ class Uci:
         self._say(f"id name {NAME}")
         self._say(f"id author {AUTHOR}")
         self._say(f"option name Hash type spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}")
+        self._say("option name Clear Hash type button")
         self._say("option name Threads type spin default 1 min 1 max 1")
+        self._say(f"option name MultiPV type spin default 1 min 1 max {MAX_LINES}")
+        self._say("option name Ponder type check default false")
         self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
         self._say("option name UCI_Chess960 type check default false")
         self._say(f"info string engine runs {build_mode()}")
@@ -135,33 +143,37 @@ class Uci:
         match name.lower() if words[:1] == ["name"] else "":
             case "hash":
                 self._engine.resize_hash(_number(name, value, 1, MAX_HASH_MB))
+            case "clear hash":
+                self._engine.clear_hash()
             case "threads":
                 _number(name, value, 1, 1)
+            case "multipv":
+                self._engine.lines = _number(name, value, 1, MAX_LINES)
+            case "ponder":
+                _switch(name, value)       # tells us that `go ponder` may come; we are always ready for it
             case "move overhead":
                 self._engine.move_overhead_ms = _number(name, value, 0, MAX_OVERHEAD_MS)
             case "uci_chess960":
-                if value.lower() not in ("true", "false"):
-                    raise UciError(f"expected true or false for {name}, found {value[:40]!r}")
-                self._chess960 = value.lower() == "true"
+                self._chess960 = _switch(name, value)
             case _:
-                raise UciError(f"unknown option {name[:40]!r}; known: Hash, Threads, Move Overhead, UCI_Chess960")
+                raise UciError(f"unknown option {name[:40]!r}; `uci` lists the known ones")
 
     def _go(self, words: list[str]) -> None:
         self._stop()
         if words[:1] == ["perft"]:
             self._perft(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
             return
-        limits = _parse_limits(words)
+        limits, only = _parse_limits(words)
         self._engine.set_position(self._board)
-        self._thinking = self._engine.begin(limits)
+        self._thinking = self._engine.begin(limits, only)
         self._released.clear()
-        if not limits.infinite:
+        if not (limits.infinite or limits.ponder):
             self._released.set()
         self._worker = Thread(target=self._think, args=(self._thinking,), name="search")
         self._worker.start()
 
     def _think(self, thinking: Thinking) -> None:
-        """The search thread: reports, then the move, which an infinite search keeps back until `stop`."""
+        """The search thread: reports, then the move, kept back until `stop` or `ponderhit` where UCI says so."""
         result = thinking.run(lambda report: self._say(_info(report)))
         self._released.wait()
         ponder = f" ponder {result.ponder_move}" if result.ponder_move else ""
@@ -174,6 +186,12 @@ class Uci:
             self._released.set()
             self._worker.join()
             self._worker = None
+
+    def _ponder_hit(self) -> None:
+        """The expected move was played: the clocks of `go ponder` count from now on."""
+        if self._worker is not None and self._thinking is not None and self._thinking.limits.ponder:
+            self._thinking.ponder_hit()
+            self._released.set()
 
     def _perft(self, depth: int) -> None:
         counts = divide(self._board.position, depth)
@@ -193,30 +211,41 @@ def _number(name: str, text: str, least: int, most: int) -> int:
     return number
 
 
-def _parse_limits(words: list[str]) -> Limits:
-    """The limits of a `go` command. A clock below zero counts as empty; other words are refused."""
-    numbers: dict[str, int] = {}
-    infinite = not words
+def _switch(name: str, text: str) -> bool:
+    """True or false. Raises UciError."""
+    if text.lower() not in ("true", "false"):
+        raise UciError(f"expected true or false for {name}, found {text[:40]!r}")
+    return text.lower() == "true"
+
+
+def _parse_limits(words: list[str]) -> tuple[Limits, list[str]]:
+    """The limits of a `go` command and its `searchmoves`. A clock below zero counts as empty. Raises UciError."""
+    limits: dict[str, Any] = {"infinite": not words}
+    only: list[str] = []
     index = 0
     while index < len(words):
         word = words[index]
-        if word == "infinite":
-            infinite = True
+        if word in ("infinite", "ponder"):
+            limits[word] = True
         elif word in GO_NUMBERS:
             least = -(10**9) if word in ("wtime", "btime") else 0
             value = words[index + 1] if index + 1 < len(words) else ""
-            numbers[GO_NUMBERS[word]] = max(0, _number(word, value, least, 10**12))
+            limits[GO_NUMBERS[word]] = max(0, _number(word, value, least, 10**12))
             index += 1
+        elif word == "searchmoves":
+            only = list(takewhile(lambda text: text not in GO_WORDS, words[index + 1 :]))
+            index += len(only)
         else:
-            raise UciError(f"unknown word {word[:40]!r} after go; known: {' '.join(GO_NUMBERS)} infinite perft")
+            raise UciError(f"unknown word {word[:40]!r} after go; known: {' '.join(GO_WORDS)} perft")
         index += 1
-    return Limits(**numbers, infinite=infinite)
+    return Limits(**limits), only
 
 
 def _info(report: SearchReport) -> str:
     """One `info` line."""
     score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
     return (
-        f"info depth {report.depth} seldepth {report.selective_depth} score {score} nodes {report.nodes} "
+        f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
+        f"score {score} nodes {report.nodes} "
         f"nps {report.nps} hashfull {report.hashfull} time {report.time_ms} pv {' '.join(report.pv)}"
     )

@@ -81,6 +81,13 @@ def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
     assert report.score_cp == 0, "Black goes to g8 for the third time"
 
 
+def test_a_search_among_chosen_moves_leaves_no_trace_in_the_table() -> None:
+    engine = Engine(hash_mb=4)
+    engine.go(Limits(depth=6), only=["a2a3"])
+    fresh, after = Engine(hash_mb=4).go(Limits(depth=6)), engine.go(Limits(depth=6))
+    assert after.best_move == fresh.best_move != "a2a3"
+
+
 def test_equal_searches_visit_equal_nodes() -> None:
     first, second = think(STARTING_FEN, depth=9).report, think(STARTING_FEN, depth=9).report
     assert first is not None

@@ -49,10 +49,12 @@ def test_python_chess_analyses_with_us(client: chess.engine.SimpleEngine) -> Non
     assert mate["score"].relative == chess.engine.Mate(1)
 
 
-def test_chess960_castles_as_king_takes_rook(client: chess.engine.SimpleEngine) -> None:
-    board = chess.Board("4k3/8/8/8/8/8/8/4K2R w H - 0 1", chess960=True)
-    only_castling = client.play(board, chess.engine.Limit(depth=4))
-    assert only_castling.move in board.legal_moves
+@pytest.mark.parametrize(("chess960", "castling"), [("true", "e1h1"), ("false", "e1g1")])
+def test_castling_is_spelt_as_the_option_says(session: "Session", chess960: str, castling: str) -> None:
+    session.say(f"setoption name UCI_Chess960 value {chess960}")
+    session.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1")
+    session.say(f"go depth 2 searchmoves {castling}")
+    assert session.until("bestmove")[-1].startswith(f"bestmove {castling}")
 
 
 def test_the_greeting_names_engine_build_and_options() -> None:
@@ -60,7 +62,8 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert lines[0].startswith("id name ")
     assert f"info string engine runs {build_mode()}" in lines
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
-        "option name Hash", "option name Threads", "option name Move Overhead", "option name UCI_Chess960"
+        "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
+        "option name Ponder", "option name Move Overhead", "option name UCI_Chess960",
     ]
     assert lines[-1] == "uciok"
 
@@ -85,6 +88,8 @@ def test_perft_divides() -> None:
         ("setoption", "unknown option"),
         ("go depth", "expected a whole number"),
         ("go sideways", "unknown word 'sideways'"),
+        ("go searchmoves e2e5", "'e2e5' is not legal here"),
+        ("setoption name MultiPV value 0", "expected a whole number from 1"),
         ("go perft x", "expected a whole number from 1"),
     ],
 )
@@ -121,6 +126,103 @@ def test_an_infinite_search_keeps_its_move_until_stop() -> None:
     child.stdout.close()
     assert not any(line.startswith("bestmove") for line in seen)
     assert rest.index("readyok") < next(i for i, line in enumerate(rest) if line.startswith("bestmove"))
+
+
+class Session:
+    """A conversation in which time passes between the lines."""
+
+    def __init__(self) -> None:
+        self.child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def say(self, line: str) -> None:
+        assert self.child.stdin is not None
+        self.child.stdin.write(line + "\n")
+
+    def until(self, start: str) -> list[str]:
+        """The lines up to and including the first that starts so."""
+        assert self.child.stdout is not None
+        lines = [self.child.stdout.readline().strip()]
+        while not lines[-1].startswith(start):
+            lines.append(self.child.stdout.readline().strip())
+        return lines
+
+    def close(self) -> None:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self.child.stdin.close()
+        self.child.wait(5)
+        self.child.stdout.close()
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    talk = Session()
+    yield talk
+    talk.close()
+
+
+def test_pondering_gives_its_move_only_after_the_hit_and_keeps_what_it_thought(session: Session) -> None:
+    session.say("position startpos moves e2e4 e7e5")
+    session.say("go ponder wtime 2000 btime 2000")
+    time.sleep(1.0)
+    session.say("isready")
+    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
+    started = time.perf_counter()
+    session.say("ponderhit")
+    session.until("bestmove")
+    assert time.perf_counter() - started < 0.9, "more than the hard deadline of a 2 s clock"
+
+
+def test_pondering_is_ended_by_stop(session: Session) -> None:
+    session.say("go ponder wtime 2000 btime 2000")
+    time.sleep(0.1)
+    session.say("stop")
+    session.until("bestmove")
+
+
+def test_a_ponder_hit_without_pondering_changes_nothing(session: Session) -> None:
+    session.say("ponderhit")
+    session.say("go infinite")
+    session.say("ponderhit")
+    session.say("isready")
+    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
+    session.say("stop")
+    session.until("bestmove")
+
+
+def test_python_chess_plays_a_game_with_pondering(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board()
+    while not board.is_game_over() and board.ply() < 30:
+        played = client.play(board, chess.engine.Limit(white_clock=1.0, black_clock=1.0), ponder=True)
+        assert played.move is not None
+        board.push(played.move)
+    assert board.ply() > 8
+
+
+def test_several_lines_start_with_different_moves_best_first(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    lines = client.analyse(board, chess.engine.Limit(depth=6), multipv=4)
+    assert len({line["pv"][0] for line in lines}) == 4
+    scores = [line["score"].relative.score(mate_score=32000) for line in lines]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_more_lines_than_moves_are_as_many_as_moves(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board("7k/8/8/8/8/8/1r6/K7 w - - 0 1")
+    assert len(client.analyse(board, chess.engine.Limit(depth=3), multipv=5)) == board.legal_moves.count()
+
+
+def test_only_the_named_moves_are_searched(client: chess.engine.SimpleEngine) -> None:
+    only = [chess.Move.from_uci("a2a3"), chess.Move.from_uci("h2h3")]
+    assert client.play(chess.Board(), chess.engine.Limit(depth=5), root_moves=only).move in only
+
+
+def test_a_mate_as_short_as_asked_for_ends_the_search(session: Session) -> None:
+    session.say("position fen kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1")
+    session.say("go mate 2")
+    lines = session.until("bestmove")
+    assert "score mate 2" in lines[-2]
+    assert lines[-1].startswith("bestmove a1a6")
 
 
 def test_the_end_of_the_input_quits_in_mid_search() -> None:
