@@ -3,7 +3,7 @@
 Reports upwards by callback. (chessprogramming wiki: Iterative Deepening, Aspiration Windows)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine import params
@@ -39,7 +39,7 @@ class Iteration:
 class Task:
     """What is searched: the moves to choose from, and how many lines to show. `complete`: no legal move is missing."""
 
-    moves: Sequence[int]
+    moves: list[int]
     complete: bool
     lines: int
     limits: Limits
@@ -61,6 +61,19 @@ def deepen(search: Search, clock: Clock, task: Task, report: Callable[[Iteration
         if clock.too_late_for_another_depth() or _is_decided(task, best[0].score, depth):
             break
     return best[0].variation if best else ()
+
+
+def assist(search: Search, task: Task, number: int) -> None:
+    """Deepen beside the main search until stopped: all that is found reaches it through the shared table.
+
+    Every second helper is a ply ahead, so that not all threads do the same. (chessprogramming wiki: Lazy SMP)
+    """
+    search.restrict_root(task.moves, task.complete)
+    line: Line | None = None
+    for depth in range(1 + number % 2, MAX_DEPTH + 1):
+        line = _search_line(search, depth, line)
+        if search.was_stopped():
+            break
 
 
 def _search_depth(search: Search, depth: int, task: Task, before: list[Line]) -> list[Line]:

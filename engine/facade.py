@@ -7,11 +7,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Thread
 
 from engine import bitboard
 from engine.board import Board, InvalidMove
 from engine.clock import FOREVER_MS, Clock, Limits, deadlines_ms
-from engine.deepening import Iteration, Task, deepen
+from engine.deepening import Iteration, Task, assist, deepen
 from engine.fen import STARTING_FEN, InvalidFen
 from engine.history import History
 from engine.move import uci_text
@@ -80,7 +81,10 @@ class SearchResult:
 class Thinking:
     """One search of one position, begun when it is made: its clock runs from then on."""
 
-    def __init__(self, board: Board, table: Table, history: History, task: Task, overhead_ms: int) -> None:
+    def __init__(
+        self, board: Board, table: Table, histories: Sequence[History], task: Task, overhead_ms: int
+    ) -> None:
+        """One thread for each of `histories`, what a thread has learnt about moves; the table is shared."""
         self.limits = task.limits
         self._board = board
         self._table = table
@@ -88,7 +92,8 @@ class Thinking:
         self._deadlines_ms = deadlines_ms(task.limits, board.turn == "white", overhead_ms)
         deadlines = (FOREVER_MS, FOREVER_MS) if task.limits.ponder else self._deadlines_ms
         self._clock = Clock(*deadlines)
-        self._search = Search(board.copy().position, table, history, self._clock, task.limits.nodes or 0)
+        self._search = Search(board.copy().position, table, histories[0], self._clock, task.limits.nodes or 0)
+        self._helpers = [Search(board.copy().position, table, history, Clock(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
 
     def stop(self) -> None:
@@ -114,22 +119,35 @@ class Thinking:
             if report is not None:
                 report(described)
 
-        variation = deepen(self._search, self._clock, self._task, on_iteration) or self._task.moves[:1]
+        threads = [
+            Thread(target=assist, args=(helper, self._task, number), name=f"search-{number}")
+            for number, helper in enumerate(self._helpers, 1)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            variation = deepen(self._search, self._clock, self._task, on_iteration) or self._task.moves[:1]
+        finally:
+            for helper in self._helpers:
+                helper.stop()
+            for thread in threads:
+                thread.join()
         best, reply = (*self._spell(variation), None)[:2]
         return SearchResult(best, reply, self._last)
 
     def _describe(self, iteration: Iteration) -> SearchReport:
         score = iteration.line.score
         mate = mate_distance(score)
+        nodes = iteration.nodes + sum(helper.node_count() for helper in self._helpers)
         return SearchReport(
             line=iteration.number,
             depth=iteration.depth,
             selective_depth=iteration.selective_depth,
             score_cp=score if mate is None else None,
             mate_in=mate,
-            nodes=iteration.nodes,
+            nodes=nodes,
             time_ms=iteration.time_ms,
-            nps=iteration.nodes * 1000 // max(1, iteration.time_ms),
+            nps=nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
             pv=self._spell(iteration.line.variation),
         )
@@ -148,13 +166,17 @@ class Engine:
         self.move_overhead_ms = move_overhead_ms
         self.lines = 1             # how many of the best moves are searched and reported, each with its variation
         self._table = Table(hash_mb)
-        self._history = History()
+        self._histories = [History()]
         self._board = Board()
         self._thinking: Thinking | None = None
 
     def resize_hash(self, hash_mb: int) -> None:
         """A new, empty table; not during a search. Raises MemoryError if the system refuses, keeping the old one."""
         self._table.resize(hash_mb)
+
+    def set_threads(self, threads: int) -> None:
+        """How many threads search, 1 or more; not during a search. A node limit counts those of the first alone."""
+        self._histories = [History() for _ in range(threads)]
 
     def clear_hash(self) -> None:
         """Empty the table; not during a search."""
@@ -163,7 +185,8 @@ class Engine:
     def new_game(self) -> None:
         """Forget what earlier games taught; not during a search."""
         self._table.clear()
-        self._history.clear()
+        for history in self._histories:
+            history.clear()
 
     def set_position(self, board: Board) -> None:
         """Look at a copy of this board, with its game for repetitions; not during a search."""
@@ -178,8 +201,9 @@ class Engine:
         chosen = [self._board.parse(text) for text in dict.fromkeys(only)] or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits)
         self._table.new_search()
-        self._history.new_search()
-        self._thinking = Thinking(self._board, self._table, self._history, task, self.move_overhead_ms)
+        for history in self._histories:
+            history.new_search()
+        self._thinking = Thinking(self._board, self._table, self._histories, task, self.move_overhead_ms)
         return self._thinking
 
     def go(

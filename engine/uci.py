@@ -31,6 +31,7 @@ NAME = "lichessbot-engine 0.1.0"
 AUTHOR = "the lichessbot authors"
 MAX_HASH_MB = 65536
 MAX_OVERHEAD_MS = 10000
+MAX_THREADS = 256
 MAX_LINES = 218                    # no legal position has more moves
 MAX_PERFT_DEPTH = 20
 GO_NUMBERS = {
@@ -107,7 +108,7 @@ class Uci:
         self._say(f"id author {AUTHOR}")
         self._say(f"option name Hash type spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}")
         self._say("option name Clear Hash type button")
-        self._say("option name Threads type spin default 1 min 1 max 1")
+        self._say(f"option name Threads type spin default 1 min 1 max {MAX_THREADS}")
         self._say(f"option name MultiPV type spin default 1 min 1 max {MAX_LINES}")
         self._say("option name Ponder type check default false")
         self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
@@ -146,7 +147,7 @@ class Uci:
             case "clear hash":
                 self._engine.clear_hash()
             case "threads":
-                _number(name, value, 1, 1)
+                self._engine.set_threads(_number(name, value, 1, MAX_THREADS))
             case "multipv":
                 self._engine.lines = _number(name, value, 1, MAX_LINES)
             case "ponder":

@@ -121,7 +121,7 @@ class EngineConfig(_Section):
     """How strongly and how long the engine thinks; None leaves that limit out."""
 
     hash_mb: Annotated[Number, Field(ge=1, le=65536)] = 64
-    threads: Annotated[Number, Field(ge=1, le=1)] = 1
+    threads: Annotated[Number, Field(ge=1, le=64)] = 1
     depth: Annotated[Number, Field(ge=1, le=100)] | None = None
     nodes: Annotated[Number, Field(ge=1)] | None = None
     move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None

@@ -126,6 +126,28 @@ def test_stop_before_the_search_runs_still_gives_a_legal_move() -> None:
     assert thinking.run().best_move in Board().legal_moves()
 
 
+def test_several_threads_search_more_and_end_together() -> None:
+    engine = Engine(hash_mb=16)
+    engine.set_threads(3)
+    alone = think(STARTING_FEN, depth=10).report
+    together = engine.go(Limits(depth=10))
+    assert alone is not None
+    assert together.report is not None
+    assert together.report.nodes > alone.nodes
+    assert together.best_move in Board().legal_moves()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+
+
+def test_stop_ends_all_threads() -> None:
+    engine = Engine(hash_mb=16)
+    engine.set_threads(4)
+    threading.Timer(0.2, engine.stop).start()
+    started = time.perf_counter()
+    assert engine.go(Limits(infinite=True)).best_move is not None
+    assert time.perf_counter() - started < 1.0
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+
+
 def test_the_interpreter_lock_is_free_during_a_search() -> None:
     engine = Engine()
     worker = threading.Thread(target=engine.go, args=(Limits(infinite=True),))

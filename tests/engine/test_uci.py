@@ -89,6 +89,7 @@ def test_perft_divides() -> None:
         ("go depth", "expected a whole number"),
         ("go sideways", "unknown word 'sideways'"),
         ("go searchmoves e2e5", "'e2e5' is not legal here"),
+        ("setoption name Threads value 0", "expected a whole number from 1"),
         ("setoption name MultiPV value 0", "expected a whole number from 1"),
         ("go perft x", "expected a whole number from 1"),
     ],
@@ -103,6 +104,13 @@ def test_nonsense_is_answered_and_survived(line: str, answer: str) -> None:
 def test_stop_before_go_and_go_while_searching_are_survived() -> None:
     lines = converse("stop", "go infinite", "go infinite", "position startpos", "go depth 2", "quit")
     assert sum(line.startswith("bestmove") for line in lines) == 3
+
+
+def test_threads_and_hash_may_change_between_searches() -> None:
+    lines = converse("setoption name Threads value 2", "go nodes 5000", "setoption name Hash value 2",
+                     "setoption name Threads value 1", "ucinewgame", "go nodes 5000", "isready")
+    assert sum(line.startswith("bestmove") for line in lines) == 2
+    assert not [line for line in lines if line.startswith("info string error")]
 
 
 def test_every_go_is_answered_once_in_order() -> None:
