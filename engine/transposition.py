@@ -10,6 +10,8 @@ import mmap
 
 import cython
 
+from engine.memory import available_mb
+
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
 else:
@@ -54,6 +56,10 @@ class Table:
     def resize(self, megabytes: int) -> None:
         """A new empty table. Raises MemoryError if the system refuses, and then keeps the old one."""
         size = megabytes << 20
+        free_mb = available_mb()
+        if free_mb is not None and megabytes > free_mb:
+            # The kernel would grant it, and kill us in mid-game when it is used.
+            raise MemoryError(f"no memory for a hash table of {megabytes} MiB: only {free_mb} MiB are free")
         try:
             memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)   # untouched zeros cost nothing
         except OSError as error:
