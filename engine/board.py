@@ -80,6 +80,16 @@ class Board:
         piece = self._position.state()["board"][from_a1]
         return None if piece == len(PIECES) else PIECES[piece]
 
+    def key(self) -> int:
+        """The Zobrist key: equal positions have equal keys."""
+        return int(self._position.state()["key"])
+
+    def diagram(self) -> str:
+        """The board as eight lines of text, rank 8 on top, '.' for an empty square."""
+        board = self._position.state()["board"]
+        squares = ["." if piece == len(PIECES) else PIECES[piece] for piece in board]
+        return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
+
     def evaluate(self) -> int:
         """The static evaluation in centipawns, White's view."""
         score: int = static_score(self._position)

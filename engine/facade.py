@@ -13,6 +13,7 @@ from engine import bitboard
 from engine.board import Board, InvalidMove
 from engine.clock import FOREVER_MS, Clock, Limits, deadlines_ms
 from engine.deepening import Iteration, Task, assist, deepen
+from engine.evaluate import phase_of, terms
 from engine.fen import STARTING_FEN, InvalidFen
 from engine.history import History
 from engine.move import uci_text
@@ -28,6 +29,7 @@ __all__ = [
     "STARTING_FEN",
     "Board",
     "Engine",
+    "Evaluation",
     "InvalidFen",
     "InvalidMove",
     "Limits",
@@ -37,6 +39,7 @@ __all__ = [
     "build_mode",
     "chess960_fen",
     "divide",
+    "evaluation",
     "perft",
     "pgn_text",
 ]
@@ -48,6 +51,24 @@ DEFAULT_OVERHEAD_MS = 50
 def build_mode() -> str:
     """'compiled', or 'plain' when the engine runs as ordinary Python."""
     return "plain" if bitboard.__file__.endswith(".py") else "compiled"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The static evaluation taken apart. `score_cp` is White's view; each term holds White's midgame and endgame
+    values, then Black's, in centipawns for their owner; `phase` of `full_phase` is the weight of the midgame values.
+    """
+
+    score_cp: int
+    terms: dict[str, tuple[int, int, int, int]]
+    phase: int
+    full_phase: int
+
+
+def evaluation(board: Board) -> Evaluation:
+    """How the static evaluation of this board comes about."""
+    phase, full_phase = phase_of(board.position)
+    return Evaluation(board.evaluate(), terms(board.position), phase, full_phase)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from engine.facade import (
     Thinking,
     build_mode,
     divide,
+    evaluation,
 )
 
 NAME = "lichessbot-engine 0.1.0"
@@ -61,6 +62,7 @@ class Uci:
         self._engine = Engine()
         self._board = Board()
         self._chess960 = False
+        self._debugging = False
         self._thinking: Thinking | None = None
         self._released = Event()           # an infinite or pondering search may give its move
         self._worker: Thread | None = None
@@ -73,6 +75,9 @@ class Uci:
             "go": self._go,
             "stop": lambda words: self._stop(),
             "ponderhit": lambda words: self._ponder_hit(),
+            "debug": self._debug,
+            "d": lambda words: self._show_board(),
+            "eval": lambda words: self._show_evaluation(),
         }
 
     def run(self, lines: Iterable[str]) -> None:
@@ -90,6 +95,8 @@ class Uci:
         if command is None:
             self._say(f"info string unknown command {words[0][:40]!r}; known: {' '.join(self._commands)} quit")
             return
+        if self._debugging:
+            self._say(f"info string heard {' '.join(words)[:200]!r}")
         try:
             command(words[1:])
         except (UciError, InvalidFen, InvalidMove, MemoryError) as error:
@@ -193,6 +200,26 @@ class Uci:
         if self._worker is not None and self._thinking is not None and self._thinking.limits.ponder:
             self._thinking.ponder_hit()
             self._released.set()
+
+    def _debug(self, words: list[str]) -> None:
+        """`on` or `off`: whether every command is echoed, so that a log shows what the engine heard and when."""
+        if words not in (["on"], ["off"]):
+            raise UciError("expected debug on or debug off")
+        self._debugging = words == ["on"]
+
+    def _show_board(self) -> None:
+        """For people: the position as we see it."""
+        state = "in check" if self._board.is_check() else "not in check"
+        self._say(f"{self._board.diagram()}\n\nFen: {self._board.fen()}\nKey: {self._board.key():016x}")
+        self._say(f"{self._board.turn} to move, {state}, {len(self._board.legal_moves())} legal moves")
+
+    def _show_evaluation(self) -> None:
+        """For people: every term for both sides, in centipawns."""
+        parts = evaluation(self._board)
+        self._say(f"{'term':<10}{'White mg':>9}{'eg':>6}{'Black mg':>10}{'eg':>6}")
+        for name, (white_midgame, white_endgame, black_midgame, black_endgame) in parts.terms.items():
+            self._say(f"{name:<10}{white_midgame:>9}{white_endgame:>6}{black_midgame:>10}{black_endgame:>6}")
+        self._say(f"phase {parts.phase}/{parts.full_phase}, evaluation {parts.score_cp / 100:+.2f} (White's view)")
 
     def _perft(self, depth: int) -> None:
         counts = divide(self._board.position, depth)

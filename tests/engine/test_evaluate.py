@@ -3,7 +3,7 @@
 import chess
 
 from engine.evaluate import static_score
-from engine.facade import STARTING_FEN, Board
+from engine.facade import STARTING_FEN, Board, evaluation
 from engine.fen import parse_fen
 from tests.engine.positions import random_games
 
@@ -22,6 +22,17 @@ def test_the_start_is_even_but_for_the_tempo() -> None:
     black, _ = parse_fen(board.fen())
     assert static_score(white) == static_score(black)
     assert 0 <= static_score(white) <= 30
+
+
+def test_the_terms_add_up_to_the_score() -> None:
+    for board in random_games(count=10, plies=120, chess960=False, seed=62):
+        ours = Board(board.fen())
+        parts = evaluation(ours)
+        midgame = sum(term[0] - term[2] for term in parts.terms.values())
+        endgame = sum(term[1] - term[3] for term in parts.terms.values())
+        blended = (midgame * parts.phase + endgame * (parts.full_phase - parts.phase)) / parts.full_phase
+        assert abs(blended - parts.score_cp) <= 1
+        assert parts.score_cp == ours.evaluate()
 
 
 def test_a_queen_up_is_winning_for_whoever_has_it() -> None:

@@ -68,6 +68,19 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert lines[-1] == "uciok"
 
 
+def test_people_may_look_at_the_board_and_its_evaluation() -> None:
+    lines = converse("position startpos moves e2e4", "d", "eval")
+    assert "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1" in lines
+    assert lines[:2] == ["r n b q k b n r", "p p p p p p p p"]
+    assert "black to move, not in check, 20 legal moves" in lines
+    assert [line.split()[0] for line in lines[-5:]] == ["term", "material", "squares", "tempo", "phase"]
+
+
+def test_debugging_echoes_what_was_heard() -> None:
+    lines = converse("debug on", "isready", "debug off", "isready")
+    assert lines == ["info string heard 'isready'", "readyok", "info string heard 'debug off'", "readyok"]
+
+
 def test_perft_divides() -> None:
     lines = converse("position startpos moves e2e4", "go perft 2")
     assert "e7e5: 29" in lines
