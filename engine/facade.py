@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 DEFAULT_HASH_MB = 16
-DEFAULT_OVERHEAD_MS = 50
+DEFAULT_OVERHEAD_MS = 10           # of a local program; whoever plays over a network sets more
 
 
 def build_mode() -> str:
