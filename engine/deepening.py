@@ -53,11 +53,12 @@ def deepen(search: Search, clock: Clock, task: Task, report: Callable[[Iteration
     limits = task.limits
     best: list[Line] = []
     for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-        best = _search_depth(search, depth, task, best)
+        before, best = best, _search_depth(search, depth, task, best)
+        shown = best if not search.was_stopped() else [line for line in best[:1] if line not in before]
+        for number, line in enumerate(shown, 1):
+            report(Iteration(number, line, depth, search.deepest(), search.node_count(), clock.elapsed_ms()))
         if search.was_stopped():
             break
-        for number, line in enumerate(best, 1):
-            report(Iteration(number, line, depth, search.deepest(), search.node_count(), clock.elapsed_ms()))
         if clock.too_late_for_another_depth() or _is_decided(task, best[0].score, depth):
             break
     return best[0].variation if best else ()
@@ -96,7 +97,8 @@ def _search_depth(search: Search, depth: int, task: Task, before: list[Line]) ->
 def _search_line(search: Search, depth: int, expected: Line | None) -> Line:
     """Score and variation of one line: a narrow window around the expected score, widened as often as it fails.
 
-    The variation is empty if the search was stopped before it found one better than expected.
+    The variation is empty if the search was stopped before a move was found to be good enough; what it found before
+    the stop counts.
     """
     alpha, beta = -INFINITE, INFINITE
     margin = params.ASPIRATION_WINDOW
@@ -106,7 +108,9 @@ def _search_line(search: Search, depth: int, expected: Line | None) -> Line:
     while True:
         score = search.run(depth, alpha, beta)
         variation = tuple(search.principal_variation()) or variation
-        if search.was_stopped() or alpha < score < beta or (alpha, beta) == (-INFINITE, INFINITE):
+        if search.was_stopped():
+            return Line(search.best_root_score(), variation)
+        if alpha < score < beta or (alpha, beta) == (-INFINITE, INFINITE):
             return Line(score, variation)
         margin *= 2
         if score <= alpha:

@@ -18,6 +18,7 @@ cdef class Search:
     cdef int moves[33024]
     cdef int root_moves[256]
     cdef int root_count
+    cdef int root_score
     cdef bint root_restricted
     cdef int pv[16770]
     cdef int pv_length[130]

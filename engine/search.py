@@ -98,6 +98,7 @@ class Search:
         self.selective_depth = 0
         self.root_height = position.height
         self.root_count = 0
+        self.root_score = 0
         self.root_restricted = False
 
     # --- For Python callers --------------------------------------------------------------------------------------
@@ -140,6 +141,10 @@ class Search:
     def deepest(self) -> int:
         """The deepest ply the last `run` reached, quiescence included."""
         return self.selective_depth
+
+    def best_root_score(self) -> int:
+        """The score of the root move that raised alpha last."""
+        return self.root_score
 
     def principal_variation(self) -> list[int]:
         """The moves both sides are expected to play, from the last `run`; empty if no root move raised alpha."""
@@ -359,6 +364,8 @@ class Search:
                     best_move = move
                     if beta - floor > 1:
                         self.extend_pv(move, ply)
+                    if ply == 0:
+                        self.root_score = score
                     if score >= beta:
                         self.learn_cutoff(start, index, depth, ply)
                         break

@@ -31,6 +31,39 @@ def converse(*lines: str, timeout: float = 20) -> list[str]:
     return answer.stdout.splitlines()
 
 
+class Session:
+    """A conversation in which time passes between the lines."""
+
+    def __init__(self) -> None:
+        self.child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def say(self, line: str) -> None:
+        assert self.child.stdin is not None
+        self.child.stdin.write(line + "\n")
+
+    def until(self, start: str) -> list[str]:
+        """The lines up to and including the first that starts so."""
+        assert self.child.stdout is not None
+        lines = [self.child.stdout.readline().strip()]
+        while not lines[-1].startswith(start):
+            lines.append(self.child.stdout.readline().strip())
+        return lines
+
+    def close(self) -> None:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self.child.stdin.close()
+        self.child.wait(5)
+        self.child.stdout.close()
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    talk = Session()
+    yield talk
+    talk.close()
+
+
 def test_python_chess_plays_a_game_with_us(client: chess.engine.SimpleEngine) -> None:
     board = chess.Board()
     while not board.is_game_over() and board.ply() < 60:
@@ -50,7 +83,7 @@ def test_python_chess_analyses_with_us(client: chess.engine.SimpleEngine) -> Non
 
 
 @pytest.mark.parametrize(("chess960", "castling"), [("true", "e1h1"), ("false", "e1g1")])
-def test_castling_is_spelt_as_the_option_says(session: "Session", chess960: str, castling: str) -> None:
+def test_castling_is_spelt_as_the_option_says(session: Session, chess960: str, castling: str) -> None:
     session.say(f"setoption name UCI_Chess960 value {chess960}")
     session.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1")
     session.say(f"go depth 2 searchmoves {castling}")
@@ -119,6 +152,19 @@ def test_stop_before_go_and_go_while_searching_are_survived() -> None:
     assert sum(line.startswith("bestmove") for line in lines) == 3
 
 
+def test_the_move_is_always_the_head_of_the_last_variation(session: Session) -> None:
+    """Also when a better first move was found in a depth that was cut short."""
+    board = chess.Board()
+    for nodes in range(2000, 42000, 400):
+        session.say(f"position fen {board.fen()}")
+        session.say(f"go nodes {nodes}")
+        *infos, best = session.until("bestmove")
+        assert infos[-1].split(" pv ")[1].split()[0] == best.split()[1]
+        board.push_uci(best.split()[1])
+        if board.is_game_over():
+            board.reset()
+
+
 def test_threads_and_hash_may_change_between_searches() -> None:
     lines = converse("setoption name Threads value 2", "go nodes 5000", "setoption name Hash value 2",
                      "setoption name Threads value 1", "ucinewgame", "go nodes 5000", "isready")
@@ -147,39 +193,6 @@ def test_an_infinite_search_keeps_its_move_until_stop() -> None:
     child.stdout.close()
     assert not any(line.startswith("bestmove") for line in seen)
     assert rest.index("readyok") < next(i for i, line in enumerate(rest) if line.startswith("bestmove"))
-
-
-class Session:
-    """A conversation in which time passes between the lines."""
-
-    def __init__(self) -> None:
-        self.child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-
-    def say(self, line: str) -> None:
-        assert self.child.stdin is not None
-        self.child.stdin.write(line + "\n")
-
-    def until(self, start: str) -> list[str]:
-        """The lines up to and including the first that starts so."""
-        assert self.child.stdout is not None
-        lines = [self.child.stdout.readline().strip()]
-        while not lines[-1].startswith(start):
-            lines.append(self.child.stdout.readline().strip())
-        return lines
-
-    def close(self) -> None:
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
-        self.child.stdin.close()
-        self.child.wait(5)
-        self.child.stdout.close()
-
-
-@pytest.fixture
-def session() -> Iterator[Session]:
-    talk = Session()
-    yield talk
-    talk.close()
 
 
 def test_pondering_gives_its_move_only_after_the_hit_and_keeps_what_it_thought(session: Session) -> None:
