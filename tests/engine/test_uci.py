@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import chess
 import chess.engine
@@ -92,7 +93,7 @@ def test_castling_is_spelt_as_the_option_says(session: Session, chess960: str, c
 
 def test_the_greeting_names_engine_build_and_options() -> None:
     lines = converse("uci", "quit")
-    assert lines[0].startswith("id name ")
+    assert lines[0] == f"id name lichessbot-engine {version('lichessbot')}"
     assert f"info string engine runs {build_mode()}" in lines
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
