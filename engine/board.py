@@ -7,10 +7,10 @@ from engine.evaluate import static_score
 from engine.fen import STARTING_FEN, format_fen, parse_fen
 from engine.move import looks_like_uci, uci_text
 from engine.movegen import legal_moves
+from engine.pieces import PIECE_LETTERS
 from engine.position import Position
 
 WHITE, BLACK = "white", "black"
-PIECES = "PNBRQKpnbrqk"
 DARK_SQUARES = 0xAA55AA55AA55AA55
 CASTLING_FLAG = 2
 
@@ -78,7 +78,7 @@ class Board:
         """'P' to 'K' for White, 'p' to 'k' for Black, None for an empty square such as 'e4'."""
         from_a1 = "abcdefgh".index(square[0]) + 8 * "12345678".index(square[1])
         piece = self._position.state()["board"][from_a1]
-        return None if piece == len(PIECES) else PIECES[piece]
+        return None if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece]
 
     def key(self) -> int:
         """The Zobrist key: equal positions have equal keys."""
@@ -87,7 +87,7 @@ class Board:
     def diagram(self) -> str:
         """The board as eight lines of text, rank 8 on top, '.' for an empty square."""
         board = self._position.state()["board"]
-        squares = ["." if piece == len(PIECES) else PIECES[piece] for piece in board]
+        squares = ["." if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece] for piece in board]
         return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
 
     def evaluate(self) -> int:
@@ -210,7 +210,7 @@ class Board:
         if move >> 12 == CASTLING_FLAG:
             return "O-O" if move >> 6 & 63 > move & 63 else "O-O-O"
         board = self._position.state()["board"]
-        kind = "PNBRQK"[board[move & 63] % 6]
+        kind = PIECE_LETTERS[board[move & 63] % 6]
         target = uci_text(move)[2:4]
         takes = "x" if move & 0x4000 else ""
         if kind == "P":

@@ -12,7 +12,6 @@ cdef extern from *:
     int midgame_of "engine_midgame"(int packed) noexcept nogil
     int endgame_of "engine_endgame"(int packed) noexcept nogil
 
-cdef int mate_in(int ply) noexcept nogil
 cdef int mated_in(int ply) noexcept nogil
 cdef bint is_mate_score(int score) noexcept nogil
 cdef int to_table(int score, int ply) noexcept nogil

@@ -33,14 +33,6 @@ NO_SCORE = 32002                   # "this technique has no answer"
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def mate_in(ply: cython.int) -> cython.int:
-    """Score of giving mate `ply` plies from the root; nearer mates are better. Never raises."""
-    return MATE - ply
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def mated_in(ply: cython.int) -> cython.int:
     """Score of being mated `ply` plies from the root; nearer mates are worse. Never raises."""
     return -MATE + ply

@@ -41,7 +41,6 @@ else:
 
 
 BUCKET_BYTES = 64
-ENTRIES = 4                        # in a bucket
 AGE_WORTH = cython.declare(cython.int, 4)           # plies of depth that one search of age outweighs
 
 
@@ -54,12 +53,16 @@ class Table:
         self.resize(megabytes)
 
     def resize(self, megabytes: int) -> None:
-        """A new empty table. Raises MemoryError if the system refuses, and then keeps the old one."""
-        size = megabytes << 20
+        """A new empty table. Raises MemoryError if the memory is not there, and then keeps the old one."""
         free_mb = available_mb()
         if free_mb is not None and megabytes > free_mb:
             # The kernel would grant it, and kill us in mid-game when it is used.
             raise MemoryError(f"no memory for a hash table of {megabytes} MiB: only {free_mb} MiB are free")
+        self._allocate(megabytes)
+
+    def _allocate(self, megabytes: int) -> None:
+        """Fresh zeros in place of the old entries, whose memory is given back."""
+        size = megabytes << 20
         try:
             memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)   # untouched zeros cost nothing
         except OSError as error:
@@ -72,7 +75,7 @@ class Table:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.resize(self.buckets * BUCKET_BYTES >> 20)
+        self._allocate(self.buckets * BUCKET_BYTES >> 20)
 
     def new_search(self) -> None:
         """Entries from now on count as younger than all before."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine import transposition
 from engine.facade import Board, Engine, Limits
 from engine.transposition import Table
 
@@ -23,6 +24,15 @@ def test_a_size_no_machine_has_is_refused_and_the_old_table_stays() -> None:
     with pytest.raises(MemoryError, match="hash table"):
         engine.resize_hash(1 << 40)
     assert engine.go(Limits(depth=3)).best_move in Board().legal_moves()
+
+
+def test_a_new_game_needs_no_memory_beyond_the_table_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(hash_mb=2)
+    engine.go(Limits(nodes=5_000))
+    monkeypatch.setattr(transposition, "available_mb", lambda: 1)
+    engine.new_game()
+    with pytest.raises(MemoryError, match="only 1 MiB are free"):
+        engine.resize_hash(2)
 
 
 def test_what_was_found_is_used_again() -> None:
