@@ -99,11 +99,11 @@ class Board:
 
     def legal_moves(self) -> list[str]:
         """Every legal move in this board's own spelling."""
-        return [self._spell(move) for move in legal_moves(self._position)]
+        return [self.spell(move) for move in legal_moves(self._position)]
 
     def normalise(self, text: str) -> str:
         """The same legal move in this board's own spelling. Raises InvalidMove."""
-        return self._spell(self.parse(text))
+        return self.spell(self.parse(text))
 
     def king_takes_rook(self, text: str) -> str:
         """The same legal move with castling spelt as king takes rook. Raises InvalidMove."""
@@ -122,14 +122,15 @@ class Board:
     def push(self, text: str) -> str:
         """Play a legal move; returns it in this board's own spelling. Raises InvalidMove."""
         move = self.parse(text)
-        spelt = self._spell(move)
+        spelt = self.spell(move)
         self.fullmove_number += self.turn == BLACK
         self._position.commit(move)
         self._moves.append(spelt)
         self._legal = None
         return spelt
 
-    def _spell(self, move: int) -> str:
+    def spell(self, move: int) -> str:
+        """The text of a move as the engine packs it; whether it is legal here does not matter."""
         text = uci_text(move)
         if move >> 12 == CASTLING_FLAG and not self.chess960 and text[0] == "e" and text[2] in "ah":
             return text[:2] + ("g" if text[2] == "h" else "c") + text[3]
@@ -202,7 +203,7 @@ class Board:
         wanted = text.rstrip("+#!?").replace("0-0-0", "O-O-O").replace("0-0", "O-O")
         for move in legal_moves(self._position):
             if self._san_body(move, uci_text(move)) == wanted:
-                return self._spell(move)
+                return self.spell(move)
         raise InvalidMove(f"{text[:20]!r} is not a legal move here: {self.fen()}")
 
     def _san_body(self, move: int, text: str) -> str:

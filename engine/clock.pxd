@@ -14,4 +14,7 @@ cdef class Clock:
     cdef long long hard_us
     cdef readonly int soft_ms
     cdef readonly int hard_ms
+    cdef readonly bint pondering
+    cdef public bint content
+    cdef void start_hard_deadline(self, int hard_ms) noexcept
     cdef bint expired(self) noexcept nogil

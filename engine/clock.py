@@ -71,21 +71,28 @@ def deadlines_ms(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
 class Clock:
     """The running clock of one search, started when it is made."""
 
-    def __init__(self, soft_ms: int = FOREVER_MS, hard_ms: int = FOREVER_MS) -> None:
+    def __init__(self, soft_ms: int = FOREVER_MS, hard_ms: int = FOREVER_MS, pondering: bool = False) -> None:
+        """`pondering`: the hard deadline counts only from `hit` on."""
         self.started_us = now_us()
         self.soft_ms = soft_ms
         self.hard_ms = hard_ms
-        self.hard_us = self.started_us + cython.cast(cython.longlong, hard_ms) * 1000
+        self.pondering = pondering
+        self.content = False       # set by the search: it would have stopped by now, were it not pondering
+        self.start_hard_deadline(FOREVER_MS if pondering else hard_ms)
 
-    def hit(self, soft_ms: int, hard_ms: int) -> None:
+    def hit(self) -> None:
         """The opponent played the move pondered on: the hard deadline counts from now, the soft one from the start.
 
         What was thought on the opponent's time is kept. From any thread.
         """
-        now: cython.longlong = now_us()
-        self.soft_ms = soft_ms
-        self.hard_ms = hard_ms
-        self.hard_us = now + cython.cast(cython.longlong, hard_ms) * 1000
+        self.start_hard_deadline(self.hard_ms)
+        self.pondering = False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def start_hard_deadline(self, hard_ms: cython.int) -> cython.void:
+        """Never raises."""
+        self.hard_us = now_us() + cython.cast(cython.longlong, hard_ms) * 1000
 
     def elapsed_ms(self) -> int:
         """Since the start."""
@@ -96,6 +103,10 @@ class Clock:
         if self.soft_ms == self.hard_ms:
             return self.elapsed_ms() >= self.soft_ms
         return self.elapsed_ms() * 100 >= self.soft_ms * params.NEXT_DEPTH_PERCENT
+
+    def late_ms(self) -> int:
+        """How far the hard deadline has passed; 0 if it has not. While pondering there is none."""
+        return max(0, now_us() - self.hard_us) // 1000
 
     @cython.cfunc
     @cython.nogil

@@ -11,12 +11,11 @@ from threading import Thread
 
 from engine import bitboard
 from engine.board import Board, InvalidMove
-from engine.clock import FOREVER_MS, Clock, Limits, deadlines_ms
-from engine.deepening import Iteration, Task, assist, deepen
+from engine.clock import Clock, Limits, deadlines_ms
+from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
 from engine.evaluate import phase_of, terms
 from engine.fen import STARTING_FEN, InvalidFen
 from engine.history import History
-from engine.move import uci_text
 from engine.notation import chess960_fen, pgn_text
 from engine.perft import divide, perft
 from engine.score import mate_distance
@@ -28,6 +27,8 @@ __all__ = [
     "DEFAULT_OVERHEAD_MS",
     "STARTING_FEN",
     "Board",
+    "Bound",
+    "CurrentMove",
     "Engine",
     "Evaluation",
     "InvalidFen",
@@ -73,9 +74,10 @@ def evaluation(board: Board) -> Evaluation:
 
 @dataclass(frozen=True)
 class SearchReport:
-    """What a finished depth found, scores from the side to move's view; `line` 1 is the best of several.
+    """What a depth found, scores from the side to move's view; `line` 1 is the best of several.
 
-    Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None.
+    Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
+    may be reported more than once: only its last report is `Bound.EXACT`, unless the search was stopped before.
     """
 
     line: int
@@ -83,6 +85,7 @@ class SearchReport:
     selective_depth: int
     score_cp: int | None
     mate_in: int | None
+    bound: Bound
     nodes: int
     time_ms: int
     nps: int
@@ -91,12 +94,25 @@ class SearchReport:
 
 
 @dataclass(frozen=True)
+class CurrentMove:
+    """The root move being searched; told of only when a search takes long. `number` 1 is the first of its depth."""
+
+    depth: int
+    move: str
+    number: int
+
+
+@dataclass(frozen=True)
 class SearchResult:
-    """The move to play, None if there is no legal one; the reply expected, and the last report, if any."""
+    """The move to play, None if there is no legal one; the reply expected, and the last report, if any.
+
+    `late_ms`: by how much the move missed the hard deadline, which a busy machine may bring about.
+    """
 
     best_move: str | None
     ponder_move: str | None
     report: SearchReport | None
+    late_ms: int = 0
 
 
 class Thinking:
@@ -110,9 +126,7 @@ class Thinking:
         self._board = board
         self._table = table
         self._task = task
-        self._deadlines_ms = deadlines_ms(task.limits, board.turn == "white", overhead_ms)
-        deadlines = (FOREVER_MS, FOREVER_MS) if task.limits.ponder else self._deadlines_ms
-        self._clock = Clock(*deadlines)
+        self._clock = Clock(*deadlines_ms(task.limits, board.turn == "white", overhead_ms), task.limits.ponder)
         self._search = Search(board.copy().position, table, histories[0], self._clock, task.limits.nodes or 0)
         self._helpers = [Search(board.copy().position, table, history, Clock(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
@@ -123,12 +137,19 @@ class Thinking:
 
     def ponder_hit(self) -> None:
         """The move pondered on was played: from now on the limits hold; from any thread."""
-        self._clock.hit(*self._deadlines_ms)
+        self._clock.hit()
+        if self._clock.content:
+            self._search.stop()
 
-    def run(self, report: Callable[[SearchReport], None] | None = None) -> SearchResult:
+    def run(
+        self,
+        report: Callable[[SearchReport], None] | None = None,
+        current: Callable[[CurrentMove], None] | None = None,
+    ) -> SearchResult:
         """Search until a limit is reached or `stop` is called. Blocks, the interpreter lock released.
 
-        `report` is called for each line after each finished depth. A legal move is at hand however early the stop.
+        `report` is called for each line after each depth, `current` for each root move of a long search. A legal move
+        is at hand however early the stop.
         """
         if not self._task.moves:
             return SearchResult(None, None, None)
@@ -140,6 +161,11 @@ class Thinking:
             if report is not None:
                 report(described)
 
+        def on_root_move(root_move: RootMove) -> None:
+            if current is not None:
+                current(CurrentMove(root_move.depth, self._board.spell(root_move.move), root_move.number))
+
+        deepening = Deepening(self._search, self._clock, self._task, Listener(on_iteration, on_root_move))
         threads = [
             Thread(target=assist, args=(helper, self._task, number), name=f"search-{number}")
             for number, helper in enumerate(self._helpers, 1)
@@ -147,14 +173,14 @@ class Thinking:
         for thread in threads:
             thread.start()
         try:
-            variation = deepen(self._search, self._clock, self._task, on_iteration) or self._task.moves[:1]
+            variation = deepening.run() or self._task.moves[:1]
         finally:
             for helper in self._helpers:
                 helper.stop()
             for thread in threads:
                 thread.join()
         best, reply = (*self._spell(variation), None)[:2]
-        return SearchResult(best, reply, self._last)
+        return SearchResult(best, reply, self._last, self._clock.late_ms())
 
     def _describe(self, iteration: Iteration) -> SearchReport:
         score = iteration.line.score
@@ -166,6 +192,7 @@ class Thinking:
             selective_depth=iteration.selective_depth,
             score_cp=score if mate is None else None,
             mate_in=mate,
+            bound=iteration.line.bound,
             nodes=nodes,
             time_ms=iteration.time_ms,
             nps=nodes * 1000 // max(1, iteration.time_ms),
@@ -175,8 +202,7 @@ class Thinking:
 
     def _spell(self, variation: Sequence[int]) -> tuple[str, ...]:
         """The moves as text in the board's own spelling."""
-        board = self._board.copy()
-        return tuple(board.push(uci_text(move)) for move in variation)
+        return tuple(self._board.spell(move) for move in variation)
 
 
 class Engine:
@@ -186,6 +212,7 @@ class Engine:
         """`hash_mb` mebibytes of table, 1 or more; raises MemoryError if the system refuses them."""
         self.move_overhead_ms = move_overhead_ms
         self.lines = 1             # how many of the best moves are searched and reported, each with its variation
+        self.analyse_mode = False  # use all the time given, even if only one move is legal or a mate is proven
         self._table = Table(hash_mb)
         self._histories = [History()]
         self._board = Board()
@@ -220,7 +247,7 @@ class Engine:
         """
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
         chosen = [self._board.parse(text) for text in dict.fromkeys(only)] or legal
-        task = Task(chosen, len(chosen) == len(legal), self.lines, limits)
+        task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
         self._table.new_search()
         for history in self._histories:
             history.new_search()

@@ -20,6 +20,11 @@ cdef class Search:
     cdef int root_count
     cdef int root_score
     cdef bint root_restricted
+    cdef u64 run_nodes
+    cdef u64 move_nodes
+    cdef u64 best_nodes
+    cdef object on_root_move
+    cdef long long talkative_at_us
     cdef int pv[16770]
     cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
@@ -31,6 +36,7 @@ cdef class Search:
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
     cdef int search_moves(self, int alpha, int beta, int depth, int ply, bint in_check, u64 entry) noexcept nogil
+    cdef void begin_root_move(self, int move, int number) noexcept nogil
     cdef int search_child(
         self, int alpha, int beta, int depth, int ply, int number, int reduction) noexcept nogil
     cdef void learn_cutoff(self, int start, int index, int depth, int ply) noexcept nogil

@@ -9,7 +9,7 @@ import cython
 
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
-    from cython.cimports.engine.clock import Clock
+    from cython.cimports.engine.clock import Clock, now_us
     from cython.cimports.engine.evaluate import evaluate
     from cython.cimports.engine.history import History
     from cython.cimports.engine.move import NO_MOVE, is_tactical
@@ -40,7 +40,7 @@ if cython.compiled:
     )
 else:
     from engine.bitboard import u64
-    from engine.clock import Clock
+    from engine.clock import Clock, now_us
     from engine.evaluate import evaluate
     from engine.history import History
     from engine.move import NO_MOVE, is_tactical
@@ -100,6 +100,11 @@ class Search:
         self.root_count = 0
         self.root_score = 0
         self.root_restricted = False
+        self.run_nodes = 0
+        self.move_nodes = 0
+        self.best_nodes = 0
+        self.on_root_move = None
+        self.talkative_at_us = 0
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
@@ -114,6 +119,8 @@ class Search:
         high: cython.int = beta
         score: cython.int
         self.selective_depth = 0
+        self.run_nodes = self.nodes
+        self.best_nodes = 0
         with cython.nogil:
             score = self.pv_node(low, high, plies, 0)
         return score
@@ -125,6 +132,16 @@ class Search:
         for index in range(self.root_count):
             self.root_moves[index] = moves[index]
         self.root_restricted = not all_of_them
+
+    def announce_root_moves(self, on_root_move: object, after_ms: int) -> None:
+        """Call `on_root_move(move, number)`, number 1 being the first, before each root move once that time is gone.
+
+        None calls nobody.
+        """
+        self.on_root_move = on_root_move
+        self.talkative_at_us = 0
+        if on_root_move is not None:
+            self.talkative_at_us = self.clock.started_us + cython.cast(cython.longlong, after_ms) * 1000
 
     def stop(self) -> None:
         """End the search now; from any thread."""
@@ -145,6 +162,11 @@ class Search:
     def best_root_score(self) -> int:
         """The score of the root move that raised alpha last."""
         return self.root_score
+
+    def best_move_share(self) -> int:
+        """Percent of the last `run`'s nodes that went into the root move found best; 0 if none raised alpha."""
+        spent: u64 = self.nodes - self.run_nodes
+        return self.best_nodes * 100 // spent if spent else 0
 
     def principal_variation(self) -> list[int]:
         """The moves both sides are expected to play, from the last `run`; empty if no root move raised alpha."""
@@ -350,6 +372,8 @@ class Search:
             # surprises. (chessprogramming wiki: Late Move Reductions)
             if reducible and number >= LATE_MOVE_COUNT and not is_tactical(move):
                 reduction = late_move_reduction(depth, number)
+            if ply == 0:
+                self.begin_root_move(move, number)
             self.position.make(move)
             if depth - reduction > 1:
                 self.table.prefetch(self.position.key)
@@ -366,6 +390,7 @@ class Search:
                         self.extend_pv(move, ply)
                     if ply == 0:
                         self.root_score = score
+                        self.best_nodes = self.nodes - self.move_nodes
                     if score >= beta:
                         self.learn_cutoff(start, index, depth, ply)
                         break
@@ -385,6 +410,16 @@ class Search:
         for index in range(self.root_count):
             self.moves[start + index] = self.root_moves[index]
         return start + self.root_count
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin_root_move(self, move: cython.int, number: cython.int) -> cython.void:
+        """Note how many nodes there were before, and tell whoever listens to a long search. Never raises."""
+        self.move_nodes = self.nodes
+        if self.talkative_at_us and now_us() >= self.talkative_at_us:
+            with cython.gil:
+                self.on_root_move(move & 0xFFFF, number + 1)
 
     @cython.cfunc
     @cython.nogil

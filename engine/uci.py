@@ -17,6 +17,7 @@ from engine.facade import (
     DEFAULT_OVERHEAD_MS,
     STARTING_FEN,
     Board,
+    Bound,
     Engine,
     InvalidFen,
     InvalidMove,
@@ -120,6 +121,7 @@ class Uci:
         self._say("option name Ponder type check default false")
         self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
         self._say("option name UCI_Chess960 type check default false")
+        self._say("option name UCI_AnalyseMode type check default false")
         self._say(f"info string engine runs {build_mode()}")
         self._say("uciok")
 
@@ -163,6 +165,8 @@ class Uci:
                 self._engine.move_overhead_ms = _number(name, value, 0, MAX_OVERHEAD_MS)
             case "uci_chess960":
                 self._chess960 = _switch(name, value)
+            case "uci_analysemode":
+                self._engine.analyse_mode = _switch(name, value)
             case _:
                 raise UciError(f"unknown option {name[:40]!r}; `uci` lists the known ones")
 
@@ -182,7 +186,14 @@ class Uci:
 
     def _think(self, thinking: Thinking) -> None:
         """The search thread: reports, then the move, kept back until `stop` or `ponderhit` where UCI says so."""
-        result = thinking.run(lambda report: self._say(_info(report)))
+        result = thinking.run(
+            report=lambda report: self._say(_info(report)),
+            current=lambda news: self._say(
+                f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
+            ),
+        )
+        if result.late_ms > 0:
+            self._say(f"info string late: the move missed its hard deadline by {result.late_ms} ms")
         self._released.wait()
         ponder = f" ponder {result.ponder_move}" if result.ponder_move else ""
         self._say(f"bestmove {result.best_move or '0000'}{ponder}")
@@ -272,8 +283,9 @@ def _parse_limits(words: list[str]) -> tuple[Limits, list[str]]:
 def _info(report: SearchReport) -> str:
     """One `info` line."""
     score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
+    bound = "" if report.bound is Bound.EXACT else f"{report.bound} "
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
-        f"score {score} nodes {report.nodes} "
+        f"score {score} {bound}nodes {report.nodes} "
         f"nps {report.nps} hashfull {report.hashfull} time {report.time_ms} pv {' '.join(report.pv)}"
     )

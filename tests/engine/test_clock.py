@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.clock import Limits, deadlines_ms
+from engine.clock import Clock, Limits, deadlines_ms
 from engine.facade import Engine
 
 times = st.integers(0, 10**8)
@@ -57,6 +57,18 @@ def test_a_search_keeps_its_hard_deadline(limits: Limits) -> None:
         engine.go(limits)
         late.append((time.perf_counter() - started) * 1000 - hard)
     assert sorted(late)[2] < 20
+
+
+@given(times, increments, st.none() | st.integers(0, 200), overheads)
+def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
+    remaining: int, increment: int, moves_to_go: int | None, overhead: int
+) -> None:
+    limits = Limits(white_time_ms=remaining, white_increment_ms=increment, moves_to_go=moves_to_go)
+    clock = Clock(*deadlines_ms(limits, True, overhead), pondering=True)
+    assert clock.late_ms() == 0
+    clock.hit()
+    assert not clock.pondering
+    assert clock.late_ms() == 0
 
 
 def test_an_empty_clock_still_gives_a_move() -> None:

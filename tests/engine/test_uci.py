@@ -1,6 +1,7 @@
 """The protocol, spoken by python-chess and by nobody's client."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -50,6 +51,11 @@ class Session:
             lines.append(self.child.stdout.readline().strip())
         return lines
 
+    def until_contains(self, part: str) -> str:
+        """The first line with this in it."""
+        assert self.child.stdout is not None
+        return next(line.strip() for line in self.child.stdout if part in line)
+
     def close(self) -> None:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
@@ -97,7 +103,7 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert f"info string engine runs {build_mode()}" in lines
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
-        "option name Ponder", "option name Move Overhead", "option name UCI_Chess960",
+        "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_AnalyseMode",
     ]
     assert lines[-1] == "uciok"
 
@@ -215,6 +221,27 @@ def test_pondering_is_ended_by_stop(session: Session) -> None:
     session.until("bestmove")
 
 
+def test_the_only_move_is_given_at_once_when_the_ponder_hit_comes(session: Session) -> None:
+    session.say("position fen k7/8/1K6/8/8/8/8/7R b - - 0 1")
+    session.say("go ponder wtime 60000 btime 60000")
+    time.sleep(0.3)
+    started = time.perf_counter()
+    session.say("ponderhit")
+    assert session.until("bestmove")[-1].startswith("bestmove a8b8")
+    assert time.perf_counter() - started < 0.2
+
+
+def test_time_thought_while_pondering_counts_as_thought(session: Session) -> None:
+    """When more than the soft deadline has gone into pondering, the hit is answered at once."""
+    session.say("position startpos moves e2e4 e7e5")
+    session.say("go ponder wtime 10000 btime 10000")
+    time.sleep(1.5)
+    started = time.perf_counter()
+    session.say("ponderhit")
+    session.until("bestmove")
+    assert time.perf_counter() - started < 0.25
+
+
 def test_a_ponder_hit_without_pondering_changes_nothing(session: Session) -> None:
     session.say("ponderhit")
     session.say("go infinite")
@@ -264,6 +291,71 @@ def test_the_end_of_the_input_quits_in_mid_search() -> None:
     started = time.perf_counter()
     assert converse("go infinite")[-1].startswith("bestmove")
     assert time.perf_counter() - started < 5
+
+
+def test_a_search_longer_than_three_seconds_tells_which_root_move_it_is_at(session: Session) -> None:
+    session.say("position fen 8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1")
+    session.say("isready")
+    session.until("readyok")
+    started = time.perf_counter()
+    session.say("go infinite")
+    line = session.until_contains("currmove")
+    assert time.perf_counter() - started >= 3
+    session.say("stop")
+    session.until("bestmove")
+    words = line.split()
+    assert words[:2] == ["info", "depth"]
+    assert words[3:6:2] == ["currmove", "currmovenumber"]
+    assert words[4] in ("a1a2", "a1b1", "a1b2")
+    assert 1 <= int(words[6]) <= 3
+
+
+def test_a_short_search_does_not_tell_its_root_moves() -> None:
+    assert not [line for line in converse("go movetime 300") if "currmove" in line]
+
+
+def test_a_score_outside_the_window_is_said_to_be_a_bound(session: Session) -> None:
+    """The window is widened until the score fits: the bound comes first, the exact score of that depth after it."""
+    session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    session.say("go depth 11")
+    lines = [line for line in session.until("bestmove") if line.startswith("info")]
+    bounds = [line for line in lines if " lowerbound " in line or " upperbound " in line]
+    assert bounds
+    for line in bounds:
+        depth, score = line.split()[2], int(line.split(" cp ")[1].split()[0])
+        exact = next(text for text in lines if text.split()[2] == depth and text not in bounds)
+        true_score = int(exact.split(" cp ")[1].split()[0])
+        assert lines.index(exact) > lines.index(line)
+        assert true_score >= score - 50 if "lowerbound" in line else true_score <= score + 50
+    assert "bound" not in lines[-1]
+
+
+@pytest.mark.parametrize(("mode", "least_ms"), [("false", 0), ("true", 350)])
+def test_analyse_mode_uses_the_time_even_for_the_only_move(mode: str, least_ms: int, session: Session) -> None:
+    session.say(f"setoption name UCI_AnalyseMode value {mode}")
+    session.say("position startpos moves f2f4 e7e5 h2h3 d8h4")
+    session.say("isready")
+    session.until("readyok")
+    session.say("go movetime 400")
+    started = time.perf_counter()
+    session.until("bestmove")
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    assert elapsed_ms >= least_ms
+    assert (elapsed_ms < 200) == (mode == "false")
+
+
+def test_an_answer_past_the_hard_deadline_is_admitted(session: Session) -> None:
+    """A stopped process cannot keep its deadline; when it goes on it says by how much it missed it."""
+    session.say("isready")
+    session.until("readyok")
+    session.say("go movetime 300")
+    time.sleep(0.1)
+    os.kill(session.child.pid, signal.SIGSTOP)
+    time.sleep(0.5)
+    os.kill(session.child.pid, signal.SIGCONT)
+    late = [line for line in session.until("bestmove") if line.startswith("info string late")]
+    assert len(late) == 1
+    assert 200 <= int(late[0].split()[-2]) <= 600
 
 
 def test_checkmate_on_the_board_has_no_move() -> None:
