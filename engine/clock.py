@@ -66,6 +66,20 @@ def deadlines_ms(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     return min(soft, hard), hard
 
 
+def bend_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -> int:
+    """How much of the soft deadline a move deserves, in percent.
+
+    Less, the longer the best move has stayed the same and the more of the nodes it took, for then hardly anything can
+    change; more, if the score has dropped since the depth before, for then something better must be found.
+    """
+    steadiness = params.STEADY_PERCENT[min(steady_depths, len(params.STEADY_PERCENT) - 1)]
+    drop = max(-params.SCORE_TREND_LIMIT, min(score_drop_cp, params.SCORE_TREND_LIMIT))
+    trend = 100 + drop * params.SCORE_TREND_PERCENT // 100
+    doubt = params.SHARE_BASE - best_move_share * params.SHARE_PERCENT // 100
+    bend = steadiness * trend * doubt // 10000
+    return max(params.BEND_LEAST, min(bend, params.BEND_MOST))
+
+
 @cython.final
 @cython.cclass
 class Clock:
@@ -98,11 +112,14 @@ class Clock:
         """Since the start."""
         return (now_us() - self.started_us) // 1000
 
-    def too_late_for_another_depth(self) -> bool:
-        """Is so much of the soft deadline gone that the next depth would hardly finish?"""
+    def too_late_for_another_depth(self, percent: int = 100) -> bool:
+        """Is so much of the soft deadline gone that the next depth would hardly finish?
+
+        `percent` of the soft deadline count: see `bend_percent`. A fixed time per move does not bend.
+        """
         if self.soft_ms == self.hard_ms:
             return self.elapsed_ms() >= self.soft_ms
-        return self.elapsed_ms() * 100 >= self.soft_ms * params.NEXT_DEPTH_PERCENT
+        return self.elapsed_ms() * 10000 >= self.soft_ms * params.NEXT_DEPTH_PERCENT * percent
 
     def late_ms(self) -> int:
         """How far the hard deadline has passed; 0 if it has not. While pondering there is none."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 
 from engine import params
-from engine.clock import Clock, Limits
+from engine.clock import Clock, Limits, bend_percent
 from engine.score import mate_distance, scale
 from engine.search import Search
 
@@ -87,6 +87,7 @@ class Deepening:
         self._task = task
         self._listener = listener
         self._depth = 0
+        self._steady_depths = 0            # so often in a row the best move has stayed the same
 
     def run(self) -> tuple[int, ...]:
         """The principal variation of the deepest search; empty if not even depth 1 found a move.
@@ -110,11 +111,20 @@ class Deepening:
                 self._tell(number, line)
             if stopped:
                 break
-            time_is_up = self._clock.too_late_for_another_depth()
-            self._clock.content = time_is_up or _is_decided(self._task, best[0].score, depth)
+            self._clock.content = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
             if self._clock.content and not self._clock.pondering:
                 break
         return best[0].variation if best else ()
+
+    def _is_time_up(self, before: list[Line], best: list[Line]) -> bool:
+        """Is it too late to begin another depth?"""
+        if self._task.lines > 1 or not before:
+            return self._clock.too_late_for_another_depth()
+        steady = best[0].variation[0] == before[0].variation[0]
+        self._steady_depths = self._steady_depths + 1 if steady else 0
+        drop = before[0].score - best[0].score
+        share = self._search.best_move_share()
+        return self._clock.too_late_for_another_depth(bend_percent(self._steady_depths, drop, share))
 
     def _search_depth(self, before: list[Line]) -> list[Line]:
         """The best lines at one depth, each searched among the moves that head no better line."""

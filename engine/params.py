@@ -72,3 +72,12 @@ MOVES_TO_GO = 28                   # moves we expect to play with what is on the
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
 NEXT_DEPTH_PERCENT = 55            # of the soft deadline gone: too late to begin another depth; sane 30..100
+
+# How the soft deadline bends, see clock.py; all in percent.
+STEADY_PERCENT = (160, 130, 110, 95, 85, 80)   # [depths in a row with the same best move]; sane 50..250
+SCORE_TREND_LIMIT = 50             # cp: a bigger rise or drop counts as this much; sane 20..100
+SCORE_TREND_PERCENT = 80           # for each centipawn of drop, in hundredths; sane 0..150
+SHARE_BASE = 150                   # for a best move that took no nodes at all; sane 120..200
+SHARE_PERCENT = 80                 # less for each percent of the nodes, in hundredths; sane 0..150
+BEND_LEAST = 40                    # sane 20..80
+BEND_MOST = 300                    # sane 150..400

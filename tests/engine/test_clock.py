@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.clock import Clock, Limits, deadlines_ms
+from engine import params
+from engine.clock import Clock, Limits, bend_percent, deadlines_ms
 from engine.facade import Engine
 
 times = st.integers(0, 10**8)
@@ -59,6 +60,27 @@ def test_a_search_keeps_its_hard_deadline(limits: Limits) -> None:
     assert sorted(late)[2] < 20
 
 
+depths, scores, shares = st.integers(0, 60), st.integers(-32000, 32000), st.integers(0, 100)
+
+
+@given(depths, scores, shares)
+def test_the_soft_deadline_bends_within_its_limits(steady: int, drop: int, share: int) -> None:
+    assert params.BEND_LEAST <= bend_percent(steady, drop, share) <= params.BEND_MOST
+
+
+@given(depths, scores, shares)
+def test_a_steadier_move_a_better_score_and_a_clearer_choice_cost_no_more(steady: int, drop: int, share: int) -> None:
+    bend = bend_percent(steady, drop, share)
+    assert bend_percent(steady + 1, drop, share) <= bend
+    assert bend_percent(steady, drop - 1, share) <= bend
+    assert bend_percent(steady, drop, min(100, share + 1)) <= bend
+
+
+def test_doubt_takes_more_time_than_certainty() -> None:
+    assert bend_percent(0, 60, 20) > 150
+    assert bend_percent(10, -20, 95) < 80
+
+
 @given(times, increments, st.none() | st.integers(0, 200), overheads)
 def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
     remaining: int, increment: int, moves_to_go: int | None, overhead: int
@@ -69,6 +91,18 @@ def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
     clock.hit()
     assert not clock.pondering
     assert clock.late_ms() == 0
+
+
+def test_a_bent_deadline_never_passes_the_hard_one() -> None:
+    """Whatever the bend, the search is cut short at the hard deadline."""
+    engine = Engine(move_overhead_ms=0)
+    limits = Limits(white_time_ms=600)
+    _soft, hard = deadlines_ms(limits, True, 0)
+    for _ in range(5):
+        started = time.perf_counter()
+        result = engine.go(limits)
+        assert (time.perf_counter() - started) * 1000 < hard + 50
+        assert result.late_ms < 50
 
 
 def test_an_empty_clock_still_gives_a_move() -> None:
