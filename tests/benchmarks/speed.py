@@ -1,82 +1,74 @@
-"""How fast the engine is, in one run: perft, search, start-up; beside python-chess, and beside the spike if given.
+"""How fast the engine is, measured in one run beside other programs: perft, search, start-up, memory.
 
-    python tests/benchmarks/speed.py [--spike FOLDER]
+    python -m tests.benchmarks.speed [--spike FOLDER] [--runs N] [--searches N]
 
-FOLDER holds a compiled package `spk` with `position`, `perft`, `search` and `tt`. Every figure is the median of
-seven runs, the two sides taking turns; ratios above 1 mean that the engine is faster.
+FOLDER holds an earlier prototype, a compiled package `spk` with `position` and `perft`. Stockfish, Ethereal and Toga II
+are Debian's packages `stockfish`, `ethereal-chess` and `toga2`; one that is missing is skipped. In every comparison
+the sides take turns, the figure is the median of the runs, and a ratio the median of the ratios of each turn, above 1
+where the engine is ahead. The exit code is 1 if a bar is missed.
 """
 
 import argparse
 import importlib
-import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from statistics import median
-from time import perf_counter, process_time
-from types import ModuleType
+from time import process_time
 
 import chess
 
-from engine.facade import STARTING_FEN, Board, Engine, Limits, build_mode, perft
+from engine.facade import Board, build_mode, perft
+from tests.benchmarks.children import ENGINE, ETHEREAL, STOCKFISH, TOGA, Child, Program, Searched, installed
+from tests.benchmarks.figures import Figures
+from tests.benchmarks.footprint import measure_memory, measure_start
+from tests.engine.positions import PERFT
 
-RUNS = 7
-PERFT_DEPTHS = {
-    STARTING_FEN: 5,
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1": 4,
-    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10": 4,
-}
-SEARCH_NODES = 2_000_000
-SEARCH_DEPTH = 9
-HASH_MB = 16
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Processor time of one call."""
-    started = process_time()
-    work()
-    return process_time() - started
+FULL_BAR = 150                     # times python-chess
+THREADS_BAR = 1.8                  # times the nodes of one thread
+BULK_DEPTHS = {fen: len(leaves) for fen, leaves in PERFT.items()}
+# Trees that python-chess, too, walks in a second or so.
+FULL_DEPTHS = {fen: len(leaves) - 1 for fen, leaves in PERFT.items() if leaves[-2] < 200_000}
+SEARCHED = tuple(FULL_DEPTHS)
+CALIBRATION_MS = 400
 
 
-def report(name: str, unit: str, ours: list[float], theirs: list[float], other: str) -> None:
-    ratio = median(a / b for a, b in zip(ours, theirs, strict=True))
-    print(f"{name:<34} {median(ours):8.2f} {unit}   {other} {median(theirs):8.2f}   ratio {ratio:.2f}")
+# --- Perft ---------------------------------------------------------------------------------------------------------
 
 
-def perft_leaves(bulk: bool) -> float:
-    """Millions of leaves a second."""
-    leaves = 0
-    spent = 0.0
-    for fen, depth in PERFT_DEPTHS.items():
-        position = Board(fen).position
-        started = process_time()
-        leaves += perft(position, depth if bulk else depth - 1, bulk)
-        spent += process_time() - started
-    return leaves / spent / 1e6
+@dataclass(frozen=True)
+class PerftSide:
+    """A program that counts leaves, and the processor time it has used."""
+
+    name: str
+    count: Callable[[str, int], int]
+    processor_s: Callable[[], float] = process_time
+
+    def speed(self, depths: dict[str, int]) -> float:
+        """Millions of leaves a second. Raises ValueError if one is missing."""
+        leaves = 0
+        started = self.processor_s()
+        for fen, depth in depths.items():
+            found = self.count(fen, depth)
+            if found != PERFT[fen][depth - 1]:
+                raise ValueError(f"{self.name} counts {found} leaves at depth {depth} of {fen}")
+            leaves += found
+        return leaves / (self.processor_s() - started) / 1e6
 
 
-def search_speed() -> float:
-    """Millions of nodes a second."""
-    engine = Engine(HASH_MB)
-    nodes = 0
-    spent = 0.0
-    for fen in PERFT_DEPTHS:
-        engine.set_position(Board(fen))
-        spent += seconds(lambda: engine.go(Limits(nodes=SEARCH_NODES)))
-        nodes += SEARCH_NODES
-    return nodes / spent / 1e6
+def our_perft(bulk: bool) -> PerftSide:
+    return PerftSide("engine", lambda fen, depth: perft(Board(fen).position, depth, bulk))
 
 
-def depth_speed() -> float:
-    """Searches to the fixed depth a second."""
-    spent = 0.0
-    for fen in PERFT_DEPTHS:
-        engine = Engine(HASH_MB)
-        engine.set_position(Board(fen))
-        spent += seconds(lambda engine=engine: engine.go(Limits(depth=SEARCH_DEPTH)))
-    return len(PERFT_DEPTHS) / spent
+def spike_perft(folder: str, bulk: bool) -> PerftSide:
+    sys.path.insert(0, folder)
+    count = importlib.import_module("spk.perft").perft
+    position = importlib.import_module("spk.position").Position
+    return PerftSide("spike", lambda fen, depth: count(position(fen), depth, bulk))
 
 
-def python_chess_leaves() -> float:
+def python_chess_perft() -> PerftSide:
     def count(board: chess.Board, depth: int) -> int:
         if depth == 0:
             return 1
@@ -87,89 +79,122 @@ def python_chess_leaves() -> float:
             board.pop()
         return total
 
-    started = process_time()
-    leaves = sum(count(chess.Board(fen), 2) for fen in PERFT_DEPTHS)
-    return leaves / (process_time() - started) / 1e6
+    return PerftSide("python-chess", lambda fen, depth: count(chess.Board(fen), depth))
 
 
-class Spike:
-    """The same measurements on the spike."""
+def child_perft(child: Child) -> PerftSide:
+    def count(fen: str, depth: int) -> int:
+        child.say(f"position fen {fen}")
+        return int(child.ask(f"go perft {depth}", "Nodes searched")[-1].split()[-1])
 
-    def __init__(self, folder: str) -> None:
-        sys.path.insert(0, folder)
-        self._perft = self._load("perft").perft
-        self._position = self._load("position").Position
-        self._search = self._load("search").Search
-        self._table = self._load("tt").Table
-
-    @staticmethod
-    def _load(name: str) -> ModuleType:
-        return importlib.import_module(f"spk.{name}")
-
-    def perft_leaves(self, bulk: bool) -> float:
-        leaves = 0
-        spent = 0.0
-        for fen, depth in PERFT_DEPTHS.items():
-            position = self._position(fen)
-            started = process_time()
-            leaves += self._perft(position, depth if bulk else depth - 1, bulk)
-            spent += process_time() - started
-        return leaves / spent / 1e6
-
-    def search_speed(self) -> float:
-        nodes = 0
-        spent = 0.0
-        for fen in PERFT_DEPTHS:
-            search = self._search(self._position(fen), self._table(HASH_MB))
-            spent += seconds(lambda search=search: search.run(60, SEARCH_NODES))
-            nodes += search.count()
-        return nodes / spent / 1e6
-
-    def depth_speed(self) -> float:
-        spent = 0.0
-        for fen in PERFT_DEPTHS:
-            search = self._search(self._position(fen), self._table(HASH_MB))
-            spent += seconds(lambda search=search: search.run(SEARCH_DEPTH))
-        return len(PERFT_DEPTHS) / spent
+    return PerftSide(child.name, count, child.processor_s)
 
 
-def start_up_ms() -> float:
-    """From starting the process to its answer to `isready`."""
-    started = perf_counter()
-    command = [sys.executable, "-P", "-m", "engine"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write("isready\n")
-        child.stdout.readline()
-        elapsed = (perf_counter() - started) * 1000
-        child.stdin.write("quit\n")
-    return elapsed
+def compare_perft(
+    figures: Figures, sides: Sequence[PerftSide], depths: dict[str, int], bars: dict[str, float], runs: int
+) -> None:
+    """Each side beside the first; `bars` are the ratios to reach, by the name of the other side."""
+    turns = [[side.speed(depths) for side in sides] for _ in range(runs)]
+    for index, side in enumerate(sides):
+        figure = f"{median(turn[index] for turn in turns):.2f} M/s"
+        ratio = median(turn[0] / turn[index] for turn in turns)
+        figures.line(side.name, figure, f"ratio {ratio:.2f}" if index else "")
+        if side.name in bars:
+            wanted = bars[side.name]
+            figures.bar(f"engine / {side.name}", f"{ratio:.2f}", f"at least {wanted:g}", ratio >= wanted)
 
 
-def main() -> None:
+def measure_perft(figures: Figures, spike: str | None, runs: int) -> None:
+    if spike is None:
+        print("spike: no --spike FOLDER given, skipped")
+    with ExitStack() as stack:
+        children = [child_perft(stack.enter_context(Child(program))) for program in installed(STOCKFISH)]
+        figures.section("Perft in bulk, leaves per second of processor time")
+        spikes = [] if spike is None else [spike_perft(spike, True)]
+        compare_perft(figures, [our_perft(True), *spikes, *children], BULK_DEPTHS, {"spike": 1.0}, runs)
+    figures.section("Perft with every leaf made")
+    spikes = [] if spike is None else [spike_perft(spike, False)]
+    sides = [our_perft(False), *spikes, python_chess_perft()]
+    compare_perft(figures, sides, FULL_DEPTHS, {"python-chess": FULL_BAR}, runs)
+
+
+# --- Search --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NodeSpeed:
+    """Millions of nodes a second: of the wall clock, and of the processor time of all threads together."""
+
+    wall: float
+    processor: float
+
+
+class Searcher:
+    """A program with one thread and again with two, each searching every position as deep as it gets in a while."""
+
+    def __init__(self, program: Program, stack: ExitStack) -> None:
+        self.name = program.name
+        setups = [{"Hash": "16", program.threads_option: str(threads)} for threads in (1, 2)]
+        self.children = [stack.enter_context(Child(program, setup)) for setup in setups]
+        self._depths = {fen: self._depth_in_reach(fen) for fen in SEARCHED}
+
+    def _depth_in_reach(self, fen: str) -> int:
+        self.children[0].new_game()
+        return self.children[0].search(fen, f"movetime {CALIBRATION_MS}").depth
+
+    def speeds(self) -> list[NodeSpeed]:
+        """With one thread, with two."""
+        return [self._speed(child) for child in self.children]
+
+    def _speed(self, child: Child) -> NodeSpeed:
+        searches = [self._search(child, fen) for fen in SEARCHED]
+        nodes = sum(search.nodes for search in searches) / 1e6
+        wall_s = sum(search.wall_s for search in searches)
+        return NodeSpeed(nodes / wall_s, nodes / sum(search.processor_s for search in searches))
+
+    def _search(self, child: Child, fen: str) -> Searched:
+        child.new_game()
+        return child.search(fen, f"depth {self._depths[fen]}")
+
+
+def measure_search(figures: Figures, runs: int) -> None:
+    programs = installed(ENGINE, STOCKFISH, ETHEREAL, TOGA)
+    figures.section("Search, nodes per second of processor time, 16 MB of hash; in brackets of the wall clock")
+    with ExitStack() as stack:
+        searchers = [Searcher(program, stack) for program in programs]
+        turns = [[searcher.speeds() for searcher in searchers] for _ in range(runs)]
+    for threads in (1, 2):
+        for index, searcher in enumerate(searchers):
+            speeds = [turn[index][threads - 1] for turn in turns]
+            wall = median(speed.wall for speed in speeds)
+            figure = f"{median(speed.processor for speed in speeds):.2f} M/s ({wall:.2f})"
+            ratio = median(turn[0][threads - 1].processor / turn[index][threads - 1].processor for turn in turns)
+            figures.line(f"{searcher.name}, threads {threads}", figure, f"ratio {ratio:.2f}" if index else "")
+    figures.section("Nodes of two threads against those of one, by the wall clock; in brackets, had each thread a core")
+    for index, searcher in enumerate(searchers):
+        ratio = median(two.wall / one.wall for one, two in (turn[index] for turn in turns))
+        cores = median(2 * two.processor / one.processor for one, two in (turn[index] for turn in turns))
+        figure = f"{ratio:.2f} ({cores:.2f})"
+        if index:
+            figures.line(searcher.name, figure)
+        else:
+            figures.bar(searcher.name, figure, f"at least {THREADS_BAR} on an idle machine", ratio >= THREADS_BAR)
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--spike", metavar="FOLDER")
-    folder = parser.parse_args().spike
+    parser.add_argument("--spike", metavar="FOLDER", help="where the prototype's package `spk` lies")
+    parser.add_argument("--runs", type=int, default=7, help="turns of every comparison (7)")
+    parser.add_argument("--searches", type=int, default=10_000, help="that must not cost memory, 100 at least (10000)")
+    arguments = parser.parse_args()
     print(f"engine {build_mode()}, Python {sys.version.split()[0]}")
-    full = [perft_leaves(False) for _ in range(RUNS)]
-    report("perft, every leaf made", "M/s", full, [python_chess_leaves() for _ in range(RUNS)], "python-chess")
-    print(f"{'ready after start':<34} {median(start_up_ms() for _ in range(RUNS)):8.0f} ms")
-    if folder is None:
-        print(f"{'perft in bulk':<34} {median(perft_leaves(True) for _ in range(RUNS)):8.2f} M/s")
-        print(f"{'search':<34} {median(search_speed() for _ in range(RUNS)):8.2f} M/s")
-        return
-    spike = Spike(folder)
-    pairs: list[tuple[str, str, Callable[[], float], Callable[[], float]]] = [
-        ("perft in bulk", "M/s", lambda: perft_leaves(True), lambda: spike.perft_leaves(True)),
-        ("perft, every leaf made", "M/s", lambda: perft_leaves(False), lambda: spike.perft_leaves(False)),
-        ("search", "M/s", search_speed, spike.search_speed),
-        (f"search to depth {SEARCH_DEPTH}", "1/s", depth_speed, spike.depth_speed),
-    ]
-    for name, unit, ours, theirs in pairs:
-        turns = [(ours(), theirs()) for _ in range(RUNS)]
-        report(name, unit, [turn[0] for turn in turns], [turn[1] for turn in turns], "spike")
+    figures = Figures()
+    measure_perft(figures, arguments.spike, arguments.runs)
+    measure_search(figures, arguments.runs)
+    measure_start(figures, arguments.runs)
+    measure_memory(figures, arguments.searches)
+    return 0 if figures.all_met else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
