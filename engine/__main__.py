@@ -1,6 +1,9 @@
 """`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH]`: the node signature."""
 
+import os
 import sys
+import threading
+from io import TextIOWrapper
 
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.uci import Uci
@@ -8,10 +11,18 @@ from engine.uci import Uci
 USAGE = "usage: lichessbot-engine [uci | bench [DEPTH]]"
 
 
+def end_process(dead: threading.ExceptHookArgs) -> None:
+    """A bug ended the search thread: whoever waits for its move must learn at once that none will come."""
+    sys.__excepthook__(dead.exc_type, dead.exc_value or dead.exc_type(), dead.exc_traceback)
+    os._exit(1)
+
+
 def main() -> int:
     """Exit code 0, or 2 for arguments that make no sense."""
     match sys.argv[1:]:
         case [] | ["uci"]:
+            _read_and_write_anything()
+            threading.excepthook = end_process
             Uci().run(sys.stdin)
         case ["bench"]:
             bench(DEFAULT_DEPTH)
@@ -21,6 +32,13 @@ def main() -> int:
             print(USAGE, file=sys.stderr)
             return 2
     return 0
+
+
+def _read_and_write_anything() -> None:
+    """Whatever the locale: bytes that are no text are read as \\xff, and everything read can be quoted in an answer."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -374,3 +374,29 @@ def test_a_reader_that_went_away_is_no_crash() -> None:
     child.stderr.close()
     child.wait(10)
     assert "Traceback" not in errors
+
+
+def test_a_bug_in_the_search_ends_the_process_loudly() -> None:
+    """A client that waits for a move which will never come must not wait for its clock to run out."""
+    program = (
+        "import sys; from engine import facade, __main__\n"
+        "def broken(self, **listeners): raise ZeroDivisionError('planted')\n"
+        "facade.Thinking.run = broken; sys.argv = ['engine']; __main__.main()"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdin is not None
+    assert child.stderr is not None
+    child.stdin.write("go depth 3\n")
+    child.stdin.flush()
+    assert child.wait(20) == 1
+    assert "ZeroDivisionError: planted" in child.stderr.read()
+    child.stdin.close()
+    child.stderr.close()
+
+
+def test_even_the_shortest_time_brings_one_line_of_information(session: Session) -> None:
+    for command in ["go movetime 1", "go wtime 1 btime 1"] * 10:
+        session.say(command)
+        assert any(" depth 1 " in line for line in session.until("bestmove"))
