@@ -1,48 +1,8 @@
-"""The rules as callers see them, judged by python-chess."""
+"""The rules as callers see them: spellings, refusals, repetition. `test_walks.py` compares whole games."""
 
-import chess
 import pytest
 
 from engine.facade import STARTING_FEN, Board, InvalidMove
-from tests.engine.positions import random_games
-
-
-def follow(board: chess.Board, chess960: bool) -> Board:
-    """Our board after the same game."""
-    ours = Board(board.root().fen(), chess960=chess960)
-    for move in board.move_stack:
-        ours.push(move.uci())
-    return ours
-
-
-def test_whole_random_games_equal_python_chess(chess960: bool) -> None:
-    theirs = chess.Board()
-    ours = Board()
-    for board in random_games(count=40, plies=150, chess960=chess960, seed=41):
-        if not board.move_stack:
-            ours = Board(board.fen(), chess960=chess960)
-        else:
-            ours.push(board.peek().uci())
-        theirs = board
-        assert ours.fen() == theirs.fen()
-        assert ours.turn == ("white" if theirs.turn else "black")
-        assert ours.is_check() == theirs.is_check()
-        assert ours.is_checkmate() == theirs.is_checkmate()
-        assert ours.is_stalemate() == theirs.is_stalemate()
-        assert ours.is_insufficient_material() == theirs.is_insufficient_material()
-        assert ours.halfmove_clock == theirs.halfmove_clock
-        assert (ours.repetition_count() >= 3) == theirs.is_repetition(3)
-        for side, color in (("white", chess.WHITE), ("black", chess.BLACK)):
-            assert ours.has_insufficient_material(side) == theirs.has_insufficient_material(color)
-
-
-def test_san_both_ways_equals_python_chess(chess960: bool) -> None:
-    for board in random_games(count=5, plies=100, chess960=chess960, seed=42):
-        ours = Board(board.fen(), chess960=chess960)
-        for move in board.legal_moves:
-            san = ours.san(move.uci())
-            assert san == board.san(move), board.fen()
-            assert ours.parse_san(san) == ours.normalise(move.uci())
 
 
 def test_the_board_is_unchanged_by_asking_for_san() -> None:

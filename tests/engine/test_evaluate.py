@@ -5,11 +5,11 @@ import chess
 from engine.evaluate import static_score
 from engine.facade import STARTING_FEN, Board, evaluation
 from engine.fen import parse_fen
-from tests.engine.positions import random_games
+from tests.engine.positions import Start, random_games
 
 
 def test_a_mirrored_position_has_the_mirrored_score() -> None:
-    for board in random_games(count=20, plies=100, chess960=False, seed=61):
+    for board in random_games(count=20, plies=100, start=Start.STANDARD, seed=61):
         position, _ = parse_fen(board.fen())
         mirrored, _ = parse_fen(board.mirror().fen())
         assert static_score(position) == static_score(mirrored)
@@ -25,7 +25,7 @@ def test_the_start_is_even_but_for_the_tempo() -> None:
 
 
 def test_the_terms_add_up_to_the_score() -> None:
-    for board in random_games(count=10, plies=120, chess960=False, seed=62):
+    for board in random_games(count=10, plies=120, start=Start.STANDARD, seed=62):
         ours = Board(board.fen())
         parts = evaluation(ours)
         midgame = sum(term[0] - term[2] for term in parts.terms.values())

@@ -10,6 +10,7 @@ import pytest
 
 import engine
 from engine.facade import build_mode
+from tests.engine.positions import OWN_PERFT, read_suite
 
 PROBE = """
 import json
@@ -27,9 +28,30 @@ print(json.dumps([build_mode(), answers]))
 """
 
 
-def run_probe(pure: str, program: str = PROBE) -> subprocess.CompletedProcess[str]:
+# Random games and perft of our own positions, Chess960 too: every key is compared with that of a fresh set-up.
+WALK = """
+import json, random, sys
+from engine.facade import Board, build_mode, perft
+rng = random.Random(7)
+counts, keys = [], []
+for line in open(sys.argv[1]):
+    if not line.startswith("#"):
+        board = Board(line.split(";")[0].strip(), chess960=True)
+        counts.append(perft(board.position, 2))
+        for _ in range(12):
+            moves = board.legal_moves()
+            if not moves:
+                break
+            board.push(rng.choice(moves))
+            assert board.key() == Board(board.fen(), chess960=True).key(), board.fen()
+            keys.append(board.key())
+print(json.dumps([build_mode(), counts, keys]))
+"""
+
+
+def run_probe(pure: str, program: str = PROBE, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": pure}
-    command = [sys.executable, "-P", "-c", program]
+    command = [sys.executable, "-P", "-c", program, *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
 
 
@@ -41,6 +63,18 @@ def test_compiled_and_plain_find_the_same_move_score_and_nodes() -> None:
     plain_mode, plain_answers = json.loads(plain.stdout)
     assert (compiled_mode, plain_mode) == ("compiled", "plain")
     assert compiled_answers == plain_answers
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
+def test_asserts_hold_in_plain_walks_and_both_modes_count_the_same() -> None:
+    compiled, plain = run_probe("", WALK, str(OWN_PERFT)), run_probe("1", WALK, str(OWN_PERFT))
+    assert compiled.stderr == plain.stderr == ""
+    compiled_mode, *compiled_answers = json.loads(compiled.stdout)
+    plain_mode, *plain_answers = json.loads(plain.stdout)
+    assert (compiled_mode, plain_mode) == ("compiled", "plain")
+    assert compiled_answers == plain_answers
+    known = [counts[2] for _, counts in read_suite(OWN_PERFT)]
+    assert compiled_answers[0] == known
 
 
 def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:

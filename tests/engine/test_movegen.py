@@ -1,48 +1,17 @@
-"""Legal moves: the known leaf counts, and python-chess on random games."""
+"""Legal moves: special ones, and how many there can be at most."""
 
-import chess
+import random
+import re
+from pathlib import Path
+
 import pytest
 
-from engine.fen import parse_fen
+import engine
+from engine.fen import InvalidFen, parse_fen
 from engine.movegen import legal_move_texts
-from engine.perft import divide, perft
-from tests.engine.positions import PERFT, random_games
+from engine.score import scale
 
-
-@pytest.mark.parametrize("fen", PERFT)
-def test_perft_equals_the_known_counts(fen: str) -> None:
-    position, _ = parse_fen(fen)
-    before = position.state()
-    for depth, count in enumerate(PERFT[fen], 1):
-        assert perft(position, depth) == count
-        assert position.state() == before
-
-
-def test_counting_in_bulk_and_making_every_leaf_agree() -> None:
-    for fen, counts in PERFT.items():
-        assert perft(parse_fen(fen)[0], 3, bulk=False) == counts[2]
-
-
-def test_divide_splits_the_count_by_first_move() -> None:
-    counts = divide(parse_fen(chess.STARTING_FEN)[0], 3)
-    assert len(counts) == 20
-    assert sum(counts.values()) == 8902
-    assert counts["e2e4"] == 600
-
-
-def test_legal_moves_equal_those_of_python_chess_in_random_games(chess960: bool) -> None:
-    for board in random_games(count=60, plies=120, chess960=chess960, seed=11):
-        position, _ = parse_fen(board.fen())
-        expected = sorted(board.uci(move, chess960=True) for move in board.legal_moves)
-        assert sorted(legal_move_texts(position)) == expected, board.fen()
-
-
-@pytest.mark.long
-def test_legal_moves_equal_those_of_python_chess_in_many_random_games(chess960: bool) -> None:
-    for board in random_games(count=1500, plies=200, chess960=chess960, seed=12):
-        position, _ = parse_fen(board.fen())
-        expected = sorted(board.uci(move, chess960=True) for move in board.legal_moves)
-        assert sorted(legal_move_texts(position)) == expected, board.fen()
+ENGINE = Path(engine.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -67,3 +36,80 @@ def test_special_moves(fen: str, moves: tuple[str, ...], absent: tuple[str, ...]
 def test_the_position_with_most_legal_moves_fits_the_list() -> None:
     position, _ = parse_fen("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
     assert len(legal_move_texts(position)) == 218
+
+
+def most_on_lines(lengths: list[int], sliders: int) -> int:
+    """No more moves along these lines, whatever else stands there.
+
+    Every square of a line is reached at most once from either side, and the only slider of a line is on one side:
+    one slider has at most length - 1 moves, m of them 2 * (length - m). So the first adds length - 1, the second
+    length - 3, and a third nothing.
+    """
+    gains = sorted((gain for length in lengths for gain in (length - 1, length - 3) if gain > 0), reverse=True)
+    return sum(gains[:sliders])
+
+
+def most_moves(pawns: int, knights: int, bishops: int, rooks: int, queens: int) -> int:
+    """A side with these men and its king never has more moves: three captures with four promotions for a pawn."""
+    diagonals = [*range(1, 9), *range(1, 8)]
+    straight = 2 * most_on_lines([8] * 8, rooks + queens)
+    diagonal = 2 * most_on_lines(diagonals, bishops + queens)
+    king, castling = 8, 2
+    return straight + diagonal + 8 * knights + 12 * pawns + king + castling
+
+
+def test_no_accepted_position_can_overflow_a_move_list() -> None:
+    """`fen.py` lets in no more promoted men than pawns are missing, and moves keep it so."""
+    bound = max(
+        most_moves(pawns, 2 + knights, 2 + bishops, 2 + rooks, 1 + 8 - pawns - knights - bishops - rooks)
+        for pawns in range(9)
+        for knights in range(9 - pawns)
+        for bishops in range(9 - pawns - knights)
+        for rooks in range(9 - pawns - knights - bishops)
+    )
+    sources = {name: (ENGINE / name).read_text() for name in ("movegen.py", "perft.py", "search.py", "search.pxd")}
+    lists = [
+        re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["movegen.py"]),
+        re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["perft.py"]),
+        re.search(r"MOVES_PER_PLY = cython\.declare\(cython\.int, (\d+)\)", sources["search.py"]),
+        re.search(r"cdef int root_moves\[(\d+)\]", sources["search.pxd"]),
+    ]
+    sizes = [int(found[1]) for found in lists if found]
+    assert len(sizes) == len(lists)
+    assert bound <= min(sizes), (bound, sizes)
+
+
+def test_the_search_has_a_list_for_every_ply() -> None:
+    text = (ENGINE / "search.pxd").read_text()
+    all_plies, per_ply = (re.search(rf"cdef int {name}\[(\d+)\]", text) for name in ("moves", "root_moves"))
+    assert all_plies
+    assert per_ply
+    assert int(all_plies[1]) == int(per_ply[1]) * (scale()["MAX_PLY"] + 1)
+
+
+def test_climbing_for_many_moves_stays_within_what_a_position_can_have() -> None:
+    """From a random board of nine queens, move one man at a time as long as that adds moves."""
+    rng = random.Random(91)
+    best = 0
+    for _ in range(3):
+        squares = rng.sample(range(64), 17)
+        count = count_moves(squares)
+        for _ in range(1500):
+            trial = list(squares)
+            trial[rng.randrange(17)] = rng.choice([square for square in range(64) if square not in squares])
+            if (more := count_moves(trial)) >= count:
+                squares, count = trial, more
+        best = max(best, count)
+    assert 150 < best <= 218
+
+
+def count_moves(squares: list[int]) -> int:
+    """The legal moves of White's nine queens and pieces against a bare king, 0 if the position is refused."""
+    board = ["1"] * 64
+    for man, square in zip("QQQQQQQQQRRBBNNKk", squares, strict=True):
+        board[square] = man
+    try:
+        position, _ = parse_fen("/".join("".join(board[row : row + 8]) for row in range(56, -1, -8)) + " w - - 0 1")
+    except InvalidFen:
+        return 0
+    return len(legal_move_texts(position))

@@ -6,14 +6,11 @@ from engine.facade import Board
 from engine.fen import format_fen, parse_fen
 from engine.move import uci_text
 from engine.movegen import legal_moves
-from tests.engine.positions import random_games
-
-IN_FEN = ("board", "pieces", "colours", "occupied", "side_to_move", "castling_rights", "en_passant", "halfmove_clock",
-          "piece_square", "phase", "key")
+from tests.engine.positions import IN_FEN, Start, random_games
 
 
-def test_unmake_restores_every_field(chess960: bool) -> None:
-    for board in random_games(count=8, plies=80, chess960=chess960, seed=21):
+def test_unmake_restores_every_field(start: Start) -> None:
+    for board in random_games(count=5, plies=80, start=start, seed=21):
         position, _ = parse_fen(board.fen())
         before = position.state()
         for move in legal_moves(position):
@@ -22,8 +19,8 @@ def test_unmake_restores_every_field(chess960: bool) -> None:
             assert position.state() == before, (board.fen(), uci_text(move))
 
 
-def test_incremental_state_equals_a_fresh_set_up_after_every_move(chess960: bool) -> None:
-    for board in random_games(count=8, plies=80, chess960=chess960, seed=22):
+def test_incremental_state_equals_a_fresh_set_up_after_every_move(start: Start) -> None:
+    for board in random_games(count=5, plies=80, start=start, seed=22):
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):
             position.push(move)
