@@ -12,13 +12,20 @@ STARTING_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 NO_PIECE = 12
 NO_SQUARE = 64
 SIDES = "wb"
+MOST_COUNTED = 999_999_999         # plies or moves; far beyond any game, and a C int takes as many again
+MOST_QUOTED = 120                  # characters of a bad FEN; the longest good ones are shorter
 
 
 class InvalidFen(ValueError):
     """The text is no FEN of a legal position. The message quotes it and says what is wrong."""
 
     def __init__(self, text: str, problem: str) -> None:
-        super().__init__(f"invalid FEN {text[:120]!r}: {problem}")
+        super().__init__(f"invalid FEN {_quoted(text, MOST_QUOTED)}: {problem}")
+
+
+def _quoted(text: str, most: int = 20) -> str:
+    """The text between quotes, cut to `most` characters, so that no message grows with the input."""
+    return repr(text) if len(text) <= most else f"{text[:most]!r}..."
 
 
 class _Problem(Exception):
@@ -42,7 +49,7 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     board = _parse_board(fields[0])
     _check_men(board)
     if fields[1] not in ("w", "b"):
-        raise _Problem(f"expected w or b as the side to move, found {fields[1]!r}")
+        raise _Problem(f"expected w or b as the side to move, found {_quoted(fields[1])}")
     us = SIDES.index(fields[1])
     rooks = _parse_castling(fields[2], board)
     en_passant = _parse_en_passant(fields[3], board, us)
@@ -51,6 +58,8 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     position = Position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
     _check_kings(position, board, us)
+    if fields[3] != "-":
+        _check_double_step(board, us, parse_square(fields[3]))
     return position, max(1, fullmove_number)
 
 
@@ -61,6 +70,8 @@ def _parse_board(text: str) -> list[int]:
         raise _Problem(f"expected 8 ranks, found {len(ranks)}")
     board: list[int] = []
     for number, rank in zip(range(8, 0, -1), ranks, strict=True):
+        if len(rank) > 8:
+            raise _Problem(f"rank {number} is longer than 8 squares")
         row: list[int] = []
         for letter in rank:
             if letter in "12345678":
@@ -96,12 +107,12 @@ def _parse_castling(text: str, board: list[int]) -> list[int]:
     if text == "-":
         return rooks
     for letter in text:
+        if letter not in "KQABCDEFGHkqabcdefgh":
+            raise _Problem(f"unknown castling right {letter!r}")
         black = letter.islower()
         rank = 56 if black else 0
         king = board.index(11 if black else 5)
         rook_piece = 9 if black else 3
-        if letter.lower() not in "kqabcdefgh":
-            raise _Problem(f"unknown castling right {letter!r}")
         if king & 56 != rank:
             raise _Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
         if letter.lower() in "kq":
@@ -112,8 +123,8 @@ def _parse_castling(text: str, board: list[int]) -> list[int]:
         if rook == NO_SQUARE or board[rook] != rook_piece:
             raise _Problem(f"castling right {letter!r} but no rook to castle with")
         right = (2 if black else 0) + (0 if rook > king else 1)
-        if rooks[right] not in (NO_SQUARE, rook):
-            raise _Problem(f"two castling rights on one side of the king in {text!r}")
+        if rooks[right] != NO_SQUARE:
+            raise _Problem(f"two castling rights on one side of the king in {_quoted(text)}")
         rooks[right] = rook
     return rooks
 
@@ -125,7 +136,7 @@ def _parse_en_passant(text: str, board: list[int], us: int) -> int:
     try:
         target = parse_square(text)
     except ValueError:
-        raise _Problem(f"expected an en passant square or -, found {text!r}") from None
+        raise _Problem(f"expected an en passant square or -, found {_quoted(text)}") from None
     if target >> 3 != (5 if us == 0 else 2):
         raise _Problem(f"en passant square {text} is on the wrong rank for the side to move")
     pawn, passed, origin = target ^ 8, target, target + (8 if us == 0 else -8)
@@ -135,18 +146,36 @@ def _parse_en_passant(text: str, board: list[int], us: int) -> int:
 
 
 def _parse_count(text: str, name: str, least: int) -> int:
-    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= 9999:
-        raise _Problem(f"expected a number from {least} to 9999 as the {name}, found {text[:20]!r}")
+    readable = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_COUNTED))
+    if not readable or not least <= int(text) <= MOST_COUNTED:
+        raise _Problem(f"expected a number from {least} to {MOST_COUNTED} as the {name}, found {_quoted(text)}")
     return int(text)
 
 
 def _check_kings(position: Position, board: list[int], us: int) -> None:
-    """The side not to move may not be in check, and nobody is in check by three pieces at once."""
+    """The side not to move may not be in check, and nobody is in check by three pieces at once.
+
+    Every position of a game passes, and so do some that no game can reach, such as two bishops checking along one
+    diagonal: perft suites hold such positions, and the rules say well enough how play goes on.
+    """
     their_king, our_king = board.index(5 if us else 11), board.index(11 if us else 5)
     if position.attackers_of(their_king, us):
         raise _Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
     if position.attackers_of(our_king, 1 - us).bit_count() > 2:
         raise _Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
+
+
+def _check_double_step(board: list[int], us: int, passed: int) -> None:
+    """Before the enemy's double step it was the enemy's move: he could have taken a king that stood in check then."""
+    before = list(board)
+    before[passed ^ 8], before[passed + (8 if us == 0 else -8)] = NO_PIECE, board[passed ^ 8]
+    position = Position()
+    position.set_up(before, 1 - us, [NO_SQUARE] * 4, NO_SQUARE, 0)
+    king = board.index(11 if us else 5)
+    if position.attackers_of(king, 1 - us):
+        raise _Problem(
+            f"no double step over {square_name(passed)}: before it the king on {square_name(king)} stood in check"
+        )
 
 
 def format_fen(position: Position, fullmove_number: int = 1) -> str:

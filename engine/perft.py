@@ -23,7 +23,7 @@ def _leaves(position: Position, depth: cython.int, bulk: cython.bint) -> u64:
     """Never raises. `bulk` counts the last ply's moves without making them."""
     if depth == 0:
         return 1
-    moves = cython.declare(cython.int[256])
+    moves = cython.declare(cython.int[288])
     end: cython.int = generate(position, moves, 0, False)
     if bulk and depth == 1:
         return end

@@ -15,8 +15,8 @@ cdef class Search:
     cdef u64 look_at
     cdef int root_height
     cdef int selective_depth
-    cdef int moves[33024]
-    cdef int root_moves[256]
+    cdef int moves[37152]
+    cdef int root_moves[288]
     cdef int root_count
     cdef int root_score
     cdef bint root_restricted

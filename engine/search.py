@@ -70,7 +70,7 @@ else:
         entry_score,
     )
 
-MOVES_PER_PLY = cython.declare(cython.int, 256)
+MOVES_PER_PLY = cython.declare(cython.int, 288)
 CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two looks at the clock: well under a millisecond
 UNLIMITED_NODES = 1 << 62
 PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
@@ -93,7 +93,9 @@ class Search:
         self.clock = clock
         self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
         self.nodes = 0
-        self.look_at = 0
+        self.look_at = CLOCK_PERIOD        # the first depth fits in, however short the time
+        if self.look_at > self.node_limit:
+            self.look_at = self.node_limit + 1
         self.stopped = False
         self.selective_depth = 0
         self.root_height = position.height

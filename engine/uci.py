@@ -36,6 +36,8 @@ MAX_OVERHEAD_MS = 10000
 MAX_THREADS = 256
 MAX_LINES = 218                    # no legal position has more moves
 MAX_PERFT_DEPTH = 20
+MAX_NODES = 10**12
+FOREVER_MS = 10**9                 # larger times mean no more than this, and larger counts of moves neither
 GO_NUMBERS = {
     "wtime": "white_time_ms",
     "btime": "black_time_ms",
@@ -269,7 +271,8 @@ def _parse_limits(words: list[str]) -> tuple[Limits, list[str]]:
         elif word in GO_NUMBERS:
             least = -(10**9) if word in ("wtime", "btime") else 0
             value = words[index + 1] if index + 1 < len(words) else ""
-            limits[GO_NUMBERS[word]] = max(0, _number(word, value, least, 10**12))
+            most = MAX_NODES if word == "nodes" else FOREVER_MS
+            limits[GO_NUMBERS[word]] = max(0, min(_number(word, value, least, MAX_NODES), most))
             index += 1
         elif word == "searchmoves":
             only = list(takewhile(lambda text: text not in GO_WORDS, words[index + 1 :]))

@@ -6,16 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.facade import STARTING_FEN, Board, InvalidFen
-from engine.fen import format_fen, parse_fen
-from tests.engine.positions import random_games
-
-
-def test_fen_round_trip_equals_python_chess_in_random_games(chess960: bool) -> None:
-    for board in random_games(count=40, plies=100, chess960=chess960, seed=31):
-        position, fullmove_number = parse_fen(board.fen())
-        assert format_fen(position, fullmove_number) == board.fen()
-        shredder, _ = parse_fen(board.shredder_fen())
-        assert shredder.state() == position.state()
 
 
 def test_an_inner_castling_rook_is_named_by_its_file() -> None:
