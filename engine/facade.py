@@ -16,8 +16,10 @@ from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Ta
 from engine.evaluate import phase_of, terms
 from engine.fen import STARTING_FEN, InvalidFen
 from engine.history import History
+from engine.memory import available_mb
 from engine.notation import chess960_fen, pgn_text
 from engine.perft import divide, perft
+from engine.polyglot import polyglot_key
 from engine.score import mate_distance
 from engine.search import Search
 from engine.transposition import Table
@@ -37,12 +39,14 @@ __all__ = [
     "SearchReport",
     "SearchResult",
     "Thinking",
+    "available_mb",
     "build_mode",
     "chess960_fen",
     "divide",
     "evaluation",
     "perft",
     "pgn_text",
+    "polyglot_key",
 ]
 
 DEFAULT_HASH_MB = 16

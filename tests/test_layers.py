@@ -18,7 +18,7 @@ ROWS = {
         ("fen", "movegen"),
         ("perft", "evaluate"),
         ("transposition", "history", "clock", "board"),
-        ("ordering", "pruning", "notation"),
+        ("ordering", "pruning", "notation", "polyglot"),
         ("search",),
         ("deepening",),
         ("facade",),

@@ -1,0 +1,57 @@
+"""Book keys: the examples of the format's page, and python-chess on random games."""
+
+import chess
+import chess.polyglot
+import pytest
+
+from engine.facade import Board, polyglot_key
+from tests.engine.positions import Start, random_games
+
+# The format's page gives these: the moves from the starting position, and the key that they lead to.
+EXAMPLES = {
+    "": 0x463B96181691FC9C,
+    "e2e4": 0x823C9B50FD114196,
+    "e2e4 d7d5": 0x0756B94461C50FB0,
+    "e2e4 d7d5 e4e5": 0x662FAFB965DB29D4,
+    "e2e4 d7d5 e4e5 f7f5": 0x22A48B5A8E47FF78,
+    "e2e4 d7d5 e4e5 f7f5 e1e2": 0x652A607CA3F242C1,
+    "e2e4 d7d5 e4e5 f7f5 e1e2 e8f7": 0x00FDD303C946BDD9,
+    "a2a4 b7b5 h2h4 b5b4 c2c4": 0x3C8123EA7B067637,
+    "a2a4 b7b5 h2h4 b5b4 c2c4 b4c3 a1a3": 0x5C3F9B829B279560,
+}
+
+
+@pytest.mark.parametrize("moves", EXAMPLES)
+def test_the_published_examples(moves: str) -> None:
+    board, theirs = Board(), chess.Board()
+    for move in moves.split():
+        board.push(move)
+        theirs.push_uci(move)
+    assert polyglot_key(board) == EXAMPLES[moves]
+    assert polyglot_key(Board(theirs.fen(en_passant="fen"))) == EXAMPLES[moves]
+
+
+def test_random_games_have_the_keys_of_python_chess(start: Start) -> None:
+    board = Board()
+    for theirs in random_games(count=6, plies=120, start=start, seed=71):
+        if theirs.move_stack:
+            board.push(theirs.peek().uci())
+        else:
+            board = Board(theirs.fen(), chess960=theirs.chess960)
+        assert polyglot_key(board) == polyglot_key(board.copy()) == chess.polyglot.zobrist_hash(theirs)
+        named = Board(theirs.fen(en_passant="fen"), chess960=theirs.chess960)
+        assert polyglot_key(named) == chess.polyglot.zobrist_hash(theirs)
+
+
+def test_a_pawn_pinned_against_capturing_en_passant_still_counts() -> None:
+    board, theirs = Board("8/2p5/8/K2P3q/8/8/8/4k3 b - - 0 1"), chess.Board("8/2p5/8/K2P3q/8/8/8/4k3 b - - 0 1")
+    board.push("c7c5")
+    theirs.push_uci("c7c5")
+    assert board.fen().split()[3] == "-"
+    assert polyglot_key(board) == chess.polyglot.zobrist_hash(theirs) != polyglot_key(Board(board.fen()))
+
+
+def test_a_piece_that_moves_two_ranks_makes_no_double_step() -> None:
+    board = Board("4k3/8/8/8/1p6/8/R7/4K3 w - - 0 1")
+    board.push("a2a4")
+    assert polyglot_key(board) == polyglot_key(Board(board.fen()))

@@ -1,0 +1,54 @@
+"""An error that nobody can catch still fails the test in which it happens, whoever swallows it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+LOST = {
+    "a compiled function that cannot raise": """
+from engine.clock import Clock
+from engine.facade import Board
+from engine.history import History
+from engine.search import Search
+from engine.transposition import Table
+
+def test_the_listener_fails():
+    def fail(move, number):
+        raise ValueError("lost")
+    search = Search(Board().position, Table(1), History(), Clock())
+    search.announce_root_moves(fail, 0)
+    search.run(1)
+""",
+    "a destructor": """
+def test_the_destructor_fails():
+    class Careless:
+        def __del__(self):
+            raise ValueError("lost")
+    Careless()
+""",
+    "a thread": """
+from threading import Thread
+
+def test_the_thread_fails():
+    def fail():
+        raise ValueError("lost")
+    thread = Thread(target=fail)
+    thread.start()
+    thread.join()
+""",
+}
+
+
+@pytest.mark.parametrize("who", LOST)
+def test_a_swallowed_error_fails_the_test(who: str, tmp_path: Path) -> None:
+    program = tmp_path / "test_lost.py"
+    program.write_text(LOST[who])
+    command = [sys.executable, "-m", "pytest", "-q", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
+    answer = subprocess.run([*command, str(program)], capture_output=True, text=True, timeout=100, check=False)
+    assert answer.returncode == pytest.ExitCode.TESTS_FAILED, answer.stdout
+    assert "1 failed" in answer.stdout
+    assert "ValueError: lost" in answer.stdout
