@@ -11,10 +11,9 @@ cdef extern from *:
 
 cdef class Clock:
     cdef long long started_us
-    cdef long long hard_us
-    cdef readonly int soft_ms
-    cdef readonly int hard_ms
+    cdef long long end_us
+    cdef readonly long long soft_us
+    cdef readonly long long hard_us
     cdef readonly bint pondering
     cdef public bint content
-    cdef void start_hard_deadline(self, int hard_ms) noexcept
     cdef bint expired(self) noexcept nogil

@@ -17,7 +17,8 @@ if not cython.compiled:
         return monotonic_ns() // 1000
 
 
-FOREVER_MS = 1_000_000_000         # 11 days: no deadline
+FOREVER_US = 10**15                # 31 years: no deadline
+LEAST_US = 100                     # every search gets so much
 
 
 @dataclass(frozen=True)
@@ -46,23 +47,27 @@ class Limits:
         return self.black_time_ms, self.black_increment_ms or 0
 
 
-def deadlines_ms(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
-    """The soft and the hard deadline of a search, 1 <= soft <= hard.
+def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
+    """The soft and the hard deadline of a search in microseconds, LEAST_US <= soft <= hard.
 
     `overhead_ms` is what a move costs between our clock and the referee's, over and above the search. It is kept back
-    for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, 1 ms at least.
+    for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, LEAST_US at least.
+    When not even the overhead of those moves is left, each gets so small a part of the rest that the game can last.
     """
     if limits.move_time_ms is not None:
-        budget = max(1, limits.move_time_ms - overhead_ms)
+        budget = max(LEAST_US, (limits.move_time_ms - overhead_ms) * 1000)
         return budget, budget
     remaining, increment = limits.clock_of(white)
     if limits.infinite or remaining is None:
-        return FOREVER_MS, FOREVER_MS
-    usable = max(1, remaining - overhead_ms)
+        return FOREVER_US, FOREVER_US
+    usable = max(LEAST_US, (remaining - overhead_ms) * 1000)
     moves = max(1, min(limits.moves_to_go or params.MOVES_TO_GO, params.MOVES_TO_GO))
-    soft = max(1, (remaining + increment * (moves - 1) - overhead_ms * moves) // moves)
+    soft = (remaining + increment * (moves - 1) - overhead_ms * moves) * 1000 // moves
+    scramble = min(usable, max(LEAST_US, remaining * 1000 // params.SCRAMBLE_MOVES))
+    if soft <= scramble:
+        return scramble, scramble
     share = usable if moves == 1 else usable * params.HARD_PERCENT // 100
-    hard = max(1, min(soft * params.HARD_FACTOR, share))
+    hard = max(scramble, min(soft * params.HARD_FACTOR, share))
     return min(soft, hard), hard
 
 
@@ -85,28 +90,22 @@ def bend_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -
 class Clock:
     """The running clock of one search, started when it is made."""
 
-    def __init__(self, soft_ms: int = FOREVER_MS, hard_ms: int = FOREVER_MS, pondering: bool = False) -> None:
-        """`pondering`: the hard deadline counts only from `hit` on."""
+    def __init__(self, soft_us: int = FOREVER_US, hard_us: int = FOREVER_US, pondering: bool = False) -> None:
+        """Deadlines in microseconds from now. `pondering`: the hard one counts only from `hit` on."""
         self.started_us = now_us()
-        self.soft_ms = soft_ms
-        self.hard_ms = hard_ms
+        self.soft_us = soft_us
+        self.hard_us = hard_us
         self.pondering = pondering
         self.content = False       # set by the search: it would have stopped by now, were it not pondering
-        self.start_hard_deadline(FOREVER_MS if pondering else hard_ms)
+        self.end_us = self.started_us + (FOREVER_US if pondering else hard_us)
 
     def hit(self) -> None:
         """The opponent played the move pondered on: the hard deadline counts from now, the soft one from the start.
 
         What was thought on the opponent's time is kept. From any thread.
         """
-        self.start_hard_deadline(self.hard_ms)
+        self.end_us = now_us() + self.hard_us
         self.pondering = False
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def start_hard_deadline(self, hard_ms: cython.int) -> cython.void:
-        """Never raises."""
-        self.hard_us = now_us() + cython.cast(cython.longlong, hard_ms) * 1000
 
     def elapsed_ms(self) -> int:
         """Since the start."""
@@ -117,17 +116,18 @@ class Clock:
 
         `percent` of the soft deadline count: see `bend_percent`. A fixed time per move does not bend.
         """
-        if self.soft_ms == self.hard_ms:
-            return self.elapsed_ms() >= self.soft_ms
-        return self.elapsed_ms() * 10000 >= self.soft_ms * params.NEXT_DEPTH_PERCENT * percent
+        elapsed_us = now_us() - self.started_us
+        if self.soft_us == self.hard_us:
+            return elapsed_us >= self.soft_us
+        return elapsed_us * 10000 >= self.soft_us * params.NEXT_DEPTH_PERCENT * percent
 
     def late_ms(self) -> int:
         """How far the hard deadline has passed; 0 if it has not. While pondering there is none."""
-        return max(0, now_us() - self.hard_us) // 1000
+        return max(0, now_us() - self.end_us) // 1000
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def expired(self) -> cython.bint:
         """Has the hard deadline passed? Never raises."""
-        return now_us() >= self.hard_us
+        return now_us() >= self.end_us

@@ -11,7 +11,7 @@ from threading import Thread
 
 from engine import bitboard
 from engine.board import Board, InvalidMove
-from engine.clock import Clock, Limits, deadlines_ms
+from engine.clock import Clock, Limits, deadlines_us
 from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
 from engine.evaluate import phase_of, terms
 from engine.fen import STARTING_FEN, InvalidFen
@@ -130,7 +130,7 @@ class Thinking:
         self._board = board
         self._table = table
         self._task = task
-        self._clock = Clock(*deadlines_ms(task.limits, board.turn == "white", overhead_ms), task.limits.ponder)
+        self._clock = Clock(*deadlines_us(task.limits, board.turn == "white", overhead_ms), task.limits.ponder)
         self._search = Search(board.copy().position, table, histories[0], self._clock, task.limits.nodes or 0)
         self._helpers = [Search(board.copy().position, table, history, Clock(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None

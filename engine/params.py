@@ -71,6 +71,7 @@ HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4
 MOVES_TO_GO = 28                   # moves we expect to play with what is on the clock; sane 20..50
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
+SCRAMBLE_MOVES = 200               # moves that must fit into a clock too short for their overhead; sane 100..400
 NEXT_DEPTH_PERCENT = 55            # of the soft deadline gone: too late to begin another depth; sane 30..100
 
 # How the soft deadline bends, see clock.py; all in percent.

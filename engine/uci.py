@@ -64,6 +64,8 @@ class Uci:
         self._output_lock = Lock()
         self._engine = Engine()
         self._board = Board()
+        self._setup = (STARTING_FEN, False)        # how the board came about: the FEN, whether of Chess960,
+        self._played: list[str] = []               # and the moves
         self._chess960 = False
         self._debugging = False
         self._thinking: Thinking | None = None
@@ -141,11 +143,17 @@ class Uci:
             fen = STARTING_FEN
         else:
             raise UciError("expected position startpos or position fen FEN, then perhaps moves MOVE ...")
-        board = Board(fen, chess960=self._chess960)
-        for move in moves:
+        setup_key = (fen, self._chess960)
+        played = len(self._played)
+        if setup_key == self._setup and moves[:played] == self._played:
+            board = self._board.copy()         # the game goes on: only its new moves are played
+            new = moves[played:]
+        else:
+            board, new = Board(fen, chess960=self._chess960), moves
+        for move in new:
             board.push(move)
         self._stop()
-        self._board = board
+        self._board, self._setup, self._played = board, setup_key, moves
 
     def _set_option(self, words: list[str]) -> None:
         """`name NAME value VALUE`; names are compared without case and may contain spaces."""

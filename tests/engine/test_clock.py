@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import params
-from engine.clock import Clock, Limits, bend_percent, deadlines_ms
+from engine.clock import LEAST_US, Clock, Limits, bend_percent, deadlines_us
 from engine.facade import Engine
 
 times = st.integers(0, 10**8)
@@ -22,41 +22,51 @@ def test_a_move_never_costs_more_than_the_clock_less_the_overhead(
     clock = {"white_time_ms": remaining, "white_increment_ms": increment}
     if not white:
         clock = {"black_time_ms": remaining, "black_increment_ms": increment}
-    soft, hard = deadlines_ms(Limits(**clock, moves_to_go=moves_to_go), white, overhead)
-    assert 1 <= soft <= hard <= max(1, remaining - overhead)
+    soft, hard = deadlines_us(Limits(**clock, moves_to_go=moves_to_go), white, overhead)
+    assert LEAST_US <= soft <= hard <= max(LEAST_US, (remaining - overhead) * 1000)
 
 
 @given(st.integers(0, 10**6), overheads)
 def test_a_fixed_time_is_used_less_the_overhead(move_time: int, overhead: int) -> None:
-    soft, hard = deadlines_ms(Limits(move_time_ms=move_time), True, overhead)
-    assert soft == hard == max(1, move_time - overhead)
+    soft, hard = deadlines_us(Limits(move_time_ms=move_time), True, overhead)
+    assert soft == hard == max(LEAST_US, (move_time - overhead) * 1000)
 
 
 def test_forty_moves_fit_a_clock_without_increment() -> None:
     remaining = 60_000
     for _ in range(40):
-        soft, _hard = deadlines_ms(Limits(white_time_ms=remaining), True, 50)
-        remaining -= soft + 50
+        soft, _hard = deadlines_us(Limits(white_time_ms=remaining), True, 50)
+        remaining -= soft // 1000 + 50
     assert remaining > 5_000
 
 
 def test_sixty_moves_that_each_cost_the_overhead_do_not_flag() -> None:
     remaining = 5_000
     for _ in range(60):
-        soft, _hard = deadlines_ms(Limits(white_time_ms=remaining), True, 40)
-        remaining -= soft + 40
+        soft, _hard = deadlines_us(Limits(white_time_ms=remaining), True, 40)
+        remaining -= soft // 1000 + 40
     assert remaining > 0
+
+
+def test_two_hundred_moves_fit_a_clock_too_short_for_their_overhead() -> None:
+    """Each costs what the way to the referee takes, less than the overhead was thought to be."""
+    remaining_us = 200_000
+    for _ in range(200):
+        soft, hard = deadlines_us(Limits(white_time_ms=remaining_us // 1000), True, 10)
+        assert soft == hard
+        remaining_us -= hard + 300
+    assert remaining_us > 0
 
 
 @pytest.mark.parametrize("limits", [Limits(move_time_ms=150), Limits(white_time_ms=3_000, white_increment_ms=100)])
 def test_a_search_keeps_its_hard_deadline(limits: Limits) -> None:
     engine = Engine(move_overhead_ms=20)
-    _soft, hard = deadlines_ms(limits, True, 20)
+    _soft, hard = deadlines_us(limits, True, 20)
     late = []
     for _ in range(5):
         started = time.perf_counter()
         engine.go(limits)
-        late.append((time.perf_counter() - started) * 1000 - hard)
+        late.append((time.perf_counter() - started) * 1000 - hard / 1000)
     assert sorted(late)[2] < 20
 
 
@@ -86,7 +96,7 @@ def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
     remaining: int, increment: int, moves_to_go: int | None, overhead: int
 ) -> None:
     limits = Limits(white_time_ms=remaining, white_increment_ms=increment, moves_to_go=moves_to_go)
-    clock = Clock(*deadlines_ms(limits, True, overhead), pondering=True)
+    clock = Clock(*deadlines_us(limits, True, overhead), pondering=True)
     assert clock.late_ms() == 0
     clock.hit()
     assert not clock.pondering
@@ -97,11 +107,11 @@ def test_a_bent_deadline_never_passes_the_hard_one() -> None:
     """Whatever the bend, the search is cut short at the hard deadline."""
     engine = Engine(move_overhead_ms=0)
     limits = Limits(white_time_ms=600)
-    _soft, hard = deadlines_ms(limits, True, 0)
+    _soft, hard = deadlines_us(limits, True, 0)
     for _ in range(5):
         started = time.perf_counter()
         result = engine.go(limits)
-        assert (time.perf_counter() - started) * 1000 < hard + 50
+        assert (time.perf_counter() - started) * 1000 < hard / 1000 + 50
         assert result.late_ms < 50
 
 
