@@ -90,7 +90,7 @@ class Match:
 
     def _command(self, batch: int, games: int) -> list[str]:
         program, *arguments = self.engine
-        engine = ["-engine", f"cmd={program}", f"args={shlex.join(arguments)}"]
+        engine = ["-engine", f"cmd={program}", *([f"args={shlex.join(arguments)}"] if arguments else [])]
         return [
             self.fastchess,
             *engine, "name=first",
