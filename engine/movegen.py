@@ -21,7 +21,19 @@ if cython.compiled:
         rook_attacks,
     )
     from cython.cimports.engine.bitboard import ALL_SQUARES, END_RANKS, FILE_A, FILE_H, RANK_3, RANK_6, bit, lsb, u64
-    from cython.cimports.engine.move import CAPTURE, CASTLING, DOUBLE_PUSH, EN_PASSANT, PROMOTION, QUIET
+    from cython.cimports.engine.move import (
+        CAPTURE,
+        CASTLING,
+        DOUBLE_PUSH,
+        EN_PASSANT,
+        PROMOTION,
+        QUIET,
+        flag_of,
+        from_square,
+        is_capture,
+        is_promotion,
+        to_square,
+    )
     from cython.cimports.engine.pieces import BISHOP, KINDS, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
     from cython.cimports.engine.position import Position
 else:
@@ -35,9 +47,39 @@ else:
         rook_attacks,
     )
     from engine.bitboard import ALL_SQUARES, END_RANKS, FILE_A, FILE_H, RANK_3, RANK_6, bit, lsb, u64
-    from engine.move import CAPTURE, CASTLING, DOUBLE_PUSH, EN_PASSANT, PROMOTION, QUIET
+    from engine.move import (
+        CAPTURE,
+        CASTLING,
+        DOUBLE_PUSH,
+        EN_PASSANT,
+        PROMOTION,
+        QUIET,
+        flag_of,
+        from_square,
+        is_capture,
+        is_promotion,
+        to_square,
+    )
     from engine.pieces import BISHOP, KINDS, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
     from engine.position import Position
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
+    """What a piece other than a pawn attacks from there. Never raises."""
+    if kind == KNIGHT:
+        return KNIGHT_ATTACKS[square]
+    if kind == KING:
+        return KING_ATTACKS[square]
+    attacked: u64 = 0
+    if kind != ROOK:
+        attacked = bishop_attacks(square, occupied)
+    if kind != BISHOP:
+        attacked |= rook_attacks(square, occupied)
+    return attacked
 
 
 @cython.cfunc
@@ -282,6 +324,70 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
     if position.castling_rights >> us * 2 & 3 and not in_check and not tactical_only:
         end = add_castling(position, moves, end, attacked, pinned)
     return end
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_generated(position: Position, move: cython.int) -> cython.bint:
+    """Is the move among the legal ones? Never raises."""
+    moves = cython.declare(cython.int[288])
+    end: cython.int = generate(position, moves, 0, False)
+    index: cython.int
+    for index in range(end):
+        if moves[index] == move:
+            return True
+    return False
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
+    """May the pawn on the move's origin go like this, its king's safety aside? Not for en passant. Never raises."""
+    origin: cython.int = from_square(move)
+    target: cython.int = to_square(move)
+    us: cython.int = position.side_to_move
+    step: cython.int = 8 if us == WHITE else -8
+    if is_promotion(move) != (bit(target) & END_RANKS != 0):
+        return False
+    if is_capture(move):
+        return PAWN_ATTACKS[us * 64 + origin] & bit(target) != 0
+    if flag_of(move) == DOUBLE_PUSH:
+        on_its_rank: cython.bint = origin >> 3 == (1 if us == WHITE else 6)
+        return on_its_rank and target == origin + 2 * step and not position.occupied & bit(origin + step)
+    return target == origin + step
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_legal(position: Position, move: cython.int) -> cython.bint:
+    """May this move, which may come from another position, be played here? Never raises."""
+    origin: cython.int = from_square(move)
+    target: cython.int = to_square(move)
+    flag: cython.int = flag_of(move)
+    us: cython.int = position.side_to_move
+    kind: cython.int = position.board[origin] - us * KINDS
+    if flag in (CASTLING, EN_PASSANT):
+        return is_generated(position, move)
+    if kind < PAWN or kind > KING or flag in (3, 6, 7):        # no such flags
+        return False
+    if is_capture(move) != (position.colours[us ^ 1] & bit(target) != 0) or position.colours[us] & bit(target):
+        return False
+    if kind == PAWN:
+        if not is_pawn_move(position, move):
+            return False
+    elif flag not in (QUIET, CAPTURE) or not piece_attacks(kind, origin, position.occupied) & bit(target):
+        return False
+    king: cython.int = target if kind == KING else lsb(position.pieces[us * KINDS + KING])
+    occupied: u64 = (position.occupied ^ bit(origin)) | bit(target)
+    return not position.attackers(king, us ^ 1, occupied) & ~bit(target)
+
+
+def may_be_played(position: Position, move: int) -> bool:
+    """`is_legal` for Python callers."""
+    return is_legal(position, move)
 
 
 def legal_moves(position: Position) -> list[int]:

@@ -49,6 +49,8 @@ ENDGAME_FILES = (
 )
 
 # --- Search --------------------------------------------------------------------------------------------------------
+EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: what counts in an exchange
+
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 25             # cp to each side, doubled on every failure; sane 10..60
 ASPIRATION_LIMIT = 1000            # cp: wider than this, the window is opened at once; sane 300..2000

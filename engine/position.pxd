@@ -13,6 +13,7 @@ cdef class Position:
     cdef int piece_square
     cdef int phase
     cdef u64 key
+    cdef u64 pawn_key
 
     cdef int castling_rook[4]
     cdef u64 castling_empty[4]
@@ -24,6 +25,7 @@ cdef class Position:
     cdef int undo_halfmove_clock[1024]
     cdef int undo_captured[1024]
     cdef u64 undo_key[1024]
+    cdef u64 undo_pawn_key[1024]
 
     cdef void put(self, int piece, int square) noexcept nogil
     cdef void remove(self, int piece, int square) noexcept nogil

@@ -98,6 +98,7 @@ class Position:
             self.undo_halfmove_clock = [0] * STACK
             self.undo_captured = [0] * STACK
             self.undo_key = [0] * STACK
+            self.undo_pawn_key = [0] * STACK
         self.clear()
 
     # --- Set-up ------------------------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ class Position:
         for index in range(4):
             self.castling_rook[index] = NO_SQUARE
             self.castling_empty[index] = self.castling_safe[index] = 0
-        self.colours[0] = self.colours[1] = self.occupied = self.key = 0
+        self.colours[0] = self.colours[1] = self.occupied = self.key = self.pawn_key = 0
         self.side_to_move = WHITE
         self.castling_rights = self.halfmove_clock = self.height = self.piece_square = self.phase = 0
         self.en_passant = NO_SQUARE
@@ -129,6 +130,8 @@ class Position:
             if board[square] != NO_PIECE:
                 self.put(board[square], square)
                 self.key ^= PIECE_KEY[board[square] * 64 + square]
+                if board[square] % KINDS == PAWN:
+                    self.pawn_key ^= PIECE_KEY[board[square] * 64 + square]
         self.side_to_move = side_to_move
         self.halfmove_clock = halfmove_clock
         for right in range(4):
@@ -224,6 +227,7 @@ class Position:
         self.undo_en_passant[height] = self.en_passant
         self.undo_halfmove_clock[height] = self.halfmove_clock
         self.undo_key[height] = self.key
+        self.undo_pawn_key[height] = self.pawn_key
         self.halfmove_clock += 1
         self.key ^= CASTLING_KEY[self.castling_rights] ^ EN_PASSANT_KEY[self.en_passant] ^ BLACK_KEY
         self.en_passant = NO_SQUARE
@@ -239,11 +243,14 @@ class Position:
             captured = self.board[square]
             self.remove(captured, square)
             self.key ^= PIECE_KEY[captured * 64 + square]
+            if captured == (us ^ 1) * KINDS + PAWN:
+                self.pawn_key ^= PIECE_KEY[captured * 64 + square]
             self.halfmove_clock = 0
         self.undo_captured[height] = captured
         self.shift(piece, origin, target)
         self.key ^= PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
         if piece == us * KINDS + PAWN:
+            self.pawn_key ^= PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
             self.halfmove_clock = 0
             if is_promotion(move):
                 self.promote(piece, us * KINDS + promoted_kind(move), target)
@@ -276,6 +283,7 @@ class Position:
         self.en_passant = self.undo_en_passant[height]
         self.halfmove_clock = self.undo_halfmove_clock[height]
         self.key = self.undo_key[height]
+        self.pawn_key = self.undo_pawn_key[height]
 
     @cython.cfunc
     @cython.nogil
@@ -285,6 +293,7 @@ class Position:
         self.remove(pawn, square)
         self.put(piece, square)
         self.key ^= PIECE_KEY[pawn * 64 + square] ^ PIECE_KEY[piece * 64 + square]
+        self.pawn_key ^= PIECE_KEY[pawn * 64 + square]
 
     @cython.cfunc
     @cython.nogil
@@ -492,6 +501,7 @@ class Position:
             self.undo_halfmove_clock[height] = self.undo_halfmove_clock[height + plies]
             self.undo_captured[height] = self.undo_captured[height + plies]
             self.undo_key[height] = self.undo_key[height + plies]
+            self.undo_pawn_key[height] = self.undo_pawn_key[height + plies]
         self.height -= plies
 
     def repetition_count(self) -> int:
@@ -522,10 +532,12 @@ class Position:
             self.undo_halfmove_clock[index] = other.undo_halfmove_clock[index]
             self.undo_captured[index] = other.undo_captured[index]
             self.undo_key[index] = other.undo_key[index]
+            self.undo_pawn_key[index] = other.undo_pawn_key[index]
         self.colours[0], self.colours[1], self.occupied = other.colours[0], other.colours[1], other.occupied
         self.side_to_move, self.castling_rights = other.side_to_move, other.castling_rights
         self.en_passant, self.halfmove_clock, self.height = other.en_passant, other.halfmove_clock, other.height
-        self.piece_square, self.phase, self.key = other.piece_square, other.phase, other.key
+        self.piece_square, self.phase = other.piece_square, other.phase
+        self.key, self.pawn_key = other.key, other.pawn_key
 
     def state(self) -> dict[str, Any]:
         """Every field that a move may change, by name; equal states are equal positions."""
@@ -543,6 +555,7 @@ class Position:
             "piece_square": self.piece_square,
             "phase": self.phase,
             "key": self.key,
+            "pawn_key": self.pawn_key,
         }
 
     def black_to_move(self) -> bool:

@@ -15,7 +15,7 @@ ROWS = {
         ("_build", "bitboard", "memory", "params", "pieces", "score"),
         ("attacks", "move", "zobrist", "piece_square"),
         ("position",),
-        ("fen", "movegen"),
+        ("fen", "movegen", "see"),
         ("perft", "evaluate"),
         ("transposition", "history", "clock", "board"),
         ("ordering", "pruning", "notation", "polyglot"),

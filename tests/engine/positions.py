@@ -25,7 +25,7 @@ OWN_PERFT = Path(__file__).parent.parent / "data" / "perft.epd"
 
 # What of `Position.state()` the FEN tells; the rest says how the position came about.
 IN_FEN = ("board", "pieces", "colours", "occupied", "side_to_move", "castling_rights", "en_passant", "halfmove_clock",
-          "piece_square", "phase", "key")
+          "piece_square", "phase", "key", "pawn_key")
 
 # Few men in most, so that a random game soon ends or repeats itself.
 ENDINGS = (

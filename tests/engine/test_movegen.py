@@ -8,8 +8,9 @@ import pytest
 
 import engine
 from engine.fen import InvalidFen, parse_fen
-from engine.movegen import legal_move_texts
+from engine.movegen import legal_move_texts, legal_moves, may_be_played
 from engine.score import scale
+from tests.engine.positions import Start, random_games
 
 ENGINE = Path(engine.__file__).parent
 
@@ -58,6 +59,14 @@ def most_moves(pawns: int, knights: int, bishops: int, rooks: int, queens: int) 
     return straight + diagonal + 8 * knights + 12 * pawns + king + castling
 
 
+def test_a_move_from_elsewhere_is_played_only_where_it_is_legal(start: Start) -> None:
+    """All 65,536 numbers that could stand in the table, on positions of random games."""
+    for index, board in enumerate(random_games(count=2, plies=100, start=start, seed=17)):
+        if index % 12 == 0:
+            position, _ = parse_fen(board.fen())
+            assert [move for move in range(65536) if may_be_played(position, move)] == sorted(legal_moves(position))
+
+
 def test_no_accepted_position_can_overflow_a_move_list() -> None:
     """`fen.py` lets in no more promoted men than pawns are missing, and moves keep it so."""
     bound = max(
@@ -69,7 +78,7 @@ def test_no_accepted_position_can_overflow_a_move_list() -> None:
     )
     sources = {name: (ENGINE / name).read_text() for name in ("movegen.py", "perft.py", "search.py", "search.pxd")}
     lists = [
-        re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["movegen.py"]),
+        *re.finditer(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["movegen.py"]),
         re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["perft.py"]),
         re.search(r"MOVES_PER_PLY = cython\.declare\(cython\.int, (\d+)\)", sources["search.py"]),
         re.search(r"cdef int root_moves\[(\d+)\]", sources["search.pxd"]),
