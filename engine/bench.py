@@ -7,7 +7,7 @@ from time import perf_counter
 
 from engine.facade import Board, Engine, Limits, build_mode
 
-DEFAULT_DEPTH = 9
+DEFAULT_DEPTH = 12
 HASH_MB = 16
 
 # From games of the engine against itself: openings, middle games, endings.

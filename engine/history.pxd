@@ -1,6 +1,18 @@
+from engine.bitboard cimport u64
+
+cdef int NO_STEP
+
+cdef int bonus(int depth) noexcept nogil
+
 cdef class History:
     cdef int killers[256]
     cdef int quiets[8192]
-    cdef void reward(self, int side, int move, int depth) noexcept nogil
-    cdef void punish(self, int side, int move, int depth) noexcept nogil
+    cdef int captures[4608]
+    cdef short continuations[590592]
+    cdef int corrections[32768]
+    cdef int quiet_worth(self, int side, int move, int step, int before, int before_that) noexcept nogil
+    cdef void learn_quiet(self, int side, int move, int step, int before, int before_that, int change) noexcept nogil
+    cdef void learn_capture(self, int step, int victim, int change) noexcept nogil
     cdef void remember_killer(self, int move, int ply) noexcept nogil
+    cdef int correction(self, int side, u64 pawn_key) noexcept nogil
+    cdef void learn_error(self, int side, u64 pawn_key, int error, int depth) noexcept nogil

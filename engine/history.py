@@ -1,18 +1,31 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-"""Which quiet moves have refuted positions before: the search's memory for ordering moves.
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""What the search has learnt about moves: which refuted positions before, and how wrong the evaluation was.
 
-Killers are the last two refutations at the same ply; the butterfly table counts by side, origin and target.
-(chessprogramming wiki: Killer Heuristic, History Heuristic)
+Killers are the last two refutations at the same ply; the butterfly table counts quiet moves by side, origin and
+target; continuations count them by the move they answer or follow; captures are counted by piece, target and victim.
+Corrections are the average error of the static evaluation over positions with the same pawns. (chessprogramming wiki:
+Killer Heuristic, History Heuristic, Continuation History, Static Evaluation Correction History)
 """
 
 import cython
 
 if cython.compiled:
-    from cython.cimports.engine.params import HISTORY_LIMIT
+    from cython.cimports.engine.bitboard import u64
+    from cython.cimports.engine.params import (
+        CORRECTION_LIMIT,
+        CORRECTION_WEIGHT,
+        HISTORY_BONUS,
+        HISTORY_BONUS_LIMIT,
+        HISTORY_LIMIT,
+    )
     from cython.cimports.engine.score import MAX_PLY
 else:
-    from engine.params import HISTORY_LIMIT
+    from engine.bitboard import u64
+    from engine.params import CORRECTION_LIMIT, CORRECTION_WEIGHT, HISTORY_BONUS, HISTORY_BONUS_LIMIT, HISTORY_LIMIT
     from engine.score import MAX_PLY
+
+NO_STEP = cython.declare(cython.int, 768)           # a step is piece * 64 + target; this one is no move's
+CORRECTION_SCALE = cython.declare(cython.int, 256)  # corrections are kept in so many parts of a centipawn
 
 
 @cython.cfunc
@@ -21,7 +34,18 @@ else:
 @cython.exceptval(check=False)
 def bonus(depth: cython.int) -> cython.int:
     """How much one cutoff weighs: deep ones were dearly bought. Never raises."""
-    return 16 * depth * depth if depth < 10 else 1600
+    weight: cython.int = HISTORY_BONUS * depth
+    return weight if weight < HISTORY_BONUS_LIMIT else HISTORY_BONUS_LIMIT
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def nudged(value: cython.int, change: cython.int) -> cython.int:
+    """The value moved by `change`, less the nearer it is to the limit, which it never passes. Never raises."""
+    size: cython.int = change if change >= 0 else -change
+    return value + change - value * size // HISTORY_LIMIT
 
 
 @cython.final
@@ -31,6 +55,9 @@ class History:
         if not cython.compiled:
             self.killers = [0] * (2 * MAX_PLY)
             self.quiets = [0] * 8192
+            self.captures = [0] * 4608
+            self.continuations = [0] * (769 * 768)
+            self.corrections = [0] * 32768
         self.clear()
 
     def clear(self) -> None:
@@ -40,6 +67,12 @@ class History:
             self.killers[index] = 0
         for index in range(8192):
             self.quiets[index] = 0
+        for index in range(4608):
+            self.captures[index] = 0
+        for index in range(769 * 768):
+            self.continuations[index] = 0
+        for index in range(32768):
+            self.corrections[index] = 0
 
     def new_search(self) -> None:
         """Killers belong to a ply of one search; what the butterfly table learnt still half holds."""
@@ -50,20 +83,51 @@ class History:
             self.quiets[index] = self.quiets[index] // 2
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def reward(self, side: cython.int, move: cython.int, depth: cython.int) -> cython.void:
-        """The move refuted a position. The nearer the limit, the less is added: it is never passed. Never raises."""
-        index: cython.int = side * 4096 + (move & 4095)
-        self.quiets[index] += bonus(depth) - self.quiets[index] * bonus(depth) // HISTORY_LIMIT
+    def quiet_worth(
+        self, side: cython.int, move: cython.int, step: cython.int, before: cython.int, before_that: cython.int
+    ) -> cython.int:
+        """How well a quiet move has done, +- 3 * HISTORY_LIMIT. Never raises.
+
+        `step` is the move's own, `before` the one it answers, `before_that` the one it follows up.
+        """
+        return (
+            self.quiets[side * 4096 + (move & 4095)]
+            + self.continuations[before * 768 + step]
+            + self.continuations[before_that * 768 + step]
+        )
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def punish(self, side: cython.int, move: cython.int, depth: cython.int) -> cython.void:
-        """The move was tried before the one that refuted. Never raises."""
+    def learn_quiet(
+        self,
+        side: cython.int,
+        move: cython.int,
+        step: cython.int,
+        before: cython.int,
+        before_that: cython.int,
+        change: cython.int,
+    ) -> cython.void:
+        """A quiet move refuted a position (change above 0), or was tried before the one that did. Never raises."""
         index: cython.int = side * 4096 + (move & 4095)
-        self.quiets[index] -= bonus(depth) + self.quiets[index] * bonus(depth) // HISTORY_LIMIT
+        self.quiets[index] = nudged(self.quiets[index], change)
+        if before != NO_STEP:
+            index = before * 768 + step
+            self.continuations[index] = nudged(self.continuations[index], change)
+        if before_that != NO_STEP:
+            index = before_that * 768 + step
+            self.continuations[index] = nudged(self.continuations[index], change)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def learn_capture(self, step: cython.int, victim: cython.int, change: cython.int) -> cython.void:
+        """The same for a capture of a piece of the kind `victim`. Never raises."""
+        index: cython.int = step * 6 + victim
+        self.captures[index] = nudged(self.captures[index], change)
 
     @cython.cfunc
     @cython.nogil
@@ -73,3 +137,26 @@ class History:
         if self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def correction(self, side: cython.int, pawn_key: u64) -> cython.int:
+        """What the search has lately found to be missing in the evaluation, in centipawns. Never raises."""
+        return self.corrections[side * 16384 + cython.cast(cython.int, pawn_key & 16383)] // CORRECTION_SCALE
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def learn_error(self, side: cython.int, pawn_key: u64, error: cython.int, depth: cython.int) -> cython.void:
+        """The search found `error` centipawns more than the static evaluation. Never raises.
+
+        The deeper the search, the more one error weighs in the running average.
+        """
+        index: cython.int = side * 16384 + cython.cast(cython.int, pawn_key & 16383)
+        weight: cython.int = depth + 1 if depth < 15 else 16
+        most: cython.int = CORRECTION_LIMIT * CORRECTION_SCALE
+        value: cython.int = self.corrections[index] * (CORRECTION_WEIGHT - weight)
+        value = (value + error * CORRECTION_SCALE * weight) // CORRECTION_WEIGHT
+        self.corrections[index] = most if value > most else -most if value < -most else value

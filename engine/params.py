@@ -49,25 +49,57 @@ ENDGAME_FILES = (
 )
 
 # --- Search --------------------------------------------------------------------------------------------------------
-EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: what counts in an exchange
-
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 25             # cp to each side, doubled on every failure; sane 10..60
 ASPIRATION_LIMIT = 1000            # cp: wider than this, the window is opened at once; sane 300..2000
 
+EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: what counts in an exchange
+
+REDUCTION_DEPTH = 4                # plies: from here on a node without a table move is searched one ply less; sane 2..6
+
+RAZORING_DEPTH = 3                 # plies: not tried above; sane 1..4
+RAZORING_MARGIN = 250              # cp per ply of depth; sane 150..400
+
+REVERSE_FUTILITY_DEPTH = 8         # plies: not tried above; sane 3..9
+REVERSE_FUTILITY_MARGIN = 75       # cp per ply of depth, one ply less when improving; sane 50..200
+
 NULL_MOVE_DEPTH = 3                # plies: not tried below; sane 2..4
 NULL_MOVE_REDUCTION = 3            # plies; sane 2..4
 NULL_MOVE_DIVISOR = 4              # one ply more for every so many plies of depth; sane 3..8
+NULL_MOVE_SURPLUS = 200            # cp above beta for one ply more, three at most; sane 100..300
+NULL_MOVE_CHECKED_DEPTH = 12       # plies: from here on a null move's answer is checked by a search; sane 8..16
 
-REVERSE_FUTILITY_DEPTH = 6         # plies: not tried above; sane 3..9
-REVERSE_FUTILITY_MARGIN = 90       # cp per ply of depth; sane 50..200
+PROBCUT_DEPTH = 5                  # plies: not tried below; sane 4..7
+PROBCUT_MARGIN = 180               # cp above beta; sane 100..250
 
-LATE_MOVE_DEPTH = 3                # plies: no move is reduced below; sane 2..4
-LATE_MOVE_COUNT = 3                # moves searched in full before any is reduced; sane 2..6
-LATE_MOVE_BASE = 60                # hundredths of a ply; sane 0..150
+SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
+SINGULAR_MARGIN = 2                # cp per ply of depth that all other moves must stay below; sane 1..4
+DOUBLE_EXTENSION_MARGIN = 20       # cp more, and the move is extended by two plies; sane 10..40
+
+LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
+LATE_MOVE_COUNT = 2                # moves searched in full before any is reduced; sane 1..6
+LATE_MOVE_BASE = 75                # hundredths of a ply; sane 0..150
 LATE_MOVE_SLOPE = 45               # hundredths of a ply, times ln(depth) ln(move number); sane 20..80
+LATE_MOVE_HISTORY = 10000          # history points that change a reduction by one ply; sane 4000..20000
+
+MOVE_COUNT_DEPTH = 8               # plies: quiet moves are not counted above; sane 4..10
+MOVE_COUNT_BASE = 3                # quiet moves tried at depth 0, to which depth squared is added; sane 2..6
+FUTILITY_DEPTH = 8                 # plies, after reduction; sane 5..10
+FUTILITY_BASE = 80                 # cp; sane 50..150
+FUTILITY_MARGIN = 90               # cp per ply; sane 60..150
+HISTORY_PRUNING_DEPTH = 4          # plies, after reduction; sane 2..6
+HISTORY_PRUNING_MARGIN = 4000      # history points per ply below zero; sane 2000..6000
+EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
+QUIET_EXCHANGE_MARGIN = 60         # cp per ply that a quiet move may lose by exchange; sane 30..100
+CAPTURE_EXCHANGE_MARGIN = 100      # cp per ply that a capture may lose; sane 60..150
+
+DELTA_MARGIN = 180                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
 HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32768
+HISTORY_BONUS = 160                # points per ply of depth; sane 80..300
+HISTORY_BONUS_LIMIT = 1600         # sane 1000..2500
+CORRECTION_LIMIT = 80              # cp: no correction is larger; sane 30..128
+CORRECTION_WEIGHT = 256            # of the running average; one error counts for up to 16; sane 128..512
 
 # --- Time ----------------------------------------------------------------------------------------------------------
 MOVES_TO_GO = 28                   # moves we expect to play with what is on the clock; sane 20..50

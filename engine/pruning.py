@@ -8,11 +8,33 @@ import cython
 from engine import params
 
 if cython.compiled:
-    from cython.cimports.engine.params import NULL_MOVE_DIVISOR, NULL_MOVE_REDUCTION, REVERSE_FUTILITY_MARGIN
+    from cython.cimports.engine.params import (
+        FUTILITY_BASE,
+        FUTILITY_MARGIN,
+        LATE_MOVE_HISTORY,
+        MOVE_COUNT_BASE,
+        NULL_MOVE_DIVISOR,
+        NULL_MOVE_REDUCTION,
+        NULL_MOVE_SURPLUS,
+        RAZORING_MARGIN,
+        REVERSE_FUTILITY_MARGIN,
+        SINGULAR_MARGIN,
+    )
 
     LATE_MOVE_REDUCTION = cython.declare(cython.int[4096])
 else:
-    from engine.params import NULL_MOVE_DIVISOR, NULL_MOVE_REDUCTION, REVERSE_FUTILITY_MARGIN
+    from engine.params import (
+        FUTILITY_BASE,
+        FUTILITY_MARGIN,
+        LATE_MOVE_HISTORY,
+        MOVE_COUNT_BASE,
+        NULL_MOVE_DIVISOR,
+        NULL_MOVE_REDUCTION,
+        NULL_MOVE_SURPLUS,
+        RAZORING_MARGIN,
+        REVERSE_FUTILITY_MARGIN,
+        SINGULAR_MARGIN,
+    )
 
     LATE_MOVE_REDUCTION = [0] * 4096      # [depth * 64 + move number]
 
@@ -32,27 +54,60 @@ _fill()
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def null_move_reduction(depth: cython.int) -> cython.int:
-    """How many plies less the reply to a pass is searched. Never raises."""
-    return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR
+def razoring_margin(depth: cython.int) -> cython.int:
+    """How far below alpha a static evaluation must be for captures alone to decide. Never raises."""
+    return RAZORING_MARGIN * depth
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def reverse_futility_margin(depth: cython.int) -> cython.int:
+def reverse_futility_margin(depth: cython.int, improving: cython.bint) -> cython.int:
     """How far above beta a static evaluation must be to be believed `depth` plies ahead. Never raises."""
-    return REVERSE_FUTILITY_MARGIN * depth
+    return REVERSE_FUTILITY_MARGIN * (depth - improving)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def late_move_reduction(depth: cython.int, move_number: cython.int) -> cython.int:
-    """How many plies less a late quiet move is searched at first: never so many that nothing is left. Never raises."""
+def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
+    """How many plies less the reply to a pass is searched, `surplus` centipawns above beta. Never raises."""
+    extra: cython.int = surplus // NULL_MOVE_SURPLUS
+    return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR + (extra if extra < 3 else 3)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def singular_bar(table_score: cython.int, depth: cython.int) -> cython.int:
+    """The score that all other moves must stay below for the table's move to be singular. Never raises."""
+    return table_score - SINGULAR_MARGIN * depth
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def quiet_move_limit(depth: cython.int, improving: cython.bint) -> cython.int:
+    """How many moves are tried before the remaining quiet ones are given up. Never raises."""
+    limit: cython.int = MOVE_COUNT_BASE + depth * depth
+    return limit if improving else limit // 2
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def futility_margin(depth: cython.int) -> cython.int:
+    """How much a quiet move may be hoped to gain in so many plies. Never raises."""
+    return FUTILITY_BASE + FUTILITY_MARGIN * depth
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def late_move_reduction(depth: cython.int, move_number: cython.int, worth: cython.int) -> cython.int:
+    """How many plies less a late move is searched at first; `worth` is what history says of it. Never raises."""
     if depth > 63:
         depth = 63
     if move_number > 63:
         move_number = 63
-    plies: cython.int = LATE_MOVE_REDUCTION[depth * 64 + move_number]
-    return plies if plies < depth - 1 else depth - 2
+    return LATE_MOVE_REDUCTION[depth * 64 + move_number] - worth // LATE_MOVE_HISTORY

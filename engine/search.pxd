@@ -1,7 +1,11 @@
 from engine.bitboard cimport u64
 from engine.clock cimport Clock
 from engine.history cimport History
+from engine.line cimport Line
+from engine.meter cimport Meter
+from engine.ordering cimport Picker
 from engine.position cimport Position
+from engine.quiescence cimport Quiescence
 from engine.transposition cimport Table
 
 cdef class Search:
@@ -9,15 +13,13 @@ cdef class Search:
     cdef Table table
     cdef History history
     cdef Clock clock
-    cdef volatile bint stopped
-    cdef u64 nodes
-    cdef u64 node_limit
-    cdef u64 look_at
+    cdef Meter meter
+    cdef Line line
+    cdef Picker picker
+    cdef Quiescence quiescence
     cdef int root_height
-    cdef int selective_depth
-    cdef int moves[37152]
-    cdef int root_moves[288]
-    cdef int root_count
+    cdef int root_depth
+    cdef int null_move_from
     cdef int root_score
     cdef bint root_restricted
     cdef u64 run_nodes
@@ -28,18 +30,19 @@ cdef class Search:
     cdef int pv[16770]
     cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
-    cdef int null_window_node(self, int beta, int depth, int ply) noexcept nogil
-    cdef int quiescence(self, int alpha, int beta, int ply) noexcept nogil
-    cdef void count_node(self, int ply) noexcept nogil
-    cdef void look_at_limits(self) noexcept nogil
+    cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
     cdef int settled(self, int ply, bint in_check) noexcept nogil
-    cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
-    cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
-    cdef int search_moves(self, int alpha, int beta, int depth, int ply, bint in_check, u64 entry) noexcept nogil
-    cdef void begin_root_move(self, int move, int number) noexcept nogil
-    cdef int search_child(
-        self, int alpha, int beta, int depth, int ply, int number, int reduction) noexcept nogil
-    cdef void learn_cutoff(self, int start, int index, int depth, int ply) noexcept nogil
-    cdef void extend_pv(self, int move, int ply) noexcept nogil
-    cdef int generate_moves(self, int start, int ply) noexcept nogil
     cdef bint has_legal_move(self, int ply) noexcept nogil
+    cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil
+    cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int razor(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int reverse_futility(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int null_move(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int probcut(self, int beta, int depth, int ply) noexcept nogil
+    cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil
+    cdef int singular_extension(self, u64 entry, int beta, int depth, int ply) noexcept nogil
+    cdef bint is_hopeless(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
+    cdef int search_move(self, int move, int number, int alpha, int beta, int depth, int ply) noexcept nogil
+    cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
+    cdef void begin_root_move(self, int move, int number) noexcept nogil
+    cdef void extend_pv(self, int move, int ply) noexcept nogil

@@ -2,7 +2,8 @@
 """The recursion: alpha-beta from the side to move's view, fail-soft, with null windows around the principal variation.
 
 Stopping is a value that travels up: once `stopped` is set every node returns at once, whatever it returns is not
-looked at, and nothing is stored. (chessprogramming wiki: Principal Variation Search)
+looked at, and nothing is stored or learnt. A technique that may end a node early is a function that returns a score,
+or NO_SCORE for "no answer". (chessprogramming wiki: Principal Variation Search)
 """
 
 import cython
@@ -11,16 +12,46 @@ if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.clock import Clock, now_us
     from cython.cimports.engine.evaluate import evaluate
-    from cython.cimports.engine.history import History
+    from cython.cimports.engine.history import NO_STEP, History
+    from cython.cimports.engine.line import Line
+    from cython.cimports.engine.meter import Meter
     from cython.cimports.engine.move import NO_MOVE, is_tactical
-    from cython.cimports.engine.movegen import generate
-    from cython.cimports.engine.ordering import next_move, rank_moves, rank_tactical
-    from cython.cimports.engine.params import LATE_MOVE_COUNT, LATE_MOVE_DEPTH, NULL_MOVE_DEPTH, REVERSE_FUTILITY_DEPTH
+    from cython.cimports.engine.ordering import Picker
+    from cython.cimports.engine.params import (
+        CAPTURE_EXCHANGE_MARGIN,
+        DOUBLE_EXTENSION_MARGIN,
+        EXCHANGE_PRUNING_DEPTH,
+        FUTILITY_DEPTH,
+        HISTORY_PRUNING_DEPTH,
+        HISTORY_PRUNING_MARGIN,
+        LATE_MOVE_COUNT,
+        LATE_MOVE_DEPTH,
+        MOVE_COUNT_DEPTH,
+        NULL_MOVE_CHECKED_DEPTH,
+        NULL_MOVE_DEPTH,
+        PROBCUT_DEPTH,
+        PROBCUT_MARGIN,
+        QUIET_EXCHANGE_MARGIN,
+        RAZORING_DEPTH,
+        REDUCTION_DEPTH,
+        REVERSE_FUTILITY_DEPTH,
+        SINGULAR_DEPTH,
+    )
     from cython.cimports.engine.position import Position
-    from cython.cimports.engine.pruning import late_move_reduction, null_move_reduction, reverse_futility_margin
+    from cython.cimports.engine.pruning import (
+        futility_margin,
+        late_move_reduction,
+        null_move_reduction,
+        quiet_move_limit,
+        razoring_margin,
+        reverse_futility_margin,
+        singular_bar,
+    )
+    from cython.cimports.engine.quiescence import Quiescence, tactical_move
     from cython.cimports.engine.score import (
         DRAW,
         INFINITE,
+        LONGEST_MATE,
         MAX_PLY,
         NO_SCORE,
         from_table,
@@ -28,6 +59,7 @@ if cython.compiled:
         mated_in,
         to_table,
     )
+    from cython.cimports.engine.see import exchange_wins
     from cython.cimports.engine.transposition import (
         EXACT,
         LOWER_BOUND,
@@ -42,16 +74,46 @@ else:
     from engine.bitboard import u64
     from engine.clock import Clock, now_us
     from engine.evaluate import evaluate
-    from engine.history import History
+    from engine.history import NO_STEP, History
+    from engine.line import Line
+    from engine.meter import Meter
     from engine.move import NO_MOVE, is_tactical
-    from engine.movegen import generate
-    from engine.ordering import next_move, rank_moves, rank_tactical
-    from engine.params import LATE_MOVE_COUNT, LATE_MOVE_DEPTH, NULL_MOVE_DEPTH, REVERSE_FUTILITY_DEPTH
+    from engine.ordering import Picker
+    from engine.params import (
+        CAPTURE_EXCHANGE_MARGIN,
+        DOUBLE_EXTENSION_MARGIN,
+        EXCHANGE_PRUNING_DEPTH,
+        FUTILITY_DEPTH,
+        HISTORY_PRUNING_DEPTH,
+        HISTORY_PRUNING_MARGIN,
+        LATE_MOVE_COUNT,
+        LATE_MOVE_DEPTH,
+        MOVE_COUNT_DEPTH,
+        NULL_MOVE_CHECKED_DEPTH,
+        NULL_MOVE_DEPTH,
+        PROBCUT_DEPTH,
+        PROBCUT_MARGIN,
+        QUIET_EXCHANGE_MARGIN,
+        RAZORING_DEPTH,
+        REDUCTION_DEPTH,
+        REVERSE_FUTILITY_DEPTH,
+        SINGULAR_DEPTH,
+    )
     from engine.position import Position
-    from engine.pruning import late_move_reduction, null_move_reduction, reverse_futility_margin
+    from engine.pruning import (
+        futility_margin,
+        late_move_reduction,
+        null_move_reduction,
+        quiet_move_limit,
+        razoring_margin,
+        reverse_futility_margin,
+        singular_bar,
+    )
+    from engine.quiescence import Quiescence, tactical_move
     from engine.score import (
         DRAW,
         INFINITE,
+        LONGEST_MATE,
         MAX_PLY,
         NO_SCORE,
         from_table,
@@ -59,6 +121,7 @@ else:
         mated_in,
         to_table,
     )
+    from engine.see import exchange_wins
     from engine.transposition import (
         EXACT,
         LOWER_BOUND,
@@ -70,10 +133,8 @@ else:
         entry_score,
     )
 
-MOVES_PER_PLY = cython.declare(cython.int, 288)
-CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two looks at the clock: well under a millisecond
-UNLIMITED_NODES = 1 << 62
 PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
+MULTICUT = cython.declare(cython.int, 99)           # no extension: the table's move is not the only one to fail high
 
 
 @cython.final
@@ -83,23 +144,19 @@ class Search:
 
     def __init__(self, position: Position, table: Table, history: History, clock: Clock, node_limit: int = 0) -> None:
         if not cython.compiled:
-            self.moves = [0] * (MOVES_PER_PLY * (MAX_PLY + 1))
-            self.root_moves = [0] * MOVES_PER_PLY
             self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
             self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
         self.table = table
         self.history = history
         self.clock = clock
-        self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
-        self.nodes = 0
-        self.look_at = CLOCK_PERIOD        # the first depth fits in, however short the time
-        if self.look_at > self.node_limit:
-            self.look_at = self.node_limit + 1
-        self.stopped = False
-        self.selective_depth = 0
+        self.meter = Meter(clock, node_limit)
+        self.line = Line(position, table, history)
+        self.picker = Picker(position, history)
+        self.quiescence = Quiescence(table, self.line, self.picker, self.meter)
         self.root_height = position.height
-        self.root_count = 0
+        self.root_depth = 0
+        self.null_move_from = 0
         self.root_score = 0
         self.root_restricted = False
         self.run_nodes = 0
@@ -120,19 +177,17 @@ class Search:
         low: cython.int = alpha
         high: cython.int = beta
         score: cython.int
-        self.selective_depth = 0
-        self.run_nodes = self.nodes
+        self.meter.deepest = 0
+        self.run_nodes = self.meter.nodes
         self.best_nodes = 0
+        self.root_depth = plies
         with cython.nogil:
             score = self.pv_node(low, high, plies, 0)
         return score
 
     def restrict_root(self, moves: list, all_of_them: bool) -> None:
         """Search only these moves at the root; they must be legal. `all_of_them` says that no legal move is missing."""
-        index: cython.int
-        self.root_count = len(moves)
-        for index in range(self.root_count):
-            self.root_moves[index] = moves[index]
+        self.picker.restrict_root(moves)
         self.root_restricted = not all_of_them
 
     def announce_root_moves(self, on_root_move: object, after_ms: int) -> None:
@@ -147,19 +202,19 @@ class Search:
 
     def stop(self) -> None:
         """End the search now; from any thread."""
-        self.stopped = True
+        self.meter.stopped = True
 
     def was_stopped(self) -> bool:
         """Did `stop`, the clock or the node limit end it?"""
-        return self.stopped
+        return self.meter.stopped
 
     def node_count(self) -> int:
         """Nodes visited since the search was made."""
-        return self.nodes
+        return self.meter.nodes
 
     def deepest(self) -> int:
         """The deepest ply the last `run` reached, quiescence included."""
-        return self.selective_depth
+        return self.meter.deepest
 
     def best_root_score(self) -> int:
         """The score of the root move that raised alpha last."""
@@ -167,7 +222,7 @@ class Search:
 
     def best_move_share(self) -> int:
         """Percent of the last `run`'s nodes that went into the root move found best; 0 if none raised alpha."""
-        spent: u64 = self.nodes - self.run_nodes
+        spent: u64 = self.meter.nodes - self.run_nodes
         return self.best_nodes * 100 // spent if spent else 0
 
     def principal_variation(self) -> list[int]:
@@ -187,91 +242,44 @@ class Search:
         if in_check:
             depth += 1             # a check is half a threat: see what comes of it
         if depth <= 0:
-            return self.quiescence(alpha, beta, ply)
+            return self.quiescence.search(alpha, beta, ply)
         score: cython.int = self.settled(ply, in_check)
         if score != NO_SCORE:
             return score
         entry: u64 = self.table.probe(self.position.key)
-        return self.search_moves(alpha, beta, depth, ply, in_check, entry)
+        self.line.cut_node[ply] = False
+        self.line.note_evaluation(entry, in_check, ply)
+        depth -= self.internal_reduction(entry, depth)
+        return self.search_moves(alpha, beta, depth, ply, entry)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def null_window_node(self, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """Is the score >= beta? Fail-soft, centipawns, side to move. Never raises."""
+    def null_window_node(
+        self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
+    ) -> cython.int:
+        """Is the score >= beta? Fail-soft, centipawns, side to move. `cut_node`: it probably is. Never raises."""
         in_check: cython.bint = self.position.in_check()
         if in_check:
             depth += 1
         if depth <= 0:
-            return self.quiescence(beta - 1, beta, ply)
+            return self.quiescence.search(beta - 1, beta, ply)
         score: cython.int = self.settled(ply, in_check)
         if score != NO_SCORE:
             return score
         entry: u64 = self.table.probe(self.position.key)
-        score = self.table_cutoff(entry, beta, depth, ply)
-        if score == NO_SCORE and not in_check:
-            score = self.prune(evaluate(self.position), beta, depth, ply)
-        if score == NO_SCORE:
-            score = self.search_moves(beta - 1, beta, depth, ply, in_check, entry)
-        return score
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Score once the captures are over: who is to move may also stand pat on the evaluation. Never raises.
-
-        Some quiet move is nearly always at least as good as that. A check that a capture gives is overlooked: the
-        nodes above have extended the checks that matter. (chessprogramming wiki: Quiescence Search)
-        """
-        self.count_node(ply)
-        if self.stopped:
-            return DRAW
-        best: cython.int = evaluate(self.position)
-        if best >= beta or ply >= MAX_PLY:
-            return best
-        if best > alpha:
-            alpha = best
-        score: cython.int
-        start: cython.int = ply * MOVES_PER_PLY
-        end: cython.int = generate(self.position, self.moves, start, True)
-        rank_tactical(self.position, self.moves, start, end)
-        index: cython.int
-        for index in range(start, end):
-            move: cython.int = next_move(self.moves, index, end)
-            self.position.make(move)
-            score = -self.quiescence(-beta, -alpha, ply + 1)
-            self.position.unmake(move)
-            if score > best:
-                best = score
-                if score > alpha:
-                    alpha = score
-                    if score >= beta:
-                        break
-        return best
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def count_node(self, ply: cython.int) -> cython.void:
-        """One more node; now and then a look at the clock. Never raises."""
-        self.nodes += 1
-        if self.nodes >= self.look_at:
-            self.look_at_limits()
-        if ply > self.selective_depth:
-            self.selective_depth = ply
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def look_at_limits(self) -> cython.void:
-        """Stop if the nodes or the time are used up, and say at which node to look again. Never raises."""
-        if self.nodes > self.node_limit or self.clock.expired():
-            self.stopped = True
-        self.look_at = self.nodes + CLOCK_PERIOD
-        if self.look_at > self.node_limit + 1:
-            self.look_at = self.node_limit + 1
+        score = self.line.table_cutoff(entry, beta, depth, ply)
+        if score != NO_SCORE:
+            return score
+        self.line.cut_node[ply] = cut_node
+        self.line.note_evaluation(entry, in_check, ply)
+        if not in_check and self.line.excluded[ply] == NO_MOVE:
+            score = self.prune(self.line.refined_evaluation(entry, ply), beta, depth, ply)
+            if score != NO_SCORE:
+                return score
+            if cut_node:
+                depth -= self.internal_reduction(entry, depth)
+        return self.search_moves(beta - 1, beta, depth, ply, entry)
 
     # --- Answers before any move is tried --------------------------------------------------------------------------
 
@@ -280,8 +288,8 @@ class Search:
     @cython.exceptval(check=False)
     def settled(self, ply: cython.int, in_check: cython.bint) -> cython.int:
         """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE. Never raises."""
-        self.count_node(ply)
-        if self.stopped:
+        self.meter.count(ply)
+        if self.meter.stopped:
             return DRAW
         if ply == 0:
             return NO_SCORE
@@ -299,45 +307,126 @@ class Search:
     @cython.exceptval(check=False)
     def has_legal_move(self, ply: cython.int) -> cython.bint:
         """Never raises."""
-        start: cython.int = ply * MOVES_PER_PLY
-        return generate(self.position, self.moves, start, False) > start
+        self.picker.begin(ply, NO_MOVE, NO_STEP, NO_STEP)
+        return self.picker.next(ply) != NO_MOVE
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def table_cutoff(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """The score of an earlier search at least as deep, if it answers the question; else NO_SCORE. Never raises.
+    def internal_reduction(self, entry: u64, depth: cython.int) -> cython.int:
+        """A node for which the table has no move is badly ordered, and hardly matters so far: one ply less.
 
-        Close to the fifty-move draw the table, which does not know the clock, is not believed.
+        Never raises. (chessprogramming wiki: Internal Iterative Reductions)
         """
-        if entry == 0 or entry_depth(entry) < depth or self.position.halfmove_clock >= 90:
-            return NO_SCORE
-        score: cython.int = from_table(entry_score(entry), ply)
-        if entry_bound(entry) & (LOWER_BOUND if score >= beta else UPPER_BOUND):
-            return score
-        return NO_SCORE
+        return depth >= REDUCTION_DEPTH and (entry == 0 or entry_move(entry) == NO_MOVE)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def prune(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """A score at least beta that needs no full search, or NO_SCORE. Never raises."""
-        if static_eval < beta or is_mate_score(beta):
+        """A score that needs no full search, or NO_SCORE. Never raises."""
+        if is_mate_score(beta):
             return NO_SCORE
-        # Reverse futility: so far above beta that nothing the other side has in a few plies will change it.
-        # (chessprogramming wiki: Reverse Futility Pruning)
-        if depth <= REVERSE_FUTILITY_DEPTH and static_eval - reverse_futility_margin(depth) >= beta:
-            return static_eval
-        # Null move: if even passing keeps us above beta, a real move will too. Unsound in zugzwang, hence the test
-        # for pieces. (chessprogramming wiki: Null Move Pruning)
-        if depth < NULL_MOVE_DEPTH or not self.position.has_pieces(self.position.side_to_move):
+        score: cython.int = self.razor(static_eval, beta, depth, ply)
+        if score == NO_SCORE:
+            score = self.reverse_futility(static_eval, beta, depth, ply)
+        if score == NO_SCORE:
+            score = self.null_move(static_eval, beta, depth, ply)
+        if score == NO_SCORE:
+            score = self.probcut(beta, depth, ply)
+        return score
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def razor(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """So far below alpha that only captures can help: if they do not, that is it. Never raises.
+
+        (chessprogramming wiki: Razoring)
+        """
+        if depth > RAZORING_DEPTH or static_eval + razoring_margin(depth) >= beta:
             return NO_SCORE
-        self.position.make_null()
-        score: cython.int = -self.null_window_node(1 - beta, depth - 1 - null_move_reduction(depth), ply + 1)
+        score: cython.int = self.quiescence.search(beta - 1, beta, ply)
+        return score if score < beta else NO_SCORE
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def reverse_futility(
+        self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int
+    ) -> cython.int:
+        """So far above beta that nothing the other side has in a few plies will change it. Never raises.
+
+        (chessprogramming wiki: Reverse Futility Pruning)
+        """
+        if depth > REVERSE_FUTILITY_DEPTH or is_mate_score(static_eval):
+            return NO_SCORE
+        if static_eval - reverse_futility_margin(depth, self.line.improving[ply]) < beta:
+            return NO_SCORE
+        return static_eval
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def null_move(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """If even passing keeps us above beta, a real move will too. Never raises.
+
+        Unsound in zugzwang: hence the test for pieces and, where being wrong costs most, a search without passing that
+        must confirm it. (chessprogramming wiki: Null Move Pruning)
+        """
+        if depth < NULL_MOVE_DEPTH or static_eval < beta or self.line.before(ply, 1) == NO_STEP:
+            return NO_SCORE
+        if ply < self.null_move_from or not self.position.has_pieces(self.position.side_to_move):
+            return NO_SCORE
+        left: cython.int = depth - 1 - null_move_reduction(depth, static_eval - beta)
+        self.line.make_null(ply)
+        score: cython.int = -self.null_window_node(1 - beta, left, ply + 1, not self.line.cut_node[ply])
         self.position.unmake_null()
-        if score < beta or self.stopped:
+        if score < beta or self.meter.stopped:
             return NO_SCORE
-        return beta if is_mate_score(score) else score
+        if is_mate_score(score):
+            score = beta
+        if depth < NULL_MOVE_CHECKED_DEPTH or self.null_move_from > 0:
+            return score
+        self.null_move_from = ply + left * 3 // 4 + 1
+        checked: cython.int = self.null_window_node(beta, left, ply, self.line.cut_node[ply])
+        self.null_move_from = 0
+        return score if checked >= beta and not self.meter.stopped else NO_SCORE
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def probcut(self, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """A capture that a shallow search finds well above beta will be above it in a deep one too. Never raises.
+
+        (chessprogramming wiki: ProbCut)
+        """
+        if depth < PROBCUT_DEPTH or not self.line.cut_node[ply]:
+            return NO_SCORE
+        bar: cython.int = beta + PROBCUT_MARGIN
+        entry: u64 = self.table.probe(self.position.key)
+        if entry and entry_depth(entry) >= depth - 3 and from_table(entry_score(entry), ply) < bar:
+            return NO_SCORE
+        score: cython.int
+        self.picker.begin_tactical(ply, tactical_move(entry), bar - self.line.static_eval(ply))
+        move: cython.int = self.picker.next(ply)
+        while move != NO_MOVE:
+            self.line.make(move, ply)
+            score = -self.quiescence.search(-bar, 1 - bar, ply + 1)
+            if score >= bar:
+                score = -self.null_window_node(1 - bar, depth - 4, ply + 1, False)
+            self.position.unmake(move)
+            if self.meter.stopped:
+                return DRAW
+            if score >= bar:
+                self.table.store(
+                    self.position.key, move, to_table(score, ply), depth - 3, LOWER_BOUND,
+                    self.line.raw_evals[ply],
+                )
+                return score
+            move = self.picker.next(ply)
+        return NO_SCORE
 
     # --- The moves -------------------------------------------------------------------------------------------------
 
@@ -345,43 +434,37 @@ class Search:
     @cython.nogil
     @cython.exceptval(check=False)
     def search_moves(
-        self,
-        alpha: cython.int,
-        beta: cython.int,
-        depth: cython.int,
-        ply: cython.int,
-        in_check: cython.bint,
-        entry: u64,
+        self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int, entry: u64
     ) -> cython.int:
         """The best score of all moves, or the first that fails high; the result goes to the table. Never raises."""
-        if self.stopped:
+        table_move: cython.int = entry_move(entry) if entry else NO_MOVE
+        extension: cython.int = self.singular_extension(entry, beta, depth, ply)
+        if extension == MULTICUT:
+            return singular_bar(from_table(entry_score(entry), ply), depth)
+        if self.meter.stopped:
             return DRAW
-        start: cython.int = ply * MOVES_PER_PLY
-        end: cython.int = self.generate_moves(start, ply)
-        if end == start:
-            return mated_in(ply) if in_check else DRAW
-        rank_moves(self.position, self.history, self.moves, start, end, entry_move(entry), ply)
+        excluded: cython.int = self.line.excluded[ply]
         floor: cython.int = alpha
         best: cython.int = -INFINITE
         best_move: cython.int = NO_MOVE
-        reducible: cython.bint = depth >= LATE_MOVE_DEPTH and not in_check
-        index: cython.int
-        for index in range(start, end):
-            move: cython.int = next_move(self.moves, index, end)
-            number: cython.int = index - start
-            reduction: cython.int = 0
-            # Late moves: ordering has put the good ones first, so the rest are looked at less deeply until one
-            # surprises. (chessprogramming wiki: Late Move Reductions)
-            if reducible and number >= LATE_MOVE_COUNT and not is_tactical(move):
-                reduction = late_move_reduction(depth, number)
+        number: cython.int = 0
+        self.line.begin_moves(ply)
+        self.picker.begin(ply, table_move, self.line.before(ply, 1), self.line.before(ply, 2))
+        move: cython.int = self.picker.next(ply)
+        while move != NO_MOVE:
+            if move == excluded:
+                move = self.picker.next(ply)
+                continue
+            number += 1
+            self.line.worth[ply] = 0 if is_tactical(move) else self.line.quiet_worth(move, ply)
+            if ply > 0 and best > -LONGEST_MATE and self.is_hopeless(move, number, alpha, depth, ply):
+                move = self.picker.next(ply)
+                continue
             if ply == 0:
                 self.begin_root_move(move, number)
-            self.position.make(move)
-            if depth - reduction > 1:
-                self.table.prefetch(self.position.key)
-            score: cython.int = self.search_child(alpha, beta, depth, ply, number, reduction)
-            self.position.unmake(move)
-            if self.stopped:
+            plies: cython.int = depth + extension if move == table_move else depth
+            score: cython.int = self.search_move(move, number, alpha, beta, plies, ply)
+            if self.meter.stopped:
                 return DRAW
             if score > best:
                 best = score
@@ -392,81 +475,148 @@ class Search:
                         self.extend_pv(move, ply)
                     if ply == 0:
                         self.root_score = score
-                        self.best_nodes = self.nodes - self.move_nodes
+                        self.best_nodes = self.meter.nodes - self.move_nodes
                     if score >= beta:
-                        self.learn_cutoff(start, index, depth, ply)
+                        self.line.learn_cutoff(move, depth, ply)
                         break
-        bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
-        if ply > 0 or not self.root_restricted:
-            self.table.store(self.position.key, best_move, to_table(best, ply), depth, bound)
+            self.line.note_tried(move, ply)
+            move = self.picker.next(ply)
+        if number == 0:
+            return alpha if excluded else mated_in(ply) if self.line.in_check[ply] else DRAW
+        if excluded == NO_MOVE and (ply > 0 or not self.root_restricted):
+            bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor else UPPER_BOUND
+            self.line.learn_error(best, best_move, bound, depth, ply)
+            self.table.store(
+                self.position.key, best_move, to_table(best, ply), depth, bound, self.line.raw_evals[ply]
+            )
         return best
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def generate_moves(self, start: cython.int, ply: cython.int) -> cython.int:
-        """Write the moves to search to moves[start:], at the root the chosen ones; returns the end. Never raises."""
-        if ply > 0 or self.root_count == 0:
-            return generate(self.position, self.moves, start, False)
-        index: cython.int
-        for index in range(self.root_count):
-            self.moves[start + index] = self.root_moves[index]
-        return start + self.root_count
+    def singular_extension(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """How many plies more the table's move deserves, or MULTICUT. Never raises.
+
+        If all other moves, searched less deeply, stay clearly below its score it is the only good one and is searched
+        deeper; if another one too beats beta the node needs no search. (chessprogramming wiki: Singular Extensions)
+        """
+        if ply == 0 or depth < SINGULAR_DEPTH or entry == 0 or self.line.excluded[ply] or ply >= 2 * self.root_depth:
+            return 0
+        score: cython.int = from_table(entry_score(entry), ply)
+        if entry_depth(entry) < depth - 3 or not entry_bound(entry) & LOWER_BOUND or is_mate_score(score):
+            return 0
+        if not self.picker.is_possible(ply, entry_move(entry)):
+            return 0
+        bar: cython.int = singular_bar(score, depth)
+        self.line.excluded[ply] = entry_move(entry)
+        other: cython.int = self.null_window_node(bar, (depth - 1) // 2, ply, self.line.cut_node[ply])
+        self.line.excluded[ply] = NO_MOVE
+        if other < bar:
+            return 2 if other < bar - DOUBLE_EXTENSION_MARGIN else 1
+        if bar >= beta and not is_mate_score(bar):
+            return MULTICUT
+        return -1 if score >= beta else 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_hopeless(
+        self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
+    ) -> cython.bint:
+        """Is a move, some other having saved us from mate, not worth making at all? Never raises.
+
+        (chessprogramming wiki: Futility Pruning, Late Move Pruning, History Leaf Pruning)
+        """
+        if not self.position.has_pieces(self.position.side_to_move):
+            return False
+        if is_tactical(move):
+            return (
+                depth <= EXCHANGE_PRUNING_DEPTH
+                and self.picker.is_losing(ply)
+                and not exchange_wins(self.position, move, -CAPTURE_EXCHANGE_MARGIN * depth)
+            )
+        if depth <= MOVE_COUNT_DEPTH and number > quiet_move_limit(depth, self.line.improving[ply]):
+            self.picker.skip_quiets(ply)
+            return True
+        worth: cython.int = self.line.worth[ply]
+        left: cython.int = depth - late_move_reduction(depth, number, worth)
+        if left < 1:
+            left = 1
+        static_eval: cython.int = self.line.static_eval(ply)
+        if not self.line.in_check[ply] and left <= FUTILITY_DEPTH and static_eval + futility_margin(left) <= alpha:
+            self.picker.skip_quiets(ply)
+            return True
+        if left <= HISTORY_PRUNING_DEPTH and worth < -HISTORY_PRUNING_MARGIN * left:
+            return True
+        return left <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(
+            self.position, move, -QUIET_EXCHANGE_MARGIN * left
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def search_move(
+        self,
+        move: cython.int,
+        number: cython.int,
+        alpha: cython.int,
+        beta: cython.int,
+        depth: cython.int,
+        ply: cython.int,
+    ) -> cython.int:
+        """Score of a move from the mover's view. Never raises.
+
+        All but the first move are only asked whether they beat alpha, late ones cheaply first; the one that does gets
+        the full search that tells by how much.
+        """
+        on_pv: cython.bint = beta - alpha > 1
+        cut_node: cython.bint = self.line.cut_node[ply]
+        reduction: cython.int = self.reduction(move, number, depth, ply, on_pv)
+        self.line.make(move, ply)
+        score: cython.int = alpha + 1
+        self.pv_length[ply + 1] = 0
+        if number > 1 or not on_pv:
+            score = -self.null_window_node(-alpha, depth - 1 - reduction, ply + 1, reduction > 0 or not cut_node)
+            if reduction > 0 and score > alpha and not self.meter.stopped:
+                score = -self.null_window_node(-alpha, depth - 1, ply + 1, not cut_node)
+        if on_pv and (number == 1 or alpha < score < beta) and not self.meter.stopped:
+            score = -self.pv_node(-beta, -alpha, depth - 1, ply + 1)
+        self.position.unmake(move)
+        return score
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def reduction(
+        self, move: cython.int, number: cython.int, depth: cython.int, ply: cython.int, on_pv: cython.bint
+    ) -> cython.int:
+        """How many plies less a late move is searched at first. Never raises.
+
+        Ordering has put the good moves first, so the rest are looked at less deeply until one surprises.
+        (chessprogramming wiki: Late Move Reductions)
+        """
+        if depth < LATE_MOVE_DEPTH or number <= LATE_MOVE_COUNT:
+            return 0
+        if is_tactical(move) and not self.picker.is_losing(ply):
+            return 0
+        plies: cython.int = late_move_reduction(depth, number, self.line.worth[ply])
+        plies += self.line.cut_node[ply]
+        plies += not self.line.improving[ply]
+        plies -= on_pv
+        plies -= self.line.in_check[ply]
+        if plies > depth - 2:
+            plies = depth - 2
+        return plies if plies > 0 else 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def begin_root_move(self, move: cython.int, number: cython.int) -> cython.void:
         """Note how many nodes there were before, and tell whoever listens to a long search. Never raises."""
-        self.move_nodes = self.nodes
+        self.move_nodes = self.meter.nodes
         if self.talkative_at_us and now_us() >= self.talkative_at_us:
             with cython.gil:
-                self.on_root_move(move & 0xFFFF, number + 1)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def search_child(
-        self,
-        alpha: cython.int,
-        beta: cython.int,
-        depth: cython.int,
-        ply: cython.int,
-        number: cython.int,
-        reduction: cython.int,
-    ) -> cython.int:
-        """Score of the position after a move, from the mover's view. Never raises.
-
-        All but the first move are only asked whether they beat alpha, reduced ones cheaply first; the one that does
-        gets the full search that tells by how much.
-        """
-        on_pv: cython.bint = beta - alpha > 1
-        score: cython.int = alpha + 1
-        self.pv_length[ply + 1] = 0
-        if number > 0 or not on_pv:
-            score = -self.null_window_node(-alpha, depth - 1 - reduction, ply + 1)
-            if reduction and score > alpha:
-                score = -self.null_window_node(-alpha, depth - 1, ply + 1)
-        if on_pv and (number == 0 or alpha < score < beta):
-            score = -self.pv_node(-beta, -alpha, depth - 1, ply + 1)
-        return score
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_cutoff(self, start: cython.int, index: cython.int, depth: cython.int, ply: cython.int) -> cython.void:
-        """A quiet move refuted the position: remember it, and that the quiet ones before it did not. Never raises."""
-        move: cython.int = self.moves[index] & 0xFFFF
-        if is_tactical(move):
-            return
-        side: cython.int = self.position.side_to_move
-        self.history.remember_killer(move, ply)
-        self.history.reward(side, move, depth)
-        tried: cython.int
-        for tried in range(start, index):
-            move = self.moves[tried] & 0xFFFF
-            if not is_tactical(move):
-                self.history.punish(side, move, depth)
+                self.on_root_move(move, number)
 
     @cython.cfunc
     @cython.nogil

@@ -3,7 +3,8 @@
 
 An entry is two words, `key ^ data` and `data`: if two threads write at once, the halves no longer match and the entry
 reads as absent, so there is no lock (Hyatt, A lock-less transposition-table implementation). Four entries make a
-bucket of one cache line. From the low bits up the data holds move 16, score 16, depth 8, bound 2 and age 6.
+bucket of one cache line. From the low bits up the data holds move 16, score 16, depth 8, bound 2, age 6 and the
+static evaluation 16.
 """
 
 import mmap
@@ -38,6 +39,10 @@ else:
 
     def entry_age(entry: int) -> int:
         return entry >> 42 & 63
+
+    def entry_eval(entry: int) -> int:
+        """The static evaluation, or `score.NO_SCORE` if the side to move was in check."""
+        return (entry >> 48) - 32768
 
 
 BUCKET_BYTES = 64
@@ -109,7 +114,13 @@ class Table:
     @cython.nogil
     @cython.exceptval(check=False)
     def store(
-        self, key: u64, move: cython.int, score: cython.int, depth: cython.int, bound: cython.int
+        self,
+        key: u64,
+        move: cython.int,
+        score: cython.int,
+        depth: cython.int,
+        bound: cython.int,
+        static_eval: cython.int,
     ) -> cython.void:
         """Keep a result over the bucket's least valuable entry: the shallowest, oldest first. Never raises."""
         slot: u64 = scale(key, self.buckets) * 8
@@ -132,7 +143,8 @@ class Table:
                 least = worth
                 chosen = slot
             slot += 2
-        high: u64 = depth | bound << 8 | self.age << 10
+        evaluation: u64 = static_eval + 32768
+        high: u64 = depth | bound << 8 | self.age << 10 | evaluation << 16
         low: u64 = score + 32768
         entry = high << 32 | low << 16 | move
         self.slots[chosen] = key ^ entry

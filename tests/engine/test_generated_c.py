@@ -17,9 +17,11 @@ PROJECT = SOURCES.parent / "pyproject.toml"
 # Functions that cannot raise but hold something that could: the error would be printed as "Exception ignored" and 0
 # returned. Each with the reason why it never comes to that.
 HARMLESS = {
-    "engine.history.History.reward": "divides by HISTORY_LIMIT, which is not 0",
-    "engine.history.History.punish": "divides by HISTORY_LIMIT, which is not 0",
+    "engine.history.nudged": "divides by HISTORY_LIMIT, which is not 0",
+    "engine.history.History.correction": "divides by CORRECTION_SCALE, which is not 0",
+    "engine.history.History.learn_error": "divides by CORRECTION_WEIGHT, which is not 0",
     "engine.pruning.null_move_reduction": "divides by NULL_MOVE_DIVISOR, which is not 0",
+    "engine.pruning.late_move_reduction": "divides by LATE_MOVE_HISTORY, which is not 0",
     "engine.search.Search.pv_node": "its assert counts in the plain mode only: asserts are compiled away",
     "engine.search.Search.begin_root_move": "calls the listener, whose errors have nowhere else to go",
 }

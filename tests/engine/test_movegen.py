@@ -76,12 +76,12 @@ def test_no_accepted_position_can_overflow_a_move_list() -> None:
         for bishops in range(9 - pawns - knights)
         for rooks in range(9 - pawns - knights - bishops)
     )
-    sources = {name: (ENGINE / name).read_text() for name in ("movegen.py", "perft.py", "search.py", "search.pxd")}
+    sources = {name: (ENGINE / name).read_text() for name in ("movegen.py", "perft.py", "ordering.py", "ordering.pxd")}
     lists = [
         *re.finditer(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["movegen.py"]),
         re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["perft.py"]),
-        re.search(r"MOVES_PER_PLY = cython\.declare\(cython\.int, (\d+)\)", sources["search.py"]),
-        re.search(r"cdef int root_moves\[(\d+)\]", sources["search.pxd"]),
+        re.search(r"MOVES_PER_PLY = cython\.declare\(cython\.int, (\d+)\)", sources["ordering.py"]),
+        re.search(r"cdef int root_moves\[(\d+)\]", sources["ordering.pxd"]),
     ]
     sizes = [int(found[1]) for found in lists if found]
     assert len(sizes) == len(lists)
@@ -89,7 +89,7 @@ def test_no_accepted_position_can_overflow_a_move_list() -> None:
 
 
 def test_the_search_has_a_list_for_every_ply() -> None:
-    text = (ENGINE / "search.pxd").read_text()
+    text = (ENGINE / "ordering.pxd").read_text()
     all_plies, per_ply = (re.search(rf"cdef int {name}\[(\d+)\]", text) for name in ("moves", "root_moves"))
     assert all_plies
     assert per_ply

@@ -30,7 +30,7 @@ def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
     ],
 )
 def test_finds_mate(fen: str, move: str | None, mate: int) -> None:
-    result = think(fen, depth=6)
+    result = think(fen, depth=8)
     assert result.best_move == move
     if move is not None:
         assert result.report is not None
