@@ -6,6 +6,7 @@ a second signal with games running.
 """
 
 import argparse
+import faulthandler
 import os
 import platform
 import sys
@@ -17,10 +18,15 @@ from typing import Final
 from engine.facade import build_mode
 from lichessbot.api import Access
 from lichessbot.check import Check
-from lichessbot.config import TOKEN_VARIABLE, LoadedConfig, load_config
-from lichessbot.errors import ConfigError
+from lichessbot.config import LoadedConfig
+from lichessbot.credentials import TOKEN_VARIABLE
+from lichessbot.errors import ConfigError, StateError, StateNewer
 from lichessbot.journal import Journal, start_logging
+from lichessbot.reload import Settings
+from lichessbot.state_file import StateFile
+from lichessbot.store import Store
 from lichessbot.supervisor import ExitCode, Supervisor
+from lichessbot.systemd import ServiceManager
 from lichessbot.upgrade import upgrade
 from lichessbot.waits import Waits
 
@@ -79,7 +85,8 @@ def _command(
 
 
 def _run(options: argparse.Namespace) -> int:
-    loaded, waits = _load(options)
+    settings, waits = _load(options)
+    loaded = settings.loaded
     start_logging(sys.stderr, [loaded.token.get_secret_value()], verbose=options.verbose)
     journal = Journal()
     journal.info(
@@ -91,29 +98,40 @@ def _run(options: argparse.Namespace) -> int:
     )
     for warning in loaded.warnings:
         journal.warning("config", note=warning)
-    return Supervisor(loaded.config, _access(loaded, waits), waits).run()
+    faulthandler.enable()  # a watchdog's SIGABRT leaves in the log where every thread stood
+    if os.geteuid() == 0:
+        journal.warning("root", note="the bot needs no rights: run it as a user of its own (deploy/README.md)")
+    try:
+        store = Store(StateFile(loaded.state_dir))
+    except StateError as error:
+        journal.error("state", error=error)
+        return ExitCode.USAGE if isinstance(error, StateNewer) else ExitCode.FAILED
+    try:
+        return Supervisor(settings, _access(loaded, waits), waits, store, ServiceManager(os.environ)).run()
+    finally:
+        store.close()
 
 
 def _check(options: argparse.Namespace) -> int:
-    loaded, waits = _load(options)
-    passed = Check(loaded, waits, sys.stdout).run()
+    settings, waits = _load(options)
+    passed = Check(settings.loaded, waits, sys.stdout).run()
     return ExitCode.OK if passed else ExitCode.FAILED
 
 
 def _upgrade(options: argparse.Namespace) -> int:
-    loaded, waits = _load(options)
+    settings, waits = _load(options)
     answers = None if options.yes else sys.stdin
-    done = upgrade(_access(loaded, waits), waits, answers, sys.stdout)
+    done = upgrade(_access(settings.loaded, waits), waits, answers, sys.stdout)
     return ExitCode.OK if done else ExitCode.FAILED
 
 
-def _load(options: argparse.Namespace) -> tuple[LoadedConfig, Waits]:
+def _load(options: argparse.Namespace) -> tuple[Settings, Waits]:
     waits = Waits().scaled(_time_scale(os.environ))
-    return load_config(options.config, os.environ), waits
+    return Settings(options.config, os.environ), waits
 
 
 def _access(loaded: LoadedConfig, waits: Waits) -> Access:
-    return Access(loaded.config.url, loaded.token, waits)
+    return Access(loaded.config.url, loaded.token, waits, proxy=loaded.config.proxy)
 
 
 def _time_scale(environment: Mapping[str, str]) -> float:

@@ -4,6 +4,7 @@ What berserk offers goes through it. What it lacks goes through its requestor, h
 else; each such gap is named. Knows sessions, headers, time-outs and error bodies; retries nothing.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,9 +33,11 @@ from lichessbot.events import (
 from lichessbot.vocabulary import DeclineReason
 from lichessbot.waits import Waits
 
-# A line is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
+# A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
 LONGEST_LINE_BYTES = 1 << 20
+LONGEST_BODY_BYTES = 1 << 20
 _READ_BYTES = 1 << 16
+_LONGEST_COMPLAINT = 200  # characters of an error text, for the log
 _MOST_PLAYING = 50
 
 T = TypeVar("T")
@@ -48,6 +51,7 @@ class Access:
     token: SecretStr
     waits: Waits
     user_name: str | None = None
+    proxy: str | None = None
 
     @property
     def user_agent(self) -> str:
@@ -62,13 +66,19 @@ class Api:
     def __init__(self, access: Access, read_timeout: timedelta) -> None:
         """No answer, or no next byte of a stream, for `read_timeout` counts as unreachable."""
         self._access = access
-        self._session = _session(access, read_timeout)
+        self._adapter = _Adapter(access.waits.connect, read_timeout)
+        self._session = _session(access, self._adapter)
         self._client = berserk.Client(self._session, base_url=access.url)
         # The requestor is private in berserk 0.14: it is reached for here only.
         self._requestor = self._client.bots._r
 
     def close(self) -> None:
         self._session.close()
+
+    @property
+    def sent_at(self) -> float:
+        """When the latest request left, in monotonic seconds."""
+        return self._adapter.sent_at
 
     def account(self) -> Account:
         return self._ask(self._client.account.get, parse_account)
@@ -176,26 +186,45 @@ class _RawResponse(FormatHandler[Any]):
         return response
 
 
-class _TimeoutAdapter(HTTPAdapter):
-    """Gives every request a time-out: neither requests nor berserk has one of its own."""
+class _Adapter(HTTPAdapter):
+    """Gives every request a time-out and every body a bound: neither requests nor berserk has them."""
 
     def __init__(self, connect: timedelta, read: timedelta) -> None:
         super().__init__()
         self._timeout = (connect.total_seconds(), read.total_seconds())
+        self.sent_at = 0.0
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
         kwargs["timeout"] = kwargs.get("timeout") or self._timeout
-        return super().send(request, *args, **kwargs)
+        self.sent_at = time.monotonic()
+        response = super().send(request, *args, **kwargs)
+        if not kwargs.get("stream"):
+            _read_body(response)
+        return response
 
 
-def _session(access: Access, read_timeout: timedelta) -> requests.Session:
+def _read_body(response: requests.Response) -> None:
+    """Read the body, which `content` then holds. Raises Unreachable if it is endless."""
+    body = b""
+    for piece in response.iter_content(_READ_BYTES):
+        body += piece
+        if len(body) > LONGEST_BODY_BYTES:
+            response.close()
+            raise Unreachable(f"a body of more than {LONGEST_BODY_BYTES} bytes")
+    response._content = body
+
+
+def _session(access: Access, adapter: _Adapter) -> requests.Session:
     session = berserk.TokenSession(access.token.get_secret_value())
     # TokenSession leaves a plain dict, in which header names are case-sensitive.
     session.headers = CaseInsensitiveDict(session.headers)
     session.headers["User-Agent"] = access.user_agent
-    # An entry in ~/.netrc would replace the token by a password.
+    # An entry in ~/.netrc would replace the token by a password, and a proxy is only used if we are told to.
     session.trust_env = False
-    adapter = _TimeoutAdapter(access.waits.connect, read_timeout)
+    if access.proxy is not None:
+        session.proxies = {"http": access.proxy, "https": access.proxy}
+    # Lichess redirects no request of ours, and another host must never see the token.
+    session.max_redirects = 0
     session.mount("https://", adapter)
     session.mount("http://", adapter)
     return session
@@ -203,20 +232,21 @@ def _session(access: Access, read_timeout: timedelta) -> requests.Session:
 
 def _answer_error(response: requests.Response, default_pause: timedelta) -> ApiError:
     body = parse_error(_body(response))
-    text = (body.text if body else "") or response.reason or "no reason given"
+    text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_COMPLAINT]
     if response.status_code == 429:
         pause = (body.pause if body else None) or _retry_after(response) or default_pause
         return RateLimited(pause, text)
     if 400 <= response.status_code < 500:
-        return Refused(response.status_code, text)
+        return Refused(response.status_code, text, certain=body is not None)
     return Unreachable(f"{response.status_code}: {text}")
 
 
 def _body(response: requests.Response) -> bytes:
     """The body of a refusal, or nothing if it broke off: the status alone is an answer too."""
     try:
+        _read_body(response)
         return response.content
-    except (requests.RequestException, RuntimeError):
+    except (Unreachable, requests.RequestException, RuntimeError):
         return b""
 
 

@@ -5,19 +5,21 @@ Reads the account and tries the engine; changes nothing.
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from queue import Empty, SimpleQueue
 from typing import IO, Final
 
-from engine.facade import STARTING_FEN, Limits, build_mode
+from engine.facade import Limits, build_mode
 from lichessbot.api import Access, Api
 from lichessbot.config import Config, LoadedConfig
-from lichessbot.engine_process import EngineProcess
-from lichessbot.errors import ApiError, EngineError
-from lichessbot.messages import BestMove, EngineDied, Inbox, Search
+from lichessbot.errors import ApiError
+from lichessbot.messages import BestMove, Inbox, Report
+from lichessbot.self_test import SelfTest, fault
+from lichessbot.state_file import newer_than_ours
 from lichessbot.vocabulary import Scope
 from lichessbot.waits import Waits
 
-_SELF_TEST_MS: Final = 1000
+_THINKS_FOR: Final = timedelta(seconds=1)
 
 
 class Check:
@@ -34,6 +36,7 @@ class Check:
         for warning in self._loaded.warnings:
             self._say("note", warning)
         self._say("ok", "the configuration is valid")
+        self._check_state()
         self._check_account(self._loaded.config.url)
         self._check_engine()
         for line in intentions(self._loaded.config):
@@ -41,8 +44,16 @@ class Check:
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
         return self.passed
 
+    def _check_state(self) -> None:
+        newer = newer_than_ours(self._loaded.state_dir)
+        if newer is None:
+            self._say("ok", f"records are kept in {self._loaded.state_dir}")
+        else:
+            self._fail(newer)
+
     def _check_account(self, url: str) -> None:
-        api = Api(Access(url, self._loaded.token, self._waits), self._waits.house_answer)
+        access = Access(url, self._loaded.token, self._waits, proxy=self._loaded.config.proxy)
+        api = Api(access, self._waits.house_answer)
         try:
             info = api.token_info()
             if info is None:
@@ -65,37 +76,27 @@ class Check:
 
     def _check_engine(self) -> None:
         inbox: Inbox = SimpleQueue()
-        try:
-            engine = EngineProcess("self-test", self._loaded.config.engine, inbox, self._waits)
-        except EngineError as error:
-            self._fail(str(error))
-            return
-        try:
-            engine.search(Search(1, STARTING_FEN, False, (), Limits(move_time_ms=_SELF_TEST_MS)))
-            self._judge_engine(inbox)
-        finally:
-            engine.close()
-
-    def _judge_engine(self, inbox: Inbox) -> None:
-        patience = self._waits.engine_handshake + self._waits.engine_overrun
+        patience = self._waits.engine_handshake + self._waits.engine_overrun + _THINKS_FOR
+        limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
         started_at = time.monotonic()
+        test = SelfTest(self._loaded.config.engine, inbox, self._waits, limits)
         try:
-            report = inbox.get(timeout=patience.total_seconds() + _SELF_TEST_MS / 1000)
+            self._judge_engine(inbox.get(timeout=patience.total_seconds()), time.monotonic() - started_at)
         except Empty:
             self._fail("the engine does not answer")
-            return
-        match report:
-            case BestMove(move=str(move), summary=summary):
-                seconds = time.monotonic() - started_at
-                self._say(
-                    "ok",
-                    f"the engine ({build_mode()}) plays {move} after {seconds:.1f} s: "
-                    f"depth {summary.depth}, {summary.nodes} nodes",
-                )
-            case EngineDied(reason=reason):
-                self._fail(f"the engine died: {reason}")
-            case _:
-                self._fail("the engine finds no move in the start position")
+        finally:
+            test.close()
+
+    def _judge_engine(self, report: Report, seconds: float) -> None:
+        reason = fault(report)
+        if reason is not None:
+            self._fail(reason)
+        elif isinstance(report, BestMove):
+            self._say(
+                "ok",
+                f"the engine ({build_mode()}) plays {report.move} after {seconds:.1f} s: "
+                f"depth {report.summary.depth}, {report.summary.nodes} nodes",
+            )
 
     def _fail(self, text: str) -> None:
         self.passed = False
@@ -125,4 +126,5 @@ def intentions(config: Config) -> Iterator[str]:
     ]
     limit = ", ".join(filter(None, limits)) or "what its clock allows"
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
+    yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"

@@ -1,10 +1,10 @@
-"""How much time a game leaves us: for the search, for an engine that hangs, for a refused move.
+"""How much time a game leaves us: for the search, a hung engine, a refused move, a suspicion.
 
 Pure arithmetic on the clocks of one game state; `now` is monotonic seconds.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from engine.facade import Limits
@@ -15,6 +15,10 @@ from lichessbot.waits import Waits
 
 # Both first moves are free: the clock of the side to move runs from the third ply on.
 _FREE_PLIES: Final = 2
+# A first move is thought about as if no more were on the clock: opponents abort what does not begin.
+_FIRST_MOVE_CLOCK_MS: Final = 120_000
+# What Lichess writes for the clocks of a game that has none.
+_UNLIMITED_MS: Final = 2**31 - 1
 # An engine divides its clock by itself; past this much of it, it is told to stop.
 _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
@@ -24,8 +28,12 @@ _FIXED_TIME_MOVES: Final = 20
 _SHARE_FOR_STOPPING: Final = 1 / 4
 # And of that, the part the daemon's own search may use.
 _SHARE_FOR_THE_FALLBACK: Final = 1 / 8
-# When the pause Lichess asks for would lose the game, the move is tried again after this much.
+# When the pause Lichess asks for could lose the game, the move is tried again after this much.
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
+# Which it does if less than this would be left.
+_SHARE_AFTER_A_PAUSE: Final = 1 / 4
+# No other wait of ours takes more of the clock than this.
+_SHARE_FOR_A_RETRY: Final = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,8 @@ class GameClock:
     def read(cls, full: GameFull, state: GameState, colour: Colour, to_move: str, now: float) -> Self:
         """The clocks of `state`, just received, with `to_move` the side whose turn it is."""
         running = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
-        return cls(colour, full.clock is not None, running, state, now)
+        limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
+        return cls(colour, full.clock is not None or limited, running, state, now)
 
     def remaining_s(self, now: float) -> float:
         """What is left on our clock; endless without one. Never negative."""
@@ -60,6 +69,8 @@ class GameClock:
             return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=engine.move_time_ms or untimed_ms)
         white = self.colour is Colour.WHITE
         ours_ms = max(1, int(self.remaining_s(now) * 1000))
+        if not self.running:
+            ours_ms = min(ours_ms, _FIRST_MOVE_CLOCK_MS)
         return Limits(
             white_time_ms=ours_ms if white else self.state.wtime,
             black_time_ms=self.state.btime if white else ours_ms,
@@ -91,8 +102,9 @@ class GameClock:
         if limits.move_time_ms is not None:
             overrun_s = waits.engine_overrun.total_seconds()
             patience_s = min(patience_s, limits.move_time_ms / 1000 + overrun_s)
-        if not self.running:
-            # Nothing is lost by waiting for an engine that is still starting.
+        if self.timed and not self.running:
+            # Only the opponent's patience is lost by waiting for an engine that is still starting.
+            patience_s = min(patience_s, waits.first_move_pause.total_seconds())
             patience_s += waits.engine_handshake.total_seconds()
         return patience_s
 
@@ -104,10 +116,33 @@ class GameClock:
         """How long the daemon's own search may take when no engine answers."""
         return min(waits.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
 
+    def retry_pause_s(self, planned_s: float, waits: Waits, now: float) -> float:
+        """How long to wait before the next try, where `planned_s` would be right if time were no matter."""
+        floor_s = min(planned_s, waits.retry_floor.total_seconds())
+        return max(floor_s, min(planned_s, self.remaining_s(now) * _SHARE_FOR_A_RETRY))
+
+    def silence_s(self, waits: Waits, now: float) -> float:
+        """How long the opponent may take before we ask whether their move was lost.
+
+        Our clock may be running without our knowing it, so the less it shows, the sooner.
+        """
+        share_s = self.remaining_s(now) * _SHARE_FOR_A_RETRY
+        return max(waits.silence_floor.total_seconds(), min(waits.silence_ceiling.total_seconds(), share_s))
+
     def refused_move_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
-        """When to send a move again after a 429 that asks for a pause of `asked_s`."""
+        """When to send a move again after a 429 that asks for a pause of `asked_s`.
+
+        As asked if the clock survives that with enough for the moves to come; before the clock runs
+        it is the opponent's patience that counts.
+        """
         spacing_s = waits.rate_limit_spacing.total_seconds()
         remaining_s = self.remaining_s(now)
-        if not self.running or asked_s + spacing_s < remaining_s:
+        if self.timed and not self.running:
+            return min(asked_s, waits.first_move_pause.total_seconds())
+        if asked_s <= remaining_s * (1 - _SHARE_AFTER_A_PAUSE):
             return asked_s
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
+
+    def unseen_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
+        """When to open a lost stream again; the opponent may have moved the moment it was lost."""
+        return replace(self, running=True).refused_move_pause_s(asked_s, waits, now)

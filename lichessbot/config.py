@@ -1,13 +1,11 @@
 """The configuration: YAML text to typed, frozen models, with every problem reported at once.
 
-Knows the keys, their ranges and defaults, and where the token comes from; knows nothing of what
-they are used for. Keys shared with lichess-bot keep their names and meaning. With no file at all
+Knows the keys, their ranges and defaults, and in which order a token is looked for; knows nothing
+of what they are used for. Keys shared with lichess-bot keep their names and meaning. With no file at all
 the defaults and the environment are enough to run.
 """
 
 import difflib
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,12 +18,11 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, Strict, ValidationError
 from pydantic_core import ErrorDetails
 
+from lichessbot.credentials import TOKEN_VARIABLE, exposure, read_token, token_complaint
 from lichessbot.errors import ConfigError
 from lichessbot.vocabulary import Mode, Speed, Variant
 
-TOKEN_VARIABLE = "LICHESS_BOT_TOKEN"
-_TOKEN_SYNTAX = re.compile(r"[A-Za-z0-9_]{1,1024}")
-
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
 
 # Keys of lichess-bot that have no counterpart here (yet), and what to do instead.
@@ -76,6 +73,14 @@ _NOT_OURS = {
 }
 
 
+# Keys of which the first must not be above the second.
+_BOUNDS = (
+    ("challenge", "min_increment", "max_increment"),
+    ("challenge", "min_base", "max_base"),
+    ("engine", "min_move_overhead_ms", "max_move_overhead_ms"),
+)
+
+
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) != len(values):
         raise ValueError("Input should be a list without repeated entries")
@@ -91,6 +96,13 @@ def _server_address(text: str) -> str:
     if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
         raise ValueError("Input should be an address such as https://lichess.org, without a path")
     return text.rstrip("/")
+
+
+def _folder(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("Input should be a folder below the home of a user who exists") from error
 
 
 Number = Annotated[int, Strict()]
@@ -118,7 +130,11 @@ class ChallengeConfig(_Section):
 
 
 class EngineConfig(_Section):
-    """How strongly and how long the engine thinks; None leaves that limit out."""
+    """How strongly and how long the engine thinks; None leaves that limit out.
+
+    What is kept back for the network is `move_overhead_ms` until enough round trips are known, then
+    their percentile between the two bounds.
+    """
 
     hash_mb: Annotated[Number, Field(ge=1, le=65536)] = 64
     threads: Annotated[Number, Field(ge=1, le=64)] = 1
@@ -126,6 +142,9 @@ class EngineConfig(_Section):
     nodes: Annotated[Number, Field(ge=1)] | None = None
     move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
     move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 200
+    move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
+    min_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 20
+    max_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 2000
 
 
 class Config(_Section):
@@ -134,7 +153,10 @@ class Config(_Section):
     token: SecretStr | None = None
     token_file: Path | None = None
     url: Annotated[Text, AfterValidator(_server_address)] = "https://lichess.org"
+    proxy: Annotated[Text, AfterValidator(_server_address)] | None = None
+    state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
+    stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
     challenge: ChallengeConfig = ChallengeConfig()
     engine: EngineConfig = EngineConfig()
 
@@ -143,6 +165,11 @@ class Config(_Section):
         """How long an opponent may leave the first move undone."""
         return timedelta(seconds=self.abort_time)
 
+    @property
+    def leave_after(self) -> timedelta:
+        """How long games may go on after the first signal."""
+        return timedelta(seconds=self.stop_grace)
+
 
 @dataclass(frozen=True)
 class LoadedConfig:
@@ -150,6 +177,7 @@ class LoadedConfig:
 
     config: Config
     token: SecretStr
+    state_dir: Path
     warnings: tuple[str, ...] = ()
 
 
@@ -163,13 +191,30 @@ def load_config(path: Path | None, environment: Mapping[str, str]) -> LoadedConf
     token = _token(source, path, environment)
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
-    return LoadedConfig(config, token, tuple(source.warnings))
+    if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in _LOOPBACK:
+        source.warnings.append(f"everybody on the way to {config.url} can read the token: use https://")
+    return LoadedConfig(config, token, _state_dir(config, path, environment), tuple(source.warnings))
 
 
-def default_values() -> dict[str, object]:
-    """Every key with its default, dotted, for documentation and its test."""
+def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]) -> Path:
+    """Where records are kept: as configured, where systemd says, or where the user's programs keep theirs."""
+    if config.state_dir is not None:
+        return _beside(path, config.state_dir)
+    if given := environment.get("STATE_DIRECTORY", "").partition(":")[0]:
+        return Path(given)
+    home = environment.get("XDG_STATE_HOME") or environment.get("HOME", "") + "/.local/state"
+    return Path(home) / "lichessbot"
+
+
+def _beside(path: Path | None, name: Path) -> Path:
+    """A relative name is meant from where the config file stands, whatever the current folder."""
+    return (path.parent if path else Path()) / name
+
+
+def dotted_values(config: Config) -> dict[str, object]:
+    """Every key with its value, sections dotted."""
     values: dict[str, object] = {}
-    for name, value in Config():
+    for name, value in config:
         if isinstance(value, _Section):
             values.update({f"{name}.{key}": default for key, default in value})
         else:
@@ -251,7 +296,7 @@ class _Source:
             for details in error.errors(include_url=False):
                 self._note(details)
             return None
-        self._check_bounds(config.challenge)
+        self._check_bounds(config)
         return config
 
     def _note(self, details: ErrorDetails) -> None:
@@ -266,12 +311,14 @@ class _Source:
         shown = "" if path[0] == "token" else f", found {details['input']!r}"
         self.problem(path, expected + shown)
 
-    def _check_bounds(self, challenge: ChallengeConfig) -> None:
-        for low, high in (("min_increment", "max_increment"), ("min_base", "max_base")):
-            smallest, largest = getattr(challenge, low), getattr(challenge, high)
+    def _check_bounds(self, config: Config) -> None:
+        for section, low, high in _BOUNDS:
+            values = getattr(config, section)
+            smallest, largest = getattr(values, low), getattr(values, high)
             if smallest > largest:
-                limit = f"challenge.{high} = {largest}"
-                self.problem(("challenge", low), f"expected at most {limit}, found {smallest}")
+                limit = f"{section}.{high} = {largest}"
+                self.problem((section, low), f"expected at most {limit}, found {smallest}")
+        challenge = config.challenge
         if challenge.only_bot and not challenge.accept_bot:
             self.problem(("challenge", "only_bot"), "expected accept_bot to be true as well, found false")
 
@@ -279,6 +326,10 @@ class _Source:
         """The value of a top-level key if it is text, else nothing: `validated` complains of it."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
+
+    def warn(self, text: str | None) -> None:
+        if text is not None:
+            self.warnings.append(text)
 
     def problem(self, path: KeyPath, text: str, line: int | None = None) -> None:
         line = line or self.line_of(path)
@@ -301,31 +352,23 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
     text = environment.get(TOKEN_VARIABLE, "").strip()
     if not text and source.text("token_file"):
         key = ("token_file",)
-        # A relative name is meant from where the config file stands, whatever the current folder.
-        token_path = (path.parent if path else Path()) / Path(source.text("token_file")).expanduser()
+        token_path = Path(source.text("token_file"))
         try:
-            text = token_path.read_text(encoding="utf-8").partition("\n")[0].strip()
+            token_path = _beside(path, token_path.expanduser())
+            text = read_token(token_path)
         except (OSError, ValueError, RuntimeError) as error:
             source.problem(key, f"cannot be read: {token_path}: {error.__class__.__name__}")
             return None
+        source.warn(exposure(token_path))
     elif not text:
         key, text = ("token",), source.text("token").strip()
-    if _TOKEN_SYNTAX.fullmatch(text):
-        return SecretStr(text)
-    source.problem(key, _token_complaint(text))
-    return None
-
-
-def _token_complaint(text: str) -> str:
-    """What is wrong with a token, without showing it."""
-    if not text:
-        return (
-            f"no token: set {TOKEN_VARIABLE}, token_file or token; "
-            "make one at /account/oauth/token on Lichess, signed in as the bot"
-        )
-    strange = {mark for mark in text if not (mark.isascii() and (mark.isalnum() or mark == "_"))}
-    names = ", ".join(sorted(unicodedata.name(mark, "an unnamed character").lower() for mark in strange))
-    return f"expected up to 1024 letters, digits and _, found {names or 'more'}"
+    if path is not None and source.text("token"):
+        source.warn(exposure(path))
+    complaint = token_complaint(text)
+    if complaint is not None:
+        source.problem(key, complaint)
+        return None
+    return SecretStr(text)
 
 
 def _valid_keys(path: Sequence[str | int]) -> list[str]:

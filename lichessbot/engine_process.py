@@ -1,8 +1,9 @@
 """The engine as a child process over UCI: searches in, best moves on the queue out.
 
 Knows the protocol, the process and its end; not whose clock runs or which move is good. The child
-has a process session of its own (a Ctrl-C in the terminal does not reach it), a lower priority
-than the daemon, no token in its environment, and quits when its input closes: it cannot outlive us.
+has a process group of its own (a Ctrl-C in the terminal does not reach it), a lower priority than
+the daemon and no token in its environment. It cannot outlive us: it quits when its input
+closes, and where the system can, it is killed with the thread that started it, even if it hangs.
 """
 
 import os
@@ -11,13 +12,16 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
 from typing import IO
 
 from engine.facade import Board, Engine, Limits
-from lichessbot.config import TOKEN_VARIABLE, EngineConfig
+from lichessbot.config import EngineConfig
+from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.journal import Journal
 from lichessbot.messages import BestMove, EngineDied, Inbox, Search, SearchSummary
@@ -26,14 +30,22 @@ from lichessbot.waits import Waits
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 _NICENESS = 5
 _LONGEST_LINE_BYTES = 1 << 16
+# Ten thousand lines a second, or two mebibytes: no engine has that much to say.
+_MOST_OUTPUT_PER_S = 1 << 21
+_COST_OF_A_LINE = 200
+# Its error output goes to the log, which should not fill a disk.
+_MOST_ERRORS_PER_S = 100 * _COST_OF_A_LINE
 _FALLBACK_HASH_MB = 1
+# What a child takes beside its table, measured; and what is left to the rest of the machine.
+_WITHOUT_HASH_MB = 40
+_SHARE_FOR_ENGINES = 3 / 4
 
 
 class EngineProcess:
     """One running engine. Its answers and its end arrive on the queue, never as return values.
 
-    Methods are for one thread and never wait for the engine. After the engine died, which is
-    reported once, they do nothing.
+    Methods are for one thread, with which the engine ends, and never wait for the engine. After it
+    died, which is reported once, they do nothing.
     """
 
     def __init__(
@@ -56,9 +68,13 @@ class EngineProcess:
         self._death: str | None = None
         self._summary = SearchSummary()
         self._chess960 = False
+        self._overhead_ms = config.move_overhead_ms
+        self._overhead_is_new = False
+        self._asked_at = 0.0
         self._process = _start(command)
         self._handshake = threading.Timer(waits.engine_handshake.total_seconds(), self._kill_silent)
         self._handshake.daemon = True
+        os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._handshake.start()
         threading.Thread(target=self._read_output, name=f"engine-{game_id}", daemon=True).start()
         threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
@@ -69,10 +85,15 @@ class EngineProcess:
         """False from the moment the engine is known to be dead."""
         return self._death is None
 
-    def search(self, search: Search) -> None:
-        """Answer `search`, as soon as a search under way has stopped; that one is dropped."""
+    def search(self, search: Search, overhead_ms: int | None = None) -> None:
+        """Answer `search`, as soon as a search under way has stopped; that one is dropped.
+
+        `overhead_ms` is kept back for the network, on this move and on those to come.
+        """
         with self._lock:
             self._next = search
+            if overhead_ms is not None and overhead_ms != self._overhead_ms:
+                self._overhead_ms, self._overhead_is_new = overhead_ms, True
             if self._running is not None:
                 self._write("stop")
             else:
@@ -98,15 +119,22 @@ class EngineProcess:
         if self._running.chess960 != self._chess960:
             self._chess960 = self._running.chess960
             self._write(f"setoption name UCI_Chess960 value {str(self._chess960).lower()}")
+        if self._overhead_is_new:
+            self._overhead_is_new = False
+            self._write(f"setoption name Move Overhead value {self._overhead_ms}")
         moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
         self._write(f"position fen {self._running.initial_fen}{moves}", _go(self._running.limits))
+        self._asked_at = time.monotonic()
 
     def _read_output(self) -> None:
         """The reader thread: every line of the engine, until it ends."""
+        pace = _Pace(_MOST_OUTPUT_PER_S)
         with _pipe(self._process.stdout) as output:
-            while line := output.readline(_LONGEST_LINE_BYTES):
+            while (line := output.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
                 self._take(line.decode("utf-8", "replace").split())
-        self._kill("ended by itself")
+        self._kill("babbles" if line else "ended by itself")
+        # Only this thread waits, and only after the kill: until then the id cannot be another's.
+        self._process.wait()
         with self._lock:
             search = self._running or self._next
             if not self._closing:
@@ -130,21 +158,28 @@ class EngineProcess:
     def _answer(self, search: Search, move: str) -> None:
         legal = None if move in ("(none)", "0000") else move
         if not self._closing:
-            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary))
+            took_s = time.monotonic() - self._asked_at
+            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary, took_s))
 
     def _read_errors(self) -> None:
         """The error output goes to the log, line by line."""
+        pace = _Pace(_MOST_ERRORS_PER_S)
         with _pipe(self._process.stderr) as errors:
-            while line := errors.readline(_LONGEST_LINE_BYTES):
+            while (line := errors.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
                 self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
+        if line:
+            self._kill("babbles on its error output")
 
     def _write(self, *lines: str) -> None:
+        text = "".join(f"{line}\n" for line in lines).encode()
         try:
-            stdin = _pipe(self._process.stdin)
-            stdin.write("".join(f"{line}\n" for line in lines).encode())
-            stdin.flush()
+            written = os.write(_pipe(self._process.stdin).fileno(), text)
+        except BlockingIOError:
+            written = 0
         except (OSError, ValueError):
             return  # It is gone; the reader thread sees the end of its output and reports it.
+        if written < len(text):
+            self._kill("does not read its input")
 
     def _kill_silent(self) -> None:
         self._kill("no answer to isready in time")
@@ -156,14 +191,37 @@ class EngineProcess:
                 return
             self._death = reason
             try:
-                # The child leads its group, and until `wait` below its id cannot be another's.
+                # The child leads its group.
                 os.killpg(self._process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 self._journal.debug("engine.gone")  # macOS denies signals to the already dead
-            self._process.wait()
             self._handshake.cancel()
             with suppress(BrokenPipeError):  # what it did not read is lost with it
                 _pipe(self._process.stdin).close()
+
+
+def fitted(config: EngineConfig, engines: int, available_mb: int | None) -> EngineConfig:
+    """`config` with a table small enough for so many engines at a time; unchanged if nobody knows what is free."""
+    if available_mb is None:
+        return config
+    most_mb = max(1, int(available_mb * _SHARE_FOR_ENGINES / engines) - _WITHOUT_HASH_MB)
+    return config.model_copy(update={"hash_mb": min(config.hash_mb, most_mb)})
+
+
+class _Pace:
+    """Whether a child talks no faster than anybody could listen."""
+
+    def __init__(self, most_per_s: int) -> None:
+        self._most_per_s = most_per_s
+        self._since = time.monotonic()
+        self._heard = 0
+
+    def allows(self, line: bytes) -> bool:
+        now = time.monotonic()
+        if now - self._since > 1.0:
+            self._since, self._heard = now, 0
+        self._heard += len(line) + _COST_OF_A_LINE
+        return self._heard <= self._most_per_s
 
 
 def fallback_move(board: Board, time_s: float) -> str | None:
@@ -177,20 +235,31 @@ def fallback_move(board: Board, time_s: float) -> str | None:
 
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    nice = shutil.which("nice")
-    lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
     environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
     try:
         return subprocess.Popen(
-            [*lower_priority, *command],
+            [*_wrappers(), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
-            start_new_session=True,
+            # Not a session of its own: the kernel may share out the processor by sessions, and an
+            # engine's lower priority would then count for nothing against us.
+            process_group=0,
         )
     except OSError as error:
         raise EngineError(f"the engine does not start: {error}") from error
+
+
+@cache
+def _wrappers() -> Sequence[str]:
+    """The programs, as far as this system has them, that start the engine as it should run."""
+    nice, setpriv = shutil.which("nice"), shutil.which("setpriv")
+    lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
+    dies_with_us = (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+    if dies_with_us and subprocess.run([*dies_with_us, "true"], capture_output=True).returncode != 0:
+        dies_with_us = ()  # a smaller implementation, without this option
+    return (*lower_priority, *dies_with_us)
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -3,6 +3,10 @@
 LichessBotError
 ├── ConfigError             the config file, the environment or the token file is wrong
 ├── EngineError             the engine child does not start or does not answer
+├── StateError              the state folder cannot be used
+│   ├── StateLocked         another daemon uses it
+│   ├── StateNewer          a newer version wrote it
+│   └── StateFailed         the disk is full, read-only or broken: nothing is recorded for now
 ├── UnreadableLine          a line or body that is not the JSON the contract promises
 └── ApiError                a request to Lichess did not succeed
     ├── Refused             an answer: 4xx with its text; repeating it changes nothing
@@ -30,6 +34,22 @@ class EngineError(LichessBotError):
     """The engine child does not start or does not answer."""
 
 
+class StateError(LichessBotError):
+    """The state folder cannot be used."""
+
+
+class StateLocked(StateError):
+    """Another daemon uses it: two with one token would take each other's streams away."""
+
+
+class StateNewer(StateError):
+    """A newer version wrote it, and only a person can say which version is meant."""
+
+
+class StateFailed(StateError):
+    """The disk is full, read-only or broken: nothing is recorded for now, and games go on."""
+
+
 class UnreadableLine(LichessBotError):
     """A line or body that is not the JSON the contract promises."""
 
@@ -37,19 +57,27 @@ class UnreadableLine(LichessBotError):
 class ApiError(LichessBotError):
     """A request to Lichess did not succeed."""
 
-
-class Refused(ApiError):
-    """Lichess said no: a status from 400 to 499 other than 429, with the text it gave."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(f"{status}: {text}")
-        self.status = status
-        self.text = text
-
     @property
     def denies_token(self) -> bool:
         """The token is unknown, expired or lacks a scope: no later request will fare better."""
-        return self.status in (401, 403)
+        return False
+
+
+class Refused(ApiError):
+    """Lichess said no: a status from 400 to 499 other than 429, with the text it gave.
+
+    `certain` is false if the body is not in Lichess's own form: perhaps something in between said it.
+    """
+
+    def __init__(self, status: int, text: str, *, certain: bool = True) -> None:
+        super().__init__(f"{status}: {text}")
+        self.status = status
+        self.text = text
+        self.certain = certain
+
+    @property
+    def denies_token(self) -> bool:
+        return self.certain and self.status in (401, 403)
 
 
 class RateLimited(ApiError):

@@ -2,11 +2,14 @@
 
 Section numbers are those of the API contract the models follow. Lenient on purpose: unknown fields
 are ignored, null counts as absent, unknown event types become `UnknownEvent`, and only what the
-daemon cannot do without is required. Equal things have different shapes in different streams
-(status, perf, clock, players); each model says in its docstring which shape it is.
+daemon cannot do without is required: of a game, whatever else is malformed counts as absent too.
+Equal things have different shapes in different streams (status, perf, clock, players); each model
+says in its docstring which shape it is.
 """
 
 import json
+import math
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
@@ -107,10 +110,17 @@ class GameInfo(_Payload):
     variant: VariantRef
     speed: str = ""
     rated: bool = False
+    is_my_turn: bool | None = Field(default=None, alias="isMyTurn")
+    seconds_left: int | None = Field(default=None, alias="secondsLeft")
     opponent: Opponent = Opponent()
     status: StatusRef | None = None
     winner: Colour | None = None
     compat: Compat = Compat()
+
+    @property
+    def urgency(self) -> tuple[bool, float]:
+        """Sorts games: those first in which our clock runs, with the least time left."""
+        return not self.is_my_turn, math.inf if self.seconds_left is None else self.seconds_left
 
     @model_validator(mode="before")
     @classmethod
@@ -176,7 +186,7 @@ class Player(_Payload):
 class GameState(_Payload):
     """Section 5: all moves since `initialFen`, and the clocks in ms at the moment of writing."""
 
-    moves: str = ""
+    moves: str
     wtime: int
     btime: int
     winc: int = 0
@@ -194,6 +204,7 @@ class GameFull(_Payload):
     black: Player = Player()
     initial_fen: str = Field(default=STANDARD_START, alias="initialFen")
     clock: Clock | None = None
+    days_per_turn: int | None = Field(default=None, alias="daysPerTurn")
     state: GameState
 
 
@@ -284,6 +295,10 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
 }
 
 
+# Of a challenge nothing may be guessed; of a game in progress, whatever can be read helps to play it.
+_STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
+
+
 def parse_house_event(line: bytes) -> StreamLine:
     """One line of the event stream. Raises UnreadableLine."""
     return _parse_event(line, _HOUSE_EVENTS)
@@ -303,7 +318,7 @@ def parse_playing(body: Any) -> tuple[GameInfo, ...]:
     """The list of games in the reply of `/api/account/playing`. Raises UnreadableLine."""
     if not isinstance(body, list):
         raise UnreadableLine(f"not a list of games: {type(body).__name__}")
-    return tuple(_validated(GameInfo, game) for game in body)
+    return tuple(_salvaged(GameInfo, game) for game in body)
 
 
 def parse_token_test(body: Any, token: str) -> TokenInfo | None:
@@ -330,7 +345,7 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
-    event: StreamLine = _validated(model, data)
+    event: StreamLine = _validated(model, data) if model in _STRICT else _salvaged(model, data)
     return event
 
 
@@ -338,11 +353,36 @@ def _validated(model: type[_Model], data: Any) -> _Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        complaints = "; ".join(
-            f"{'.'.join(map(str, details['loc']))}: {details['msg']}"
-            for details in error.errors(include_url=False, include_input=False)
-        )
-        raise UnreadableLine(f"{model.__name__}: {complaints}") from error
+        raise UnreadableLine(_complaint(model, error)) from error
+
+
+def _salvaged(model: type[_Model], data: Any) -> _Model:
+    """What remains of `data` when everything malformed is left out, as long as what is required remains."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        for details in error.errors(include_url=False, include_input=False):
+            data = _without(data, details["loc"])
+        return _validated(model, data)
+
+
+def _without(data: Any, path: Sequence[int | str]) -> Any:
+    """A copy of nested dicts that lacks the value at the end of `path`, as far as that exists."""
+    if not path or not isinstance(data, dict) or path[0] not in data:
+        return data
+    key, *rest = path
+    inner = data[key]
+    if rest and isinstance(inner, dict) and rest[0] in inner:
+        return {**data, key: _without(inner, rest)}
+    return {name: value for name, value in data.items() if name != key}
+
+
+def _complaint(model: type[BaseModel], error: ValidationError) -> str:
+    """What is wrong, without what was found there: that may be long."""
+    return f"{model.__name__}: " + "; ".join(
+        f"{'.'.join(map(str, details['loc']))}: {details['msg']}"
+        for details in error.errors(include_url=False, include_input=False)
+    )
 
 
 def _joined(texts: Any) -> str:

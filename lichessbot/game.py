@@ -1,22 +1,20 @@
 """One game as a state machine: what happened goes in, what to do comes out.
 
-Pure: no I/O, no threads, no clock; `now` is monotonic seconds, passed in. The position is rebuilt
-from the start position and the whole move list at every state, which may be shorter than before.
-A move that was found is owed until the stream shows it or the game is over; Lichess never gets two
-different moves for one ply unless the stream was read in between.
+Pure: no I/O, no threads, no clock; `now` is monotonic seconds, passed in. Every state tells the
+whole list of moves. A list that no longer begins with the moves we know is believed only from a new
+connection: an old line may come late, and Lichess never gets two different moves for one ply unless
+the stream was read in between.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum, auto
 from typing import Final
 
 from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
-from lichessbot.backoff import Backoff
+from lichessbot.actions import Action, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
 from lichessbot.clock import GameClock
 from lichessbot.config import Config
-from lichessbot.errors import RateLimited, Refused
 from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameState
 from lichessbot.messages import (
     Abort,
@@ -28,85 +26,21 @@ from lichessbot.messages import (
     Resign,
     Search,
     SendMove,
+    Standing,
     StreamEvent,
+    StreamLost,
+    StreamOpened,
     StreamRefused,
 )
+from lichessbot.owed_move import OwedMove
+from lichessbot.stream_watch import StreamWatch
 from lichessbot.vocabulary import Colour, GameStatus, Variant
 from lichessbot.waits import Waits
 
 # Until both have moved a game can be aborted, and Lichess ends it by itself only days later.
 _ABORTABLE_PLIES: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Think:
-    """Ask the engine, starting one if none runs; a search under way is dropped."""
-
-    search: Search
-
-
-@dataclass(frozen=True, slots=True)
-class StopThinking:
-    """Have the engine answer now."""
-
-
-@dataclass(frozen=True, slots=True)
-class KillEngine:
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fallback:
-    """Find a legal move without the engine, as the answer to `search_id`."""
-
-    search_id: int
-    board: Board
-    time_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReopenStream:
-    """Read the game anew from a new connection."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class GameOver:
-    """Nothing more to do; always the last action."""
-
-    status: GameStatus
-    winner: Colour | None
-    plies: int
-
-
-Action = Think | StopThinking | KillEngine | Fallback | ReopenStream | GameOver | SendMove | Abort | Resign
-
-
-class _Stage(Enum):
-    """Where an owed move stands."""
-
-    SENT = auto()
-    """On its way: an answer will come."""
-    WAITING = auto()
-    """To be sent again when due."""
-    PLAYED = auto()
-    """Acknowledged: the stream should show it before it is due."""
-    DOUBTED = auto()
-    """Refused, or acknowledged and not shown: nothing is sent before the stream was read anew."""
-
-
-@dataclass(slots=True)
-class _OwedMove:
-    command: SendMove
-    moves_before: tuple[str, ...]
-    backoff: Backoff
-    stage: _Stage = _Stage.SENT
-    due_at: float | None = None
-
-    def move_on(self, stage: _Stage, due_at: float | None = None) -> None:
-        self.stage = stage
-        self.due_at = due_at
+# A state that our rules refuse is read so often before the game is resigned.
+_READINGS: Final = 3
 
 
 @dataclass(slots=True)
@@ -129,18 +63,24 @@ class _Ending:
 class Game:
     """The state of one game, from its announcement to its end."""
 
-    def __init__(self, game_id: str, our_id: str, config: Config, waits: Waits) -> None:
+    def __init__(
+        self, game_id: str, our_id: str, config: Config, waits: Waits, announced_colour: Colour | None = None
+    ) -> None:
         self.game_id = game_id
         self._our_id = our_id
         self._config = config
         self._waits = waits
         self._full: GameFull | None = None
-        self._colour = Colour.WHITE
+        self._colour = announced_colour
         self._board = Board()
+        self._told: tuple[str, ...] = ()
         self._clock: GameClock | None = None
+        self._watch = StreamWatch(waits)
+        self._rereading = False
+        self._misreadings = 0
         self._searches = 0
         self._thought: _Thought | None = None
-        self._owed: _OwedMove | None = None
+        self._owed: OwedMove | None = None
         self._ending: _Ending | None = None
         self._over = False
 
@@ -151,8 +91,9 @@ class Game:
             self._thought.due_at if self._thought else None,
             self._owed.due_at if self._owed else None,
             self._ending.due_at if self._ending else None,
+            self._watch.wake_at,
         )
-        return min((moment for moment in moments if moment is not None), default=None)
+        return None if self._over else min((moment for moment in moments if moment is not None), default=None)
 
     def handle(self, report: Report, now: float) -> list[Action]:
         """What to do about a report that concerns this game."""
@@ -170,64 +111,105 @@ class Game:
                 yield from self._read_state(self._full, state, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)):
                 status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
-                yield self._end(status, game.winner, len(self._moves))
-            case StreamRefused():
-                yield self._end(GameStatus.UNKNOWN_FINISH, None, len(self._moves))
+                yield self._end(status, game.winner)
+            case StreamOpened():
+                self._watch.opened(now)
+            case StreamLost(retry_in=retry_in):
+                self._watch.lost(_s(retry_in), self._clock, now)
+            case StreamRefused(status=status, text=text):
+                yield from self._watch.refused(f"{status}: {text}", now)
+            case Standing():
+                yield from self._compare(report, now)
             case BestMove(search_id=search_id, move=move):
                 yield from self._take_best_move(search_id, move, now)
             case EngineDied(search_id=search_id, reason=reason):
                 if self._thought is not None and self._thought.search.search_id == search_id:
                     yield from self._replace_engine(self._thought, reason, now)
-            case CommandDone() | CommandFailed() if self._owed and self._owed.command == report.command:
-                yield from self._hear_answer(self._owed, report, now)
+            case CommandDone() | CommandFailed() if self._owed and self._clock:
+                yield from self._owed.hear(report, self._clock, now)
 
     def _keep_time(self, now: float) -> Iterator[Action]:
         if self._thought is not None and _is_due(self._thought.due_at, now):
             yield from self._hurry_engine(self._thought, now)
-        if self._owed is not None and _is_due(self._owed.due_at, now):
-            yield from self._pursue_move(self._owed)
+        if self._owed is not None:
+            yield from self._owed.pursue(now)
         if self._ending is not None and _is_due(self._ending.due_at, now):
             self._ending.due_at = now + _s(self._waits.abort_retry)
             yield self._ending.command
+        yield from self._watch.tick(self._clock, now)
 
     # What the stream says
 
     def _read_full(self, full: GameFull, now: float) -> Iterator[Action]:
-        if self._our_id not in (full.white.id, full.black.id):
-            yield self._end(GameStatus.UNKNOWN_FINISH, None, len(self._moves))
+        colour = self._our_colour(full)
+        if colour is None:
+            yield self._end(GameStatus.UNKNOWN_FINISH, None)
             return
-        self._full = full
-        self._colour = Colour.WHITE if full.white.id == self._our_id else Colour.BLACK
+        self._full, self._colour = full, colour
+        self._rereading = False
         yield from self._read_state(full, full.state, now, fresh=True)
+
+    def _our_colour(self, full: GameFull) -> Colour | None:
+        """The side with our id; what was announced if neither has one; None if both are others."""
+        if self._our_id == full.white.id:
+            return Colour.WHITE
+        if self._our_id == full.black.id:
+            return Colour.BLACK
+        return self._colour if None in (full.white.id, full.black.id) else None
 
     def _read_state(self, full: GameFull, state: GameState, now: float, *, fresh: bool) -> Iterator[Action]:
         """Take over what the stream says; `fresh` if it was written for a new connection."""
+        assert self._colour is not None, "known since the first full state"
         if state.status.is_over:
             yield self._end(state.status, state.winner, len(state.moves.split()))
             return
+        self._watch.told(now, fresh=fresh)
         try:
-            self._board = _board(full, state)
+            board = self._follow(full, state)
         except (InvalidFen, InvalidMove) as error:
             yield from self._cannot_follow(str(error), now, fresh=fresh)
             return
-        self._clock = GameClock.read(full, state, self._colour, self._board.turn, now)
-        if self._owed is not None and self._owed.moves_before != self._moves:
+        self._misreadings = 0
+        if self._ending is not None and isinstance(self._ending.command, Resign):
+            self._ending = None
+        if not fresh and tuple(board.moves[: len(self._moves)]) != self._moves:
+            yield from self._read_anew("a move was taken back, or an old line came late")
+            return
+        self._board, self._told = board, tuple(state.moves.split())
+        self._clock = clock = GameClock.read(full, state, self._colour, board.turn, now)
+        if self._owed is not None and not self._owed.is_for(self._moves):
             self._owed = None
-        if self._board.turn == self._colour and self._board.legal_moves():
-            yield from self._take_turn(self._clock, now, fresh=fresh)
+        if board.turn == self._colour and board.legal_moves():
+            yield from self._take_turn(clock, now, fresh=fresh)
         else:
-            yield from self._await_opponent(now)
+            yield from self._await_opponent(clock, now)
+
+    def _follow(self, full: GameFull, state: GameState) -> Board:
+        """The position after all moves. Raises InvalidFen or InvalidMove."""
+        fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
+        # Here Lichess spells castling king-takes-rook, and so does a board in this mode.
+        chess960 = full.variant.key != Variant.STANDARD
+        moves = tuple(state.moves.split())
+        known = len(self._told)
+        if (self._board.initial_fen, self._board.chess960) != (fen, chess960) or moves[:known] != self._told:
+            board, known = Board(fen, chess960=chess960), 0
+        else:
+            board = self._board.copy()
+        for move in moves[known:]:
+            board.push(move)
+        return board
 
     def _take_turn(self, clock: GameClock, now: float, *, fresh: bool) -> Iterator[Action]:
         self._ending = None
+        self._watch.expect_nobody()
         if self._owed is None:
             if self._thought is None or self._thought.search.moves != self._moves:
                 yield self._think(clock, now, second_try=False)
-        elif fresh and self._owed.stage is _Stage.DOUBTED:
-            self._owed.move_on(_Stage.WAITING, now + _s(self._owed.backoff.next_delay()))
-            yield from self._keep_time(now)
+        elif fresh:
+            yield from self._owed.reread(clock, now)
 
-    def _await_opponent(self, now: float) -> Iterator[Action]:
+    def _await_opponent(self, clock: GameClock, now: float) -> Iterator[Action]:
+        self._watch.expect_opponent(clock, now)
         if self._thought is not None:
             self._thought = None
             yield StopThinking()
@@ -237,19 +219,37 @@ class Game:
             command = Abort(self.game_id, "the opponent does not move")
             self._ending = _Ending(command, now + _s(self._config.abort_after))
 
+    def _read_anew(self, reason: str) -> Iterator[Action]:
+        """Until the stream was read anew nothing is sent; a search under way goes on."""
+        self._rereading = True
+        if self._owed is not None:
+            self._owed.doubt()
+        yield ReopenStream(reason)
+
+    def _compare(self, standing: Standing, now: float) -> Iterator[Action]:
+        if self._watch.has_lost(standing):
+            yield self._end(GameStatus.UNKNOWN_FINISH, None)
+        else:
+            yield from self._watch.compare(standing, self._clock, now)
+
     def _cannot_follow(self, reason: str, now: float, *, fresh: bool) -> Iterator[Action]:
         """Our rules refuse what the stream says: once that is sure, nobody shall wait for our move."""
-        self._thought = self._owed = None
         if not fresh:
-            yield ReopenStream(reason)
+            yield from self._read_anew(reason)
             return
-        self._ending = _Ending(Resign(self.game_id, reason), now)
+        self._misreadings += 1
+        self._rereading = True
+        if self._misreadings < _READINGS:
+            self._watch.read_again_later(now)
+        else:
+            self._thought = self._owed = None
+            self._ending = _Ending(Resign(self.game_id, reason), now)
         yield from self._keep_time(now)
 
-    def _end(self, status: GameStatus, winner: Colour | None, plies: int) -> GameOver:
+    def _end(self, status: GameStatus, winner: Colour | None, plies: int | None = None) -> GameOver:
         self._over = True
-        self._thought = self._owed = self._ending = None
-        return GameOver(status, winner, plies)
+        certain = status is not GameStatus.UNKNOWN_FINISH
+        return GameOver(status, winner, len(self._moves) if plies is None else plies, certain)
 
     # Finding the move
 
@@ -270,9 +270,11 @@ class Game:
             yield from self._replace_engine(thought, str(error), now)
             return
         self._thought = None
-        backoff = Backoff(self._waits.backoff_first, self._waits.game_backoff_ceiling)
-        self._owed = _OwedMove(command, self._moves, backoff)
-        yield command
+        self._owed = OwedMove(command, self._moves, self._waits)
+        if self._rereading:
+            self._owed.doubt()
+        else:
+            yield from self._owed.send(now)
 
     def _hurry_engine(self, thought: _Thought, now: float) -> Iterator[Action]:
         """The engine used up its time: it is told to stop once, and then it is hung."""
@@ -286,7 +288,9 @@ class Game:
     def _replace_engine(self, thought: _Thought, reason: str, now: float) -> Iterator[Action]:
         """A new engine gets one try if the clock allows; then the daemon itself finds a move."""
         if thought.due_at is None:
-            yield from self._cannot_follow(f"no move was found: {reason}", now, fresh=True)
+            self._thought = None
+            self._ending = _Ending(Resign(self.game_id, f"no move was found: {reason}"), now)
+            yield from self._keep_time(now)
             return
         yield KillEngine(reason)
         clock = self._clock
@@ -298,46 +302,9 @@ class Game:
             thought.due_at = None
             yield Fallback(thought.search.search_id, self._board.copy(), clock.fallback_s(self._waits, now))
 
-    # Getting the move across
-
-    def _hear_answer(self, owed: _OwedMove, report: CommandDone | CommandFailed, now: float) -> Iterator[Action]:
-        if owed.stage is not _Stage.SENT:
-            return
-        if isinstance(report, CommandDone):
-            owed.move_on(_Stage.PLAYED, now + _s(self._waits.move_echo))
-        elif isinstance(report.error, Refused):
-            # Perhaps an earlier try got through, perhaps the game ended: only the stream knows.
-            owed.move_on(_Stage.DOUBTED)
-            yield ReopenStream(str(report.error))
-        elif isinstance(report.error, RateLimited) and self._clock is not None:
-            asked_s = _s(report.error.pause)
-            pause_s = self._clock.refused_move_pause_s(asked_s, self._waits, now)
-            owed.move_on(_Stage.WAITING, now + pause_s)
-        else:
-            owed.move_on(_Stage.WAITING, now + _s(owed.backoff.next_delay()))
-            yield from self._keep_time(now)
-
-    def _pursue_move(self, owed: _OwedMove) -> Iterator[Action]:
-        if owed.stage is _Stage.WAITING:
-            owed.move_on(_Stage.SENT)
-            yield owed.command
-        else:
-            owed.move_on(_Stage.DOUBTED)
-            yield ReopenStream("our move does not show")
-
     @property
     def _moves(self) -> tuple[str, ...]:
         return tuple(self._board.moves)
-
-
-def _board(full: GameFull, state: GameState) -> Board:
-    """The position after all moves. Raises InvalidFen or InvalidMove."""
-    fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
-    # Here Lichess spells castling king-takes-rook, and so does a board in this mode.
-    board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
-    for move in state.moves.split():
-        board.push(move)
-    return board
 
 
 def _is_due(due_at: float | None, now: float) -> bool:

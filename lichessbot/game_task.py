@@ -8,29 +8,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from lichessbot.actions import Action, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
 from lichessbot.api import Api
 from lichessbot.config import Config
+from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import EngineProcess, fallback_move
 from lichessbot.errors import EngineError
-from lichessbot.events import GameFull, OpponentGone, parse_game_event
-from lichessbot.game import (
-    Action,
-    Fallback,
-    Game,
-    GameOver,
-    KillEngine,
-    ReopenStream,
-    StopThinking,
-    Think,
-)
+from lichessbot.events import GameFull, GameInfo, GameState, OpponentGone, parse_game_event
+from lichessbot.game import Game
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
 from lichessbot.messages import (
     Abort,
     BestMove,
+    CommandDone,
     CommandFailed,
     EngineDied,
     Inbox,
+    PlayingWanted,
     Report,
     Resign,
     Search,
@@ -39,6 +34,8 @@ from lichessbot.messages import (
     StreamLost,
     StreamRefused,
 )
+from lichessbot.overhead import Overhead
+from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
 
@@ -52,27 +49,42 @@ class House:
     waits: Waits
     inbox: Inbox
     gate: Gate
+    courtesy: Courtesy
+    store: Store
+    overhead: Overhead
     open_api: Callable[[timedelta], Api]
     """Makes a session with the given read time-out."""
 
 
 class GameTask:
-    """Plays one game from `start` until it is `over`."""
+    """Plays one game from `start` until it is `over`. For the main thread: an engine lives no longer than it."""
 
-    def __init__(self, game_id: str, house: House) -> None:
-        self.game_id = game_id
+    def __init__(self, info: GameInfo, house: House) -> None:
+        self.game_id = game_id = info.game_id
         self.over = False
+        self.over_for_certain = False
         self._house = house
         self._journal = Journal(game_id)
-        self._game = Game(game_id, house.our_id, house.config, house.waits)
+        self._game = Game(game_id, house.our_id, house.config, house.waits, info.color)
         self._engine: EngineProcess | None = None
+        self._told_at = 0.0
+        self._move_owed_at = 0.0
         api = house.open_api(house.waits.liveness)
         source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._reader = StreamReader(source, house.inbox, house.waits)
+        self._reader = StreamReader(source, house.inbox, house.waits, house.courtesy)
 
     def start(self) -> None:
-        """Begin to read the game."""
+        """Begin to read the game; the engine starts meanwhile."""
         self._reader.start()
+        try:
+            self._start_engine()
+        except EngineError as error:
+            self._journal.warning("engine.not_started", reason=error)  # the first search tries again
+
+    @property
+    def overdue(self) -> bool:
+        """Whether its stream hangs."""
+        return self._reader.overdue
 
     @property
     def wake_at(self) -> float | None:
@@ -80,6 +92,7 @@ class GameTask:
 
     def handle(self, report: Report) -> None:
         self._tell(report)
+        self._measure(report)
         self._carry_out(self._game.handle(report, time.monotonic()))
 
     def tick(self) -> None:
@@ -114,23 +127,45 @@ class GameTask:
                 case Abort(_, reason) | Resign(_, reason):
                     self._journal.info(f"game.{type(action).__name__.lower()}", reason=reason)
                     self._house.gate.send(action)
-                case GameOver(status, winner, plies):
+                case PlayingWanted():
+                    self._house.inbox.put(action)
+                case GameOver(status, winner, plies, certain):
                     self._journal.info("game.over", status=status, winner=winner, plies=plies)
                     self.over = True
+                    self.over_for_certain = certain
 
     def _search(self, search: Search) -> None:
+        house = self._house
         try:
-            if self._engine is None or not self._engine.alive:
-                house = self._house
-                self._engine = EngineProcess(self.game_id, house.config.engine, house.inbox, house.waits)
-            self._engine.search(search)
+            self._start_engine().search(search, house.overhead.now_ms(house.config.engine))
         except EngineError as error:
-            self._house.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
+            house.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
+
+    def _start_engine(self) -> EngineProcess:
+        """The engine that runs, or a new one. Raises EngineError."""
+        if self._engine is None or not self._engine.alive:
+            house = self._house
+            self._engine = EngineProcess(self.game_id, house.config.engine, house.inbox, house.waits)
+        return self._engine
 
     def _close_engine(self) -> None:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
+
+    def _measure(self, report: Report) -> None:
+        """How long the way to Lichess takes, and how long we ourselves, the engine apart."""
+        match report:
+            case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
+                self._told_at = received_at
+            case BestMove(took_s=took_s):
+                self._move_owed_at = self._told_at + took_s
+            case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
+                round_trip_ms = (answered_at - sent_at) * 1000
+                self._house.overhead.note(round_trip_ms)
+                self._house.store.note_round_trip(round_trip_ms)
+                reaction_ms = (sent_at - self._move_owed_at) * 1000
+                self._journal.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
 
     def _tell(self, report: Report) -> None:
         match report:

@@ -1,19 +1,24 @@
-"""The gate through which every command leaves: one lane per game, one for the house.
+"""The gate through which every command leaves: a lane for the moves of each game, one for all else.
 
 A lane is a thread with a session of its own, so that no slow request holds up another game's move.
-Knows how to carry a command out and how long the house is patient; whether a game's command is
+Everything but moves goes one request at a time, the most urgent first, as often as courtesy allows.
+Knows how to carry a command out and how long it is worth repeating; whether a game's command is
 worth repeating only that game can tell.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import IntEnum
+from itertools import count
 from queue import SimpleQueue
 
 from lichessbot.api import Api
 from lichessbot.backoff import Backoff
-from lichessbot.errors import ApiError, RateLimited, Unreachable
+from lichessbot.courtesy import Courtesy, Purpose
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.messages import (
     Abort,
     AcceptChallenge,
@@ -23,7 +28,6 @@ from lichessbot.messages import (
     CommandFailed,
     DeclineChallenge,
     GameCommand,
-    HouseCommand,
     Inbox,
     ReadAccount,
     ReadPlaying,
@@ -36,18 +40,21 @@ from lichessbot.waits import Waits
 class Gate:
     """Routes commands to their lanes; every command is answered by exactly one report."""
 
-    def __init__(self, open_api: Callable[[timedelta], Api], inbox: Inbox, waits: Waits) -> None:
+    def __init__(
+        self, open_api: Callable[[timedelta], Api], inbox: Inbox, waits: Waits, courtesy: Courtesy
+    ) -> None:
         """`open_api` makes a session with the given read time-out."""
         self._open_api = open_api
         self._inbox = inbox
         self._waits = waits
+        self._courtesy = courtesy
         self._house: _HouseLane | None = None
-        self._games: dict[str, _Lane] = {}
+        self._games: dict[str, _MoveLane] = {}
 
     def send(self, command: Command) -> None:
-        """Carry out `command` off this thread. A command for a game without a lane opens one."""
-        if isinstance(command, GameCommand):
-            self._game_lane(command.game_id).send(command)
+        """Carry out `command` off this thread. A move of a game without a lane opens one."""
+        if isinstance(command, SendMove):
+            self._move_lane(command.game_id).send(command)
         else:
             self._house_lane().send(command)
 
@@ -56,6 +63,8 @@ class Gate:
         lane = self._games.pop(game_id, None)
         if lane is not None:
             lane.stop()
+        if self._house is not None:
+            self._house.drop(game_id)
 
     def close(self) -> None:
         """Drop everything not yet begun."""
@@ -65,76 +74,202 @@ class Gate:
             self._house.stop()
             self._house = None
 
-    def _game_lane(self, game_id: str) -> "_Lane":
-        if game_id not in self._games:
-            lane = _Lane(f"lane-{game_id}", self._open_api(self._waits.game_answer), self._inbox)
+    def _move_lane(self, game_id: str) -> "_MoveLane":
+        lane = self._games.get(game_id)
+        if lane is not None and lane.is_stuck(self._waits.stuck_answer.total_seconds()):
+            lane.stop()
+            lane = None
+        if lane is None:
+            api = self._open_api(self._waits.game_answer)
+            lane = self._games[game_id] = _MoveLane(game_id, api, self._inbox, self._courtesy)
             lane.start()
-            self._games[game_id] = lane
-        return self._games[game_id]
+        return lane
 
     def _house_lane(self) -> "_HouseLane":
         if self._house is None:
-            self._house = _HouseLane(self._open_api(self._waits.house_answer), self._inbox, self._waits)
+            api = self._open_api(self._waits.house_answer)
+            self._house = _HouseLane(api, self._inbox, self._courtesy, self._waits)
             self._house.start()
         return self._house
 
 
-class _Lane(threading.Thread):
-    """Carries out one command after the other, each once."""
+class _MoveLane(threading.Thread):
+    """Sends the moves of one game in their order, each once and at once."""
 
-    def __init__(self, name: str, api: Api, inbox: Inbox) -> None:
-        super().__init__(name=name, daemon=True)
+    def __init__(self, game_id: str, api: Api, inbox: Inbox, courtesy: Courtesy) -> None:
+        super().__init__(name=f"lane-{game_id}", daemon=True)
         self._api = api
         self._inbox = inbox
-        self._commands: SimpleQueue[Command | None] = SimpleQueue()
-        self._stopping = threading.Event()
+        self._courtesy = courtesy
+        self._moves: SimpleQueue[SendMove | None] = SimpleQueue()
+        self._busy_since: float | None = None
+        self._stopping = False
 
-    def send(self, command: GameCommand | HouseCommand) -> None:
-        self._commands.put(command)
+    def send(self, command: SendMove) -> None:
+        self._moves.put(command)
 
     def stop(self) -> None:
         """End after the request under way, if any."""
-        self._stopping.set()
-        self._commands.put(None)
+        self._stopping = True
+        self._moves.put(None)
+
+    def is_stuck(self, patience_s: float) -> bool:
+        """An answer that trickles in byte by byte never meets the read time-out."""
+        busy_since = self._busy_since
+        return busy_since is not None and time.monotonic() - busy_since > patience_s
 
     def run(self) -> None:
-        while (command := self._commands.get()) is not None and not self._stopping.is_set():
-            report = self._carry_out(command)
-            if not self._stopping.is_set():
+        while (command := self._moves.get()) is not None and not self._stopping:
+            self._busy_since = time.monotonic()
+            report = _carry_out(self._api, command, self._courtesy)
+            self._busy_since = None
+            if not self._stopping:
                 self._inbox.put(report)
         self._api.close()
 
-    def _carry_out(self, command: Command) -> CommandDone | CommandFailed:
-        try:
-            return CommandDone(command, _execute(self._api, command))
-        except ApiError as error:
-            return CommandFailed(command, error)
+
+class _Urgency(IntEnum):
+    """The most urgent command goes first, whatever came earlier."""
+
+    GAME = 0
+    ACCEPTANCE = 1
+    LOOK = 2
+    DECLINE = 3
 
 
-class _HouseLane(_Lane):
-    """Repeats what got no answer while that has a chance, and keeps the pauses Lichess asks for."""
+@dataclass(order=True)
+class _Errand:
+    """A command on its way through the house lane; sorted by urgency, then by age."""
 
-    def __init__(self, api: Api, inbox: Inbox, waits: Waits) -> None:
-        super().__init__("lane-house", api, inbox)
+    urgency: _Urgency
+    number: int
+    command: Command = field(compare=False)
+    backoff: Backoff = field(compare=False)
+    give_up_at: float = field(compare=False)
+    not_before: float = field(default=0.0, compare=False)
+
+
+class _HouseLane(threading.Thread):
+    """One request at a time; repeats what got no answer while that has a chance."""
+
+    def __init__(self, api: Api, inbox: Inbox, courtesy: Courtesy, waits: Waits) -> None:
+        super().__init__(name="lane-house", daemon=True)
+        self._api = api
+        self._inbox = inbox
+        self._courtesy = courtesy
         self._waits = waits
-        self._not_before = time.monotonic()
+        self._numbers = count()
+        self._errands: list[_Errand] = []
+        self._changed = threading.Condition()
+        self._stopping = False
 
-    def _carry_out(self, command: Command) -> CommandDone | CommandFailed:
-        self._stopping.wait(max(0.0, self._not_before - time.monotonic()))
+    def send(self, command: Command) -> None:
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
         give_up_at = time.monotonic() + self._waits.house_patience.total_seconds()
-        while True:
-            report = super()._carry_out(command)
-            error = report.error if isinstance(report, CommandFailed) else None
-            if isinstance(error, RateLimited):
-                # A quota may ask for hours, but only of the one kind of command that used it up.
-                pause = min(error.pause, self._waits.rate_limit)
-                self._not_before = time.monotonic() + pause.total_seconds()
-            if not isinstance(error, Unreachable):
-                return report
-            delay_s = backoff.next_delay().total_seconds()
-            if time.monotonic() + delay_s > give_up_at or self._stopping.wait(delay_s):
-                return report
+        with self._changed:
+            errand = _Errand(_urgency(command), next(self._numbers), command, backoff, give_up_at)
+            self._errands.append(errand)
+            self._changed.notify()
+
+    def drop(self, game_id: str) -> None:
+        """The commands of this game need not be sent any more."""
+        with self._changed:
+            self._errands = [errand for errand in self._errands if not _is_for(errand.command, game_id)]
+
+    def stop(self) -> None:
+        """End after the request under way, if any."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+
+    def run(self) -> None:
+        while (errand := self._next()) is not None:
+            report = self._attempt(errand)
+            if report is not None and not self._stopping:
+                self._inbox.put(report)
+        self._api.close()
+
+    def _next(self) -> _Errand | None:
+        """Wait for a command that may be sent, or has waited too long; None at the end."""
+        with self._changed:
+            while not self._stopping:
+                now = time.monotonic()
+                errand = min((it for it in self._errands if it.not_before <= now), default=None)
+                if errand is not None:
+                    self._errands.remove(errand)
+                    return errand
+                next_at = min((it.not_before for it in self._errands), default=None)
+                self._changed.wait(None if next_at is None else next_at - now)
+        return None
+
+    def _attempt(self, errand: _Errand) -> CommandDone | CommandFailed | None:
+        """Send the command if courtesy allows; None if it shall be tried again."""
+        now = time.monotonic()
+        if _goes_stale(errand.command) and now >= errand.give_up_at:
+            return CommandFailed(errand.command, Unreachable("not sent: too late to be of use"))
+        wait_s = self._courtesy.ask(_purpose(errand.command))
+        if wait_s > 0:
+            self._put_back(errand, now + wait_s)
+            return None
+        report = _carry_out(self._api, errand.command, self._courtesy)
+        error = report.error if isinstance(report, CommandFailed) else None
+        if not _is_worth_repeating(errand.command, error):
+            return report
+        retry_at = time.monotonic() + errand.backoff.next_delay().total_seconds()
+        if retry_at > errand.give_up_at:
+            return report
+        self._put_back(errand, retry_at)
+        return None
+
+    def _put_back(self, errand: _Errand, not_before: float) -> None:
+        if _goes_stale(errand.command):
+            not_before = min(not_before, errand.give_up_at)
+        errand.not_before = not_before
+        with self._changed:
+            self._errands.append(errand)
+
+
+def _urgency(command: Command) -> _Urgency:
+    match command:
+        case SendMove() | Abort() | Resign():
+            return _Urgency.GAME
+        case AcceptChallenge():
+            return _Urgency.ACCEPTANCE
+        case ReadAccount() | ReadPlaying():
+            return _Urgency.LOOK
+        case DeclineChallenge():
+            return _Urgency.DECLINE
+
+
+def _purpose(command: Command) -> Purpose:
+    return Purpose.ACCOUNT if isinstance(command, ReadAccount) else Purpose.OTHER
+
+
+def _goes_stale(command: Command) -> bool:
+    """A challenge that waited longer than challengers do is gone, or would surprise."""
+    return isinstance(command, AcceptChallenge | DeclineChallenge)
+
+
+def _is_worth_repeating(command: Command, error: ApiError | None) -> bool:
+    """A game repeats its commands itself, as long as they have a point; and without our account we can do nothing."""
+    if isinstance(error, Refused):
+        return isinstance(command, ReadAccount) and not error.denies_token
+    return isinstance(error, Unreachable) and not isinstance(command, GameCommand)
+
+
+def _is_for(command: Command, game_id: str) -> bool:
+    return isinstance(command, GameCommand) and command.game_id == game_id
+
+
+def _carry_out(api: Api, command: Command, courtesy: Courtesy) -> CommandDone | CommandFailed:
+    try:
+        answer = _execute(api, command)
+    except RateLimited as error:
+        courtesy.hold_back(error.pause)
+        return CommandFailed(command, error)
+    except ApiError as error:
+        return CommandFailed(command, error)
+    return CommandDone(command, answer, api.sent_at, time.monotonic())
 
 
 def _execute(api: Api, command: Command) -> Answer:

@@ -3,7 +3,7 @@
 Plain values without behaviour. `game_id` is None where the event stream or the account is meant.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from queue import SimpleQueue
 
@@ -63,10 +63,12 @@ Answer = Account | tuple[GameInfo, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class CommandDone:
-    """Lichess carried out the command; `answer` holds what was asked for."""
+    """Lichess carried out the command; `answer` holds what was asked for. Times are monotonic seconds."""
 
     command: Command
     answer: Answer = None
+    sent_at: float = field(default=0.0, compare=False)
+    answered_at: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +88,11 @@ class StreamOpened:
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """One readable line of the stream."""
+    """One readable line of the stream, received at the monotonic second `received_at`."""
 
     game_id: str | None
     event: StreamLine
+    received_at: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +106,27 @@ class StreamLost:
 
 @dataclass(frozen=True, slots=True)
 class StreamRefused:
-    """Lichess denies the stream: its reader has given up."""
+    """Lichess denies the stream: its reader waits until it is asked to open it again, or stopped."""
 
     game_id: str | None
     status: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayingWanted:
+    """Somebody doubts that the streams told everything: the games in progress should be looked at."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a look at the games in progress, begun at `asked_at`, says of one: None if it is not among them."""
+
+    game_id: str
+    info: GameInfo | None
+    asked_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +152,16 @@ class SearchSummary:
 
 @dataclass(frozen=True, slots=True)
 class BestMove:
-    """The answer to search `search_id`; `move` is None if the engine saw no legal one."""
+    """The answer to search `search_id`; `move` is None if the engine saw no legal one.
+
+    `took_s` is what the engine used, from its `go` written to its `bestmove` read.
+    """
 
     game_id: str
     search_id: int
     move: str | None
     summary: SearchSummary = SearchSummary()
+    took_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +181,11 @@ class StopRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class ReloadRequested:
+    """SIGHUP arrived: the configuration is to be read again."""
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadDied:
     """A thread of ours ended with an exception that nobody expected: a bug."""
 
@@ -172,9 +200,12 @@ Report = (
     | StreamEvent
     | StreamLost
     | StreamRefused
+    | PlayingWanted
+    | Standing
     | BestMove
     | EngineDied
     | StopRequested
+    | ReloadRequested
     | ThreadDied
 )
 # A SimpleQueue, because its `put` may be called from a signal handler.

@@ -1,7 +1,8 @@
 """One thread per stream: lines to typed events on the queue, for as long as the stream is wanted.
 
 Knows when a stream is dead and how to get it back; not what the events mean. A stream's end is
-never taken for the end of what it reports: only the owner stops the reader.
+never taken for the end of what it reports: only the owner stops the reader. A refused stream is
+opened again when the owner has looked into it.
 """
 
 import threading
@@ -13,10 +14,11 @@ from typing import Protocol
 
 from lichessbot.api import LineStream
 from lichessbot.backoff import Backoff
+from lichessbot.courtesy import Courtesy, Purpose
 from lichessbot.errors import RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.events import GameFull, GameState, StreamLine
 from lichessbot.journal import Journal
-from lichessbot.messages import Inbox, StreamEvent, StreamLost, StreamOpened, StreamRefused
+from lichessbot.messages import Inbox, PlayingWanted, Report, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.waits import Waits
 
 # One early clean end is a restart of the server; the second in a row is another client.
@@ -42,21 +44,30 @@ class Source:
 class StreamReader(threading.Thread):
     """Reads one stream, and opens it again whenever it ends, until stopped or refused."""
 
-    def __init__(self, source: Source, inbox: Inbox, waits: Waits) -> None:
+    def __init__(self, source: Source, inbox: Inbox, waits: Waits, courtesy: Courtesy) -> None:
         super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
         self._source = source
         self._inbox = inbox
         self._waits = waits
+        self._courtesy = courtesy
         self._journal = Journal(source.game_id)
         ceiling = waits.backoff_ceiling if source.game_id is None else waits.game_backoff_ceiling
-        self._backoff = Backoff(waits.backoff_first, ceiling)
+        self._openings = Backoff(waits.backoff_first, ceiling)
+        self._endings = Backoff(waits.backoff_first, ceiling)
         self._lock = threading.Lock()
         self._stream: LineStream | None = None
         self._stopping = False
         self._hurry = threading.Event()
         self._opened_at: float | None = None
+        self._sign_due_at: float | None = None
         self._early_ends = 0
         self._finished = False
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the thread neither reads nor waits as it should: it hangs, and nothing here can free it."""
+        due_at = self._sign_due_at
+        return self.is_alive() and due_at is not None and time.monotonic() > due_at
 
     def stop(self) -> None:
         """End the thread at once and say nothing more; from any thread, any number of times."""
@@ -64,7 +75,7 @@ class StreamReader(threading.Thread):
         self.reopen()
 
     def reopen(self) -> None:
-        """Read the stream from its beginning, at once, even in the middle of a wait."""
+        """Read the stream from its beginning, at once, even in the middle of a wait or after a refusal."""
         self._hurry.set()
         with self._lock:
             if self._stream is not None:
@@ -74,42 +85,57 @@ class StreamReader(threading.Thread):
         try:
             while not self._stopping and not self._finished:
                 retry_in = self._read_until_lost()
-                self._hurry.wait(retry_in.total_seconds())
+                self._expect_sign(retry_in)
+                self._hurry.wait(None if retry_in is None else retry_in.total_seconds())
                 self._hurry.clear()
         finally:
             self._source.connection.close()
 
-    def _read_until_lost(self) -> timedelta:
-        """One life of the stream; returns how long to wait before the next."""
+    def _read_until_lost(self) -> timedelta | None:
+        """One life of the stream; returns how long to wait before the next, None until asked to go on."""
         self._opened_at = None
         try:
+            self._wait_for_leave()
             self._read_lines()
             return self._lost("ended by the server", self._delay_after_clean_end())
         except Refused as error:
             if self._source.game_id is None and not error.denies_token:
                 # Without its events the daemon is deaf: only a dead token ends them.
                 return self._lost(str(error), self._delay())
-            self._finished = True
             self._put(StreamRefused(self._source.game_id, error.status, error.text))
-            return timedelta()
+            return None
         except RateLimited as error:
-            return self._lost(str(error), error.pause)
-        except Unreachable as error:
+            self._courtesy.hold_back(error.pause)
+            return self._lost(str(error), min(error.pause, self._waits.longest_pause))
+        except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())
 
+    def _wait_for_leave(self) -> None:
+        """The event stream is opened as often as courtesy allows; a game in progress cannot wait."""
+        while self._source.game_id is None and not self._stopping:
+            wait_s = self._courtesy.ask(Purpose.EVENT_STREAM)
+            if wait_s == 0.0:
+                return
+            self._expect_sign(timedelta(seconds=wait_s))
+            if self._hurry.wait(wait_s) and not self._stopping:
+                self._hurry.clear()  # nobody can hurry this
+
     def _read_lines(self) -> None:
-        """Put every line of one connection on the queue. Raises ApiError."""
+        """Put every line of one connection on the queue. Raises ApiError, or UnreadableLine in a game's stream."""
+        self._expect_sign(self._waits.connect + self._waits.liveness)
         stream = self._source.open()
         try:
             with self._lock:
                 self._stream = stream
                 self._opened_at = time.monotonic()
+                self._openings.reset()
                 # Whoever asked for a fresh look meanwhile gets it now.
                 self._hurry.clear()
             if self._stopping:
                 return
             self._put(StreamOpened(self._source.game_id))
             for line in stream:
+                self._expect_sign(self._waits.liveness)
                 if self._stopping or self._hurry.is_set():
                     break
                 if line.strip():
@@ -119,20 +145,31 @@ class StreamReader(threading.Thread):
                 self._stream = None
             stream.close()
 
+    def _expect_sign(self, within: timedelta | None) -> None:
+        """The next call of this comes in time, or at its own pleasure if `within` is None."""
+        patience = None if within is None else within + self._waits.stream_stuck
+        self._sign_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
+
     def _take(self, line: bytes) -> None:
+        received_at = time.monotonic()
         try:
             event = self._source.parse(line)
         except UnreadableLine as error:
             self._journal.warning("stream.unreadable", line=error)
+            if self._source.game_id is not None:
+                raise  # it may have held a move: the whole state is read anew
+            self._put(PlayingWanted("an unreadable event"))
             return
         self._finished = self._finished or _is_last(event)
-        self._put(StreamEvent(self._source.game_id, event))
+        self._put(StreamEvent(self._source.game_id, event, received_at))
 
     def _delay(self) -> timedelta:
-        """None for the first failure of a proven stream; growing while it never stands for long."""
+        """None after the first failure; growing while it cannot be opened, or opens and never stands for long."""
+        if self._opened_at is None:
+            return self._openings.next_delay()
         if self._stood_long():
-            self._backoff.reset()
-        return self._backoff.next_delay()
+            self._endings.reset()
+        return self._endings.next_delay()
 
     def _delay_after_clean_end(self) -> timedelta:
         """Like any other failure, unless it looks as if another client took the event stream."""
@@ -160,7 +197,7 @@ class StreamReader(threading.Thread):
         self._put(StreamLost(self._source.game_id, reason, retry_in))
         return retry_in
 
-    def _put(self, report: StreamOpened | StreamEvent | StreamLost | StreamRefused) -> None:
+    def _put(self, report: Report) -> None:
         if not self._stopping:
             self._inbox.put(report)
 

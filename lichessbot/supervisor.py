@@ -6,19 +6,21 @@ Knows who plays and who waits; how a game is played, a stream read or a command 
 import signal
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from enum import IntEnum
 from queue import Empty, SimpleQueue
 from types import FrameType
-from typing import Final
 
+from engine.facade import Limits, available_mb
+from lichessbot import self_test
 from lichessbot.api import Access, Api
-from lichessbot.challenges import Accept, Decline, Ignore, decide
 from lichessbot.config import Config
-from lichessbot.errors import ApiError, Refused
+from lichessbot.courtesy import Courtesy
+from lichessbot.engine_process import fitted
+from lichessbot.errors import ApiError
 from lichessbot.events import (
     Account,
     ChallengeCanceled,
@@ -29,13 +31,12 @@ from lichessbot.events import (
     StreamLine,
     parse_house_event,
 )
-from lichessbot.game_task import GameTask, House
+from lichessbot.game_task import House
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
 from lichessbot.messages import (
     AcceptChallenge,
     BestMove,
-    Command,
     CommandDone,
     CommandFailed,
     DeclineChallenge,
@@ -43,8 +44,10 @@ from lichessbot.messages import (
     GameCommand,
     HouseCommand,
     Inbox,
+    PlayingWanted,
     ReadAccount,
     ReadPlaying,
+    ReloadRequested,
     Report,
     StopRequested,
     StreamEvent,
@@ -53,11 +56,16 @@ from lichessbot.messages import (
     StreamRefused,
     ThreadDied,
 )
+from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
+from lichessbot.reception import Reception
+from lichessbot.reconciler import Reconciler
+from lichessbot.reload import Settings
+from lichessbot.roster import Roster
+from lichessbot.self_test import SelfTest
+from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
-from lichessbot.vocabulary import Variant
+from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.waits import Waits
-
-_ANSWERED_CHALLENGES_KEPT: Final = 1000
 
 
 class ExitCode(IntEnum):
@@ -75,39 +83,44 @@ class ExitCode(IntEnum):
     """The second signal ended the process while games were running."""
 
 
-@dataclass(slots=True)
-class _Reservation:
-    """A slot kept for an accepted challenge until its game starts."""
-
-    due_at: float
-    questioned: bool = False
-
-
 class Supervisor:
     """The daemon. Made once, run once, in the main thread."""
 
-    def __init__(self, config: Config, access: Access, waits: Waits) -> None:
-        self._config = config
+    def __init__(
+        self, settings: Settings, access: Access, waits: Waits, store: Store, manager: ServiceManager
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._manager = manager
         self._access = access
         self._waits = waits
         self._inbox: Inbox = SimpleQueue()
         self._journal = Journal()
-        self._gate = Gate(self._open_api, self._inbox, waits)
+        self._config = self._fitted(settings.config)
+        self._courtesy = Courtesy(waits)
+        self._gate = Gate(self._open_api, self._inbox, waits, self._courtesy)
         self._house: House | None = None
         self._events: StreamReader | None = None
-        self._tasks: dict[str, GameTask] = {}
-        self._reservations: dict[str, _Reservation] = {}
-        self._answered: OrderedDict[str, None] = OrderedDict()
+        self._roster = Roster(self._inbox)
+        self._reception = Reception(self._gate, store, waits.game_start)
+        self._reconciler = Reconciler(waits)
+        self._self_test: SelfTest | None = None
+        self._account: Account | None = None
+        self._listening = "connecting"
+        self._has_listened = False
         self._stopping = False
+        self._leave_at: float | None = None
         self._exit: ExitCode | None = None
 
     def run(self) -> ExitCode:
         """Play until a signal, or until Lichess refuses the token."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
+        signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
         threading.excepthook = self._on_dead_thread
-        self._gate.send(ReadAccount())
         try:
+            self._gate.send(ReadAccount())
+            self._self_test = SelfTest(self._config.engine, self._inbox, self._waits, Limits(depth=1))
             while self._exit is None:
                 self._turn()
             return self._exit
@@ -123,45 +136,80 @@ class Supervisor:
 
     def _turn(self) -> None:
         """Wait for one report, or for the next moment something is due, and deal with it."""
-        due = [task.wake_at for task in self._tasks.values()]
-        due += [reservation.due_at for reservation in self._reservations.values()]
+        due = (
+            self._roster.wake_at,
+            self._reception.wake_at,
+            self._reconciler.wake_at,
+            self._leave_at,
+            self._manager.feed_due_at,
+        )
         next_due = min((moment for moment in due if moment is not None), default=None)
         timeout_s = None if next_due is None else max(0.0, next_due - time.monotonic())
-        try:
+        with suppress(Empty):
             self._dispatch(self._inbox.get(timeout=timeout_s))
-        except Empty:
-            self._question_reservations()
-        for task in list(self._tasks.values()):
-            if task.wake_at is not None and time.monotonic() >= task.wake_at:
-                self._guarded(task, task.tick)
-        if self._stopping and not self._tasks and not self._reservations and self._exit is None:
+        self._roster.tick()
+        self._look_if_due()
+        if self._stopping and not self._games and self._exit is None:
             self._exit = ExitCode.OK
+        if self._leave_at is not None and time.monotonic() >= self._leave_at:
+            self._leave("grace over")
+        self._tell_manager()
+
+    def _tell_manager(self) -> None:
+        games = len(self._roster)
+        stopping = "; finishing, takes no new games" if self._stopping else ""
+        self._manager.status(f"{self._listening}; {games} {'game' if games == 1 else 'games'}{stopping}")
+        # Lichess may be out of reach for hours: its streams are then retried on schedule, and all is well.
+        deaf = self._roster.overdue or (self._events is not None and self._events.overdue)
+        self._manager.feed(well=not deaf)
 
     def _dispatch(self, report: Report) -> None:
         match report:
             case StopRequested(signal_name):
                 self._stop(signal_name)
+            case ReloadRequested():
+                self._reload()
             case ThreadDied(thread_name, error):
                 # Without one of its threads the daemon may be deaf or mute and not know it.
                 self._journal.crash("thread.died", error, thread=thread_name)
                 self._exit = ExitCode.FAILED
             case CommandDone(command=command) | CommandFailed(command=command):
                 if isinstance(command, GameCommand):
-                    self._tell_game(command.game_id, report)
+                    self._roster.tell(command.game_id, report)
                 else:
                     self._hear_answer(command, report)
             case StreamEvent(game_id=None, event=event):
                 self._hear_event(report, event)
             case StreamOpened(game_id=None):
-                self._journal.info("events.open")
+                self._hear_opening()
+            case PlayingWanted(reason):
+                self._doubt(reason)
             case StreamLost(game_id=None, reason=reason, retry_in=retry_in):
+                self._listening = "not connected, trying again"
                 self._journal.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
             case StreamRefused(game_id=None, status=status, text=text):
                 self._refused(f"{status}: {text}")
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
-                self._tell_game(report.game_id, report)
+                self._roster.tell(report.game_id, report)
+            case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
+                self._judge_engine(report)
             case BestMove() | EngineDied():
-                self._tell_game(report.game_id, report)
+                self._roster.tell(report.game_id, report)
+
+    # The engine
+
+    def _judge_engine(self, report: BestMove | EngineDied) -> None:
+        """Nothing is accepted before an engine has answered."""
+        if self._self_test is not None:
+            self._self_test.close()
+            self._self_test = None
+        reason = self_test.fault(report)
+        if reason is not None:
+            self._journal.error("engine.unfit", reason=reason)
+            self._exit = ExitCode.FAILED
+            return
+        self._manager.reached(Milestone.ENGINE_GOOD)
+        self._open_house()
 
     # The account and the event stream
 
@@ -171,39 +219,73 @@ class Supervisor:
             return
         match command, report.answer:
             case ReadAccount(), Account() as account:
-                self._open_house(account)
+                self._manager.reached(Milestone.CONNECTION_TRIED)
+                self._account = account
+                self._open_house()
             case ReadPlaying(), tuple() as games:
-                for game in games:
-                    self._join(game)
-                self._release_questioned()
+                self._reconcile(games, report.sent_at)
+            case AcceptChallenge() | DeclineChallenge() as answered, _:
+                self._reception.answer_arrived(answered)
 
     def _hear_failure(self, command: HouseCommand, error: ApiError) -> None:
         self._journal.warning("command.failed", command=command, error=error)
         match command:
             case ReadAccount():
-                if isinstance(error, Refused):
+                self._listening = "not connected, trying again"
+                self._manager.reached(Milestone.CONNECTION_TRIED)
+                if error.denies_token:
                     self._refused(str(error))
                 else:
                     self._gate.send(command)
-            case AcceptChallenge(challenge_id):
-                self._reservations.pop(challenge_id, None)
-                self._forget_answer(challenge_id, error)
-            case DeclineChallenge(challenge_id):
-                self._forget_answer(challenge_id, error)
+            case ReadPlaying():
+                self._reconciler.done(time.monotonic(), answered=False)
+                if error.denies_token:
+                    self._refused(str(error))
+                self._listen()
+            case AcceptChallenge() | DeclineChallenge():
+                self._reception.answer_failed(command, error)
+                self._doubt("an answer to a challenge may have taken effect all the same")
 
-    def _open_house(self, account: Account) -> None:
-        """We know who we are: listen for challenges, and look for games left over."""
+    def _open_house(self) -> None:
+        """Once we know who we are and have an engine: listen for challenges, and look for games left over."""
+        account = self._account
+        if account is None or self._self_test is not None:
+            return
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
             return
         self._access = replace(self._access, user_name=account.username)
         self._gate.close()  # its next session says our name
-        self._house = House(account.id, self._config, self._waits, self._inbox, self._gate, self._open_api)
+        self._house = House(
+            our_id=account.id,
+            config=self._config,
+            waits=self._waits,
+            inbox=self._inbox,
+            gate=self._gate,
+            courtesy=self._courtesy,
+            store=self._store,
+            overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
+            open_api=self._open_api,
+        )
         self._journal.info("account", name=account.username, url=self._access.url)
+        self._doubt("games may be left over")
+
+    def _fitted(self, config: Config) -> Config:
+        """`config` with tables that fit into the machine: an engine killed for memory could cost a game."""
+        engine = fitted(config.engine, config.challenge.concurrency, available_mb())
+        if engine != config.engine:
+            note = f"{config.engine.hash_mb} MiB of hash for each game do not fit into the machine"
+            self._journal.warning("memory", note=note, used_instead_mb=engine.hash_mb)
+        return config.model_copy(update={"engine": engine})
+
+    def _listen(self) -> None:
+        """Games left over come first: only then the event stream is opened."""
+        if self._events is not None or self._exit is not None:
+            return
         api = self._open_api(self._waits.liveness)
-        self._events = StreamReader(Source(None, api, api.event_stream, parse_house_event), self._inbox, self._waits)
+        source = Source(None, api, api.event_stream, parse_house_event)
+        self._events = StreamReader(source, self._inbox, self._waits, self._courtesy)
         self._events.start()
-        self._gate.send(ReadPlaying())
 
     def _refused(self, reason: str) -> None:
         self._journal.error("refused", reason=reason)
@@ -212,128 +294,91 @@ class Supervisor:
     def _open_api(self, read_timeout: timedelta) -> Api:
         return Api(self._access, read_timeout)
 
+    def _hear_opening(self) -> None:
+        """What runs and what is open is told again on a new connection, but not what ended meanwhile."""
+        self._listening = "listening"
+        self._journal.info("events.open")
+        if self._has_listened:
+            self._doubt("the event stream was opened again")
+        self._has_listened = True
+
     def _hear_event(self, report: StreamEvent, event: StreamLine) -> None:
         match event:
             case GameStart(game=game):
-                self._join(game)
+                self._reception.game_started(game.game_id)
+                if self._house is not None:
+                    self._roster.join(game, self._house)
             case GameFinish(game=game):
-                self._tell_game(game.game_id, report)
+                self._roster.tell(game.game_id, report)
             case ChallengeReceived():
-                self._consider(event)
+                if self._house is not None:
+                    self._reception.consider(event, self._config.challenge, self._house.our_id, self._free_slots)
             case ChallengeCanceled(challenge=challenge):
                 self._journal.info("challenge.canceled", challenge=challenge.id)
             case _:
                 self._journal.debug("event.ignored", type=type(event).__name__)
 
-    # Challenges and slots
+    # What the streams may have lost
+
+    def _doubt(self, reason: str) -> None:
+        self._journal.debug("doubt", reason=reason)
+        if self._house is not None:
+            self._reconciler.want(time.monotonic())
+
+    def _look_if_due(self) -> None:
+        if self._reception.has_doubt():
+            self._doubt("an accepted challenge became no game")
+        if self._reconciler.begin(time.monotonic()):
+            self._gate.send(ReadPlaying())
+
+    def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
+        """Compare what we play with what is in progress."""
+        self._reconciler.done(time.monotonic(), answered=True)
+        self._reception.compare(games, asked_at)
+        if self._house is not None:
+            self._roster.compare(games, asked_at, self._house)
+        self._listen()
+
+    @property
+    def _games(self) -> int:
+        """Games being played or about to start."""
+        return len(self._roster) + len(self._reception)
 
     @property
     def _free_slots(self) -> int:
-        if self._stopping:
-            return 0
-        return self._config.challenge.concurrency - len(self._tasks) - len(self._reservations)
-
-    def _consider(self, received: ChallengeReceived) -> None:
-        challenge = received.challenge
-        if self._house is None or challenge.id in self._answered:
-            return
-        decision = decide(received, self._config.challenge, self._house.our_id, self._free_slots)
-        challenger = challenge.challenger.id if challenge.challenger else "anonymous"
-        facts = {"challenge": challenge.id, "challenger": challenger, "speed": challenge.speed}
-        match decision:
-            case Accept():
-                self._journal.info("challenge.accept", **facts)
-                self._reservations[challenge.id] = _Reservation(self._start_due())
-                self._answer(challenge.id, AcceptChallenge(challenge.id))
-            case Decline(reason, because):
-                self._journal.info("challenge.decline", **facts, reason=reason, because=because)
-                self._answer(challenge.id, DeclineChallenge(challenge.id, reason))
-            case Ignore(because):
-                self._journal.debug("challenge.ignore", **facts, because=because)
-
-    def _answer(self, challenge_id: str, command: Command) -> None:
-        self._answered[challenge_id] = None
-        if len(self._answered) > _ANSWERED_CHALLENGES_KEPT:
-            self._answered.popitem(last=False)
-        self._gate.send(command)
-
-    def _forget_answer(self, challenge_id: str, error: ApiError) -> None:
-        """An answer that may not have arrived can be given again if the challenge is repeated."""
-        if not isinstance(error, Refused):
-            self._answered.pop(challenge_id, None)
-
-    def _start_due(self) -> float:
-        return time.monotonic() + self._waits.game_start.total_seconds()
-
-    def _question_reservations(self) -> None:
-        """An accepted challenge that became no game: perhaps its start was lost, perhaps it died."""
-        now = time.monotonic()
-        overdue = [slot for slot in self._reservations.values() if now >= slot.due_at]
-        for reservation in overdue:
-            reservation.questioned = True
-            reservation.due_at = self._start_due()
-        if overdue:
-            self._gate.send(ReadPlaying())
-
-    def _release_questioned(self) -> None:
-        for game_id, reservation in list(self._reservations.items()):
-            if reservation.questioned:
-                self._journal.warning("challenge.no_game", challenge=game_id)
-                del self._reservations[game_id]
-
-    # Games
-
-    def _join(self, info: GameInfo) -> None:
-        """Play a game that began or goes on; announced again, nothing happens."""
-        self._reservations.pop(info.game_id, None)
-        if info.game_id in self._tasks or self._house is None:
-            return
-        journal = Journal(info.game_id)
-        if not info.compat.bot or info.variant.key not in tuple(Variant):
-            journal.warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
-            return
-        journal.info(
-            "game.join",
-            opponent=info.opponent.username,
-            speed=info.speed,
-            rated=info.rated,
-            games=len(self._tasks) + 1,
-        )
-        task = self._tasks[info.game_id] = GameTask(info.game_id, self._house)
-        self._guarded(task, task.start)
-
-    def _tell_game(self, game_id: str | None, report: Report) -> None:
-        task = self._tasks.get(game_id or "")
-        if task is not None:
-            self._guarded(task, lambda: task.handle(report))
-
-    def _guarded(self, task: GameTask, step: Callable[[], None]) -> None:
-        """Whatever goes wrong in one game, the others go on."""
-        try:
-            step()
-        except Exception as error:
-            Journal(task.game_id).crash("game.crashed", error)
-            task.over = True
-        if task.over:
-            del self._tasks[task.game_id]
-            task.close()
+        return 0 if self._stopping else self._config.challenge.concurrency - self._games
 
     # The end
 
     def _stop(self, signal_name: str) -> None:
-        games = len(self._tasks) + len(self._reservations)
+        games = self._games
         if self._stopping:
-            self._journal.warning("stop.now", signal=signal_name, games_left=games)
-            self._exit = ExitCode.ABANDONED if games else ExitCode.OK
+            self._leave(signal_name)
             return
         self._stopping = True
+        self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
+        self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
         self._journal.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
+
+    def _leave(self, why: str) -> None:
+        games = self._games
+        self._journal.warning("stop.now", why=why, games_left=games)
+        self._exit = ExitCode.ABANDONED if games else ExitCode.OK
+
+    def _reload(self) -> None:
+        """Take over what a running daemon can; a file that is not valid changes nothing."""
+        self._manager.reloading()
+        self._config = self._fitted(self._settings.reload_aloud(self._journal))
+        if self._house is not None:
+            self._house = replace(self._house, config=self._config)
+        self._manager.reloaded()
 
     def _close(self) -> None:
         if self._events is not None:
             self._events.stop()
-        for task in self._tasks.values():
-            task.close()
+        self._roster.close()
+        if self._self_test is not None:
+            self._self_test.close()
         self._gate.close()
         self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)

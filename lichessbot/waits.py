@@ -1,12 +1,14 @@
 """Every wait of the daemon, by name, in one place; nothing here waits.
 
-Tests and rehearsals scale all of them together. What an operator may want to change is not here
+Tests and rehearsals scale those for Lichess together. What an operator may want to change is not here
 but in the config (`abort_time`), and is not scaled.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
-from typing import Self
+from typing import Final, Self
+
+_OF_THIS_MACHINE: Final = {"engine_handshake", "engine_stop", "engine_overrun", "engine_restart_floor", "fallback"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +17,20 @@ class Waits:
 
     connect: timedelta = timedelta(seconds=5)
     """For a connection to open."""
-    liveness: timedelta = timedelta(seconds=20)
+    liveness: timedelta = timedelta(seconds=15)
     """For any byte on a stream, whose keep-alive line comes every 7 s, before it counts as dead."""
     game_answer: timedelta = timedelta(seconds=3)
     """For the answer to a game command: a move is better sent again than waited for."""
+    stuck_answer: timedelta = timedelta(seconds=6)
+    """For the whole answer to a move, which may trickle in, before it is looked for on the stream."""
     house_answer: timedelta = timedelta(seconds=10)
     """For the answer to every other request."""
     house_patience: timedelta = timedelta(seconds=15)
-    """How long an unanswered house request is repeated: an unanswered challenge lives 20 s."""
+    """How long a house request is worth sending or repeating: an unanswered challenge lives 20 s."""
     rate_limit: timedelta = timedelta(seconds=60)
     """After a 429 that names no pause of its own."""
+    longest_pause: timedelta = timedelta(minutes=10)
+    """A 429 that asks for more means the daily quota of one kind of request, not all of them."""
     rate_limit_spacing: timedelta = timedelta(seconds=1)
     """At least between two tries of a move whose clock does not survive the asked pause."""
     backoff_first: timedelta = timedelta(seconds=0.5)
@@ -33,14 +39,34 @@ class Waits:
     """No delay between two attempts at the event stream or the account grows beyond this."""
     game_backoff_ceiling: timedelta = timedelta(seconds=4)
     """No delay between two attempts at a move or a game's stream grows beyond this: a clock runs."""
+    first_move_pause: timedelta = timedelta(seconds=10)
+    """Between two tries of a first move, whatever the asked pause: many abort a game that does not begin in 20 s."""
+    retry_floor: timedelta = timedelta(milliseconds=100)
+    """At least between two tries of a move, however little is left on the clock."""
     stream_proven: timedelta = timedelta(seconds=15)
     """A stream that stood this long was good; one that ends cleanly sooner may have been taken."""
+    stream_stuck: timedelta = timedelta(minutes=2)
+    """Beyond its own schedule before a stream's thread counts as stuck: looking up a name may take long."""
     eviction_pause: timedelta = timedelta(seconds=60)
-    """Before an evicted stream is taken back: Lichess allows 30 openings in 10 minutes."""
+    """Before an evicted stream is taken back."""
+    event_stream_window: timedelta = timedelta(minutes=10)
+    """In which Lichess allows 30 openings of the event stream."""
+    account_window: timedelta = timedelta(minutes=5)
+    """In which Lichess allows 30 requests for the account."""
+    first_state: timedelta = timedelta(seconds=5)
+    """For the state of the game on its newly opened stream, before that is opened again."""
     move_echo: timedelta = timedelta(seconds=5)
     """For an acknowledged move to show on the game stream before the stream is read anew."""
-    game_start: timedelta = timedelta(seconds=25)
-    """For an accepted challenge to become a game before its slot is questioned."""
+    game_start: timedelta = timedelta(seconds=5)
+    """For a challenge whose acceptance was acknowledged to become a game before its slot is questioned."""
+    playing_spacing: timedelta = timedelta(seconds=3)
+    """At least between two readings of the games in progress."""
+    heartbeat: timedelta = timedelta(minutes=3)
+    """Between two readings of the games in progress when nothing seems wrong."""
+    silence_floor: timedelta = timedelta(seconds=3)
+    """An opponent who took no longer than this over a move is not looked after."""
+    silence_ceiling: timedelta = timedelta(seconds=20)
+    """An opponent who took this long over a move is looked after, whatever the clocks."""
     abort_retry: timedelta = timedelta(seconds=10)
     """Between two attempts to abort a game whose opponent never moves."""
     engine_handshake: timedelta = timedelta(seconds=15)
@@ -57,6 +83,7 @@ class Waits:
     """For the daemon's own search when no engine answers; every other game waits meanwhile."""
 
     def scaled(self, factor: float) -> Self:
-        """All waits multiplied by `factor`."""
+        """All waits for Lichess multiplied by `factor`; a process of this machine gets no faster."""
         assert factor > 0
-        return type(self)(**{field.name: getattr(self, field.name) * factor for field in fields(self)})
+        names = {field.name for field in fields(self)} - _OF_THIS_MACHINE
+        return replace(self, **{name: getattr(self, name) * factor for name in names})

@@ -29,6 +29,7 @@ BOT = "TestBot"
 # The engine's speed does not matter here: games are to be short.
 CONFIG = """\
 url: {url}
+state_dir: state
 abort_time: {abort_time}
 challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800}}
 engine: {{hash_mb: 1, depth: {depth}, move_overhead_ms: 30}}

@@ -7,6 +7,9 @@ mute        answers nothing at all
 dies        ends in the middle of its first search
 illegal     answers with a move that no position allows
 noisy       writes nonsense to both outputs, then answers politely
+babbling    once asked for a move, talks without end
+scolding    the same on its error output
+clogged     never reads its input
 clinging    ignores the end of its input, and has a child of its own
 """
 
@@ -24,6 +27,8 @@ def main(manner: str, *moves: str) -> None:
     if manner == "clinging":
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         say(f"info string child {child.pid}")
+    if manner == "clogged":
+        time.sleep(600)
     for line in sys.stdin:
         command = line.split()[0]
         if manner == "mute":
@@ -52,6 +57,10 @@ def search(manner: str, move: str = "e2e4") -> None:
         sys.stderr.flush()
         sys.stdout.buffer.write(b"\xff\xfe\x00 info depth\ninfo depth x score cp pv\nbestmove\n\n")
         sys.stdout.flush()
+    while manner == "babbling":
+        sys.stdout.write("info string and another thing\n" * 1000)
+    while manner == "scolding":
+        sys.stderr.write("and another thing\n" * 1000)
     if manner == "illegal":
         move = "a1h8"
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} e7e5")

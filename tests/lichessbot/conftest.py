@@ -8,6 +8,13 @@ import pytest
 from tests.fakes.scripted_lichess import ScriptedLichess
 
 
+@pytest.fixture(autouse=True)
+def _state_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that is told nothing else keeps its records in the test's own folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("STATE_DIRECTORY", raising=False)
+
+
 @pytest.fixture
 def lichess() -> Iterator[ScriptedLichess]:
     """A scripted server on a real socket."""

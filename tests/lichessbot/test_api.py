@@ -182,6 +182,37 @@ def test_a_reply_of_another_shape_is_unreachable(lichess: ScriptedLichess, api: 
         api.playing()
 
 
+def test_an_endless_body_is_unreachable(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply(lines=[b"x" * 65536] * 20, end=End.STALL))
+    with pytest.raises(Unreachable, match="a body of more than"):
+        api.move("abcd1234", "e2e4")
+
+
+def test_the_token_is_sent_after_no_redirection(lichess: ScriptedLichess, api: Api) -> None:
+    for status in (301, 302, 307, 308):
+        lichess.answer("/api/token/test", Reply(status, {}, [("Location", f"{lichess.url}/elsewhere")]))
+        with pytest.raises(Unreachable):
+            api.token_info()
+    assert set(lichess.paths()) == {"/api/token/test"}
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_page_of_somebody_in_between_does_not_deny_the_token(
+    lichess: ScriptedLichess, api: Api, status: int
+) -> None:
+    lichess.answer(MOVE, Reply(status, "<html>Access denied</html>"))
+    with pytest.raises(Refused) as caught:
+        api.move("abcd1234", "e2e4")
+    assert not caught.value.denies_token
+
+
+def test_a_long_complaint_is_shortened(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply(400, {"error": "no " * 10_000}))
+    with pytest.raises(Refused) as caught:
+        api.move("abcd1234", "e2e4")
+    assert len(caught.value.text) <= 200
+
+
 def test_a_server_that_is_away_is_unreachable_and_the_cause_is_short(lichess: ScriptedLichess, api: Api) -> None:
     lichess.close()
     with pytest.raises(Unreachable, match=r"^ConnectionRefusedError: "):

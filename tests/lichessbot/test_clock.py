@@ -1,12 +1,12 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lichessbot.clock import GameClock
 from lichessbot.config import EngineConfig
-from lichessbot.events import GameState
+from lichessbot.events import GameFull, GameState
 from lichessbot.vocabulary import Colour, GameStatus
 from lichessbot.waits import Waits
 
@@ -25,6 +25,7 @@ def clock(
 ) -> GameClock:
     white = colour is Colour.WHITE
     state = GameState(
+        moves="",
         wtime=ours_ms if white else 90_000,
         btime=90_000 if white else ours_ms,
         winc=increment_ms,
@@ -83,6 +84,7 @@ def test_a_game_without_a_clock_has_a_fixed_move_time() -> None:
     assert untimed.limits(ENGINE, WAITS, NOW).white_time_ms is None
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(0, 10**7), st.integers(0, 180_000), st.floats(0, 1000))
 def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment_ms: int, elapsed_s: float) -> None:
     reading = clock(ours_ms, increment_ms=increment_ms)
@@ -103,6 +105,14 @@ def test_patience_waits_for_an_engine_that_is_starting_while_no_clock_runs() -> 
     assert patience_s > WAITS.engine_handshake.total_seconds()
 
 
+def test_a_first_move_is_found_before_opponents_give_the_game_up() -> None:
+    reading = clock(1_800_000, running=False)
+    limits = reading.limits(ENGINE, WAITS, NOW)
+    assert limits.white_time_ms == 120_000
+    assert reading.patience_s(limits, WAITS, NOW) == 25
+    assert clock(1_800_000).limits(ENGINE, WAITS, NOW).white_time_ms == 1_800_000
+
+
 def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
     reading = clock(timed=False)
     limits = reading.limits(ENGINE, WAITS, NOW)
@@ -113,6 +123,8 @@ def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
     ("ours_ms", "asked_s", "expected_s"),
     [
         (120_000, 60.0, 60.0),  # the clock survives the pause
+        (80_000, 60.0, 60.0),
+        (70_000, 60.0, 35.0),  # it does, but hardly anything would be left for the moves to come
         (60_000, 60.0, 30.0),  # it does not: half of what is left
         (61_000, 60.0, 30.5),
         (10_000, 60.0, 5.0),
@@ -124,6 +136,51 @@ def test_a_refused_move_waits_as_long_as_the_clock_allows(ours_ms: int, asked_s:
     assert clock(ours_ms).refused_move_pause_s(asked_s, WAITS, NOW) == expected_s
 
 
-def test_a_refused_move_waits_as_asked_while_no_clock_runs() -> None:
-    assert clock(1000, running=False).refused_move_pause_s(60.0, WAITS, NOW) == 60.0
+def test_a_refused_first_move_waits_no_longer_than_opponents_do() -> None:
+    assert clock(60_000, running=False).refused_move_pause_s(60.0, WAITS, NOW) == 10.0
+    assert clock(60_000, running=False).refused_move_pause_s(3.0, WAITS, NOW) == 3.0
+
+
+def test_a_refused_move_waits_as_asked_in_a_game_without_a_clock() -> None:
     assert clock(timed=False).refused_move_pause_s(60.0, WAITS, NOW) == 60.0
+
+
+@pytest.mark.parametrize(
+    ("ours_ms", "planned_s", "expected_s"), [(60_000, 3, 3), (8_000, 3, 1), (80, 3, 0.1), (80, 0, 0)]
+)
+def test_a_retry_takes_no_more_than_a_part_of_the_clock(ours_ms: int, planned_s: float, expected_s: float) -> None:
+    assert clock(ours_ms).retry_pause_s(planned_s, WAITS, NOW) == pytest.approx(expected_s)
+
+
+@pytest.mark.parametrize(("ours_ms", "expected_s"), [(3_600_000, 20), (80_000, 10), (10_000, 3)])
+def test_the_less_time_we_have_the_sooner_a_silent_opponent_is_doubted(ours_ms: int, expected_s: float) -> None:
+    assert clock(ours_ms, running=False).silence_s(WAITS, NOW) == expected_s
+
+
+def test_without_a_clock_a_silent_opponent_is_doubted_all_the_same() -> None:
+    assert clock(timed=False).silence_s(WAITS, NOW) == WAITS.silence_ceiling.total_seconds()
+
+
+def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:
+    waiting = clock(80_000, running=False)
+    assert waiting.unseen_pause_s(60.0, WAITS, NOW) == 60.0
+    assert waiting.unseen_pause_s(60.0, WAITS, NOW + 20) == 30.0
+
+
+def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None) -> GameFull:
+    state = {"moves": "", "wtime": wtime, "btime": wtime, "status": "started"}
+    fields = {"id": "abcd1234", "variant": {"key": "standard"}, "clock": clock_field, "daysPerTurn": days}
+    return GameFull.model_validate({**fields, "state": state})
+
+
+@pytest.mark.parametrize(
+    ("game", "timed"),
+    [
+        (full({"initial": 60_000, "increment": 0}, 60_000), True),
+        (full(None, 60_000), True),  # the clock could not be read, but the times can
+        (full(None, 2_147_483_647), False),
+        (full(None, 86_400_000, days=1), False),
+    ],
+)
+def test_a_game_has_a_clock_if_its_times_say_so(game: GameFull, timed: bool) -> None:
+    assert GameClock.read(game, game.state, Colour.WHITE, "white", NOW).timed is timed

@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lichessbot.config import TOKEN_VARIABLE, Config, LoadedConfig, default_values, load_config
+from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
+from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ConfigError
 from lichessbot.vocabulary import Mode, Speed, Variant
 
@@ -48,7 +49,7 @@ def test_the_example_names_every_key_with_its_default() -> None:
     values: dict[str, Any] = {}
     for key, value in yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")).items():
         values.update({f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value})
-    expected = {key: list(v) if isinstance(v, tuple) else v for key, v in default_values().items()}
+    expected = {key: list(v) if isinstance(v, tuple) else v for key, v in dotted_values(Config()).items()}
     assert values == expected
     assert load_config(EXAMPLE, WITH_TOKEN).config == Config()
 
@@ -214,3 +215,57 @@ def test_the_token_shows_in_no_repr(file: Path) -> None:
 def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
     found = problems(file, "token: [lip_secret]\n", {})
     assert all("lip_secret" not in problem for problem in found)
+
+
+# Where things are kept, and who else can read them
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "place"),
+    [
+        ("state_dir: records\n", {"STATE_DIRECTORY": "/var/lib/other"}, "{folder}/records"),
+        ("state_dir: /srv/bot\n", {}, "/srv/bot"),
+        ("", {"STATE_DIRECTORY": "/var/lib/lichessbot:/var/lib/more", "XDG_STATE_HOME": "/x"}, "/var/lib/lichessbot"),
+        ("", {"XDG_STATE_HOME": "/x", "HOME": "/home/me"}, "/x/lichessbot"),
+        ("", {"HOME": "/home/me"}, "/home/me/.local/state/lichessbot"),
+    ],
+)
+def test_records_are_kept_where_config_systemd_or_custom_says(
+    file: Path, text: str, environment: dict[str, str], place: str
+) -> None:
+    assert str(load(file, text, WITH_TOKEN | environment).state_dir) == place.format(folder=file.parent)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o666])
+def test_a_token_others_can_read_is_warned_of_with_the_cure(file: Path, mode: int) -> None:
+    token_file = file.parent / "token"
+    token_file.write_text(TOKEN)
+    token_file.chmod(mode)
+    (warning,) = load(file, "token_file: token\n", {}).warnings
+    assert warning == f"{token_file} holds the token, and others can read it: chmod 600 {token_file}"
+    token_file.chmod(0o600)
+    assert load(file, "token_file: token\n", {}).warnings == ()
+
+
+def test_a_config_with_a_token_is_warned_of_even_if_another_token_counts(file: Path) -> None:
+    file.touch(0o644)
+    (warning,) = load(file, f"token: {TOKEN}\n", WITH_TOKEN).warnings
+    assert warning.endswith(f"chmod 600 {file}")
+
+
+def test_a_config_without_a_token_may_be_read_by_everybody(file: Path) -> None:
+    file.touch(0o644)
+    assert load(file, "abort_time: 30\n").warnings == ()
+
+
+@pytest.mark.parametrize(("url", "warned"), [
+    ("http://lichess.org", True), ("https://lichess.org", False), ("http://127.0.0.1:9663", False),
+])  # fmt: skip
+def test_a_token_sent_in_clear_is_warned_of(file: Path, url: str, warned: bool) -> None:
+    warnings = load(file, f"url: {url}\n").warnings
+    assert [warning for warning in warnings if "use https" in warning] == list(warnings)
+    assert bool(warnings) is warned
+
+
+def test_no_key_switches_off_the_verification_of_certificates() -> None:
+    assert not [key for key in dotted_values(Config()) if any(word in key for word in ("verify", "tls", "ssl", "cert"))]

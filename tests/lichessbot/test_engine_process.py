@@ -1,6 +1,9 @@
 """Real processes: our engine, and one with bad manners."""
 
 import os
+import shutil
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,8 +16,9 @@ from queue import Empty, SimpleQueue
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Limits, chess960_fen
-from lichessbot.config import TOKEN_VARIABLE, EngineConfig
-from lichessbot.engine_process import OUR_ENGINE, EngineProcess, fallback_move
+from lichessbot.config import EngineConfig
+from lichessbot.credentials import TOKEN_VARIABLE
+from lichessbot.engine_process import OUR_ENGINE, EngineProcess, fallback_move, fitted
 from lichessbot.errors import EngineError
 from lichessbot.messages import BestMove, EngineDied, Inbox, Report, Search
 from lichessbot.waits import Waits
@@ -56,7 +60,7 @@ def heard(inbox: Inbox) -> Report:
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -196,7 +200,7 @@ def test_an_engine_that_does_not_exist_dies_at_once(inbox: Inbox) -> None:
 
 
 def test_a_system_that_starts_no_process_is_an_error(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("lichessbot.engine_process._wrappers", lambda: ())
     with pytest.raises(EngineError, match="the engine does not start"):
         EngineProcess("abcd1234", SMALL, inbox, WAITS, ("/nowhere/engine",))
 
@@ -225,7 +229,94 @@ def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> N
     assert all(gone(int(pid)) for pid in found)
 
 
-def test_the_engine_has_its_own_session_a_low_priority_and_no_token(
+@pytest.mark.parametrize(
+    ("manner", "reason"), [("babbling", "babbles"), ("scolding", "babbles on its error output")]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
+    engine = start(manner)
+    engine.search(search(1))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.search_id == 1
+    assert report.reason.startswith(reason)
+    assert gone(pid_of(engine))
+
+
+def test_an_engine_that_does_not_read_its_input_blocks_nobody(start: Start, inbox: Inbox) -> None:
+    engine = start("clogged")
+    engine._ready = True  # it never says so, and nothing would be written to it
+    began = time.monotonic()
+    number = 0
+    while engine.alive and number < 10_000:
+        number += 1
+        engine.search(search(number, *["e2e4"] * 100))
+        engine._running = None
+    assert time.monotonic() - began < 5.0
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.reason.startswith("does not read its input")
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
+def test_a_hung_engine_dies_with_a_daemon_that_was_killed(rude_engine: Path) -> None:
+    daemon = f"""
+import sys, time
+from queue import SimpleQueue
+from lichessbot.config import EngineConfig
+from lichessbot.engine_process import EngineProcess
+from lichessbot.waits import Waits
+command = (sys.executable, {str(rude_engine)!r}, "clogged")
+engine = EngineProcess("abcd1234", EngineConfig(), SimpleQueue(), Waits(), command)
+print(engine._process.pid, flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", daemon], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        time.sleep(0.5)
+        os.kill(pid, signal.SIGSTOP)  # it could not even notice the end of its input
+        assert is_alive(pid)
+        process.kill()
+    assert gone(pid)
+
+
+def test_the_overhead_is_told_before_the_search_it_is_for(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    limits = {"white_time_ms": 1000, "black_time_ms": 1000}
+    engine.search(search(1, **limits))
+    assert isinstance(heard(inbox), BestMove)
+    began = time.monotonic()
+    engine.search(search(2, **limits), overhead_ms=990)
+    assert isinstance(heard(inbox), BestMove)
+    assert time.monotonic() - began < 0.5, "hardly anything is left to think with"
+
+
+def test_the_time_the_engine_took_is_measured(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    engine.search(search(1, move_time_ms=500))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert 0.2 < answer.took_s < 1.0
+
+
+@pytest.mark.parametrize(
+    ("hash_mb", "engines", "available_mb", "expected"),
+    [
+        (64, 4, 8000, 64),
+        (4096, 1, 8000, 4096),
+        (4096, 4, 8000, 1460),  # a quarter of three quarters, less what an engine takes anyway
+        (64, 4, 100, 1),
+        (4096, 4, None, 4096),  # nobody knows
+    ],
+)
+def test_tables_are_made_to_fit_the_machine(
+    hash_mb: int, engines: int, available_mb: int | None, expected: int
+) -> None:
+    assert fitted(EngineConfig(hash_mb=hash_mb), engines, available_mb).hash_mb == expected
+
+
+def test_the_engine_has_its_own_group_in_our_session_a_low_priority_and_no_token(
     start: Start, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "lip_secret")
@@ -233,7 +324,8 @@ def test_the_engine_has_its_own_session_a_low_priority_and_no_token(
     engine.search(search(1))
     heard(inbox)
     pid = pid_of(engine)
-    assert os.getsid(pid) == pid != os.getsid(0)
+    assert os.getpgid(pid) == pid != os.getpgid(0)
+    assert os.getsid(pid) == os.getsid(0)
     assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
     assert b"lip_secret" not in Path(f"/proc/{pid}/environ").read_bytes()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lichessbot import events
@@ -185,6 +185,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(JSON)
 def test_no_json_makes_parsing_fail_otherwise(data: Any) -> None:
     for kind in ("challenge", "gameStart", "gameFull", "gameState"):

@@ -6,19 +6,22 @@ from typing import Any
 import pytest
 
 from engine.facade import STARTING_FEN, chess960_fen
+from lichessbot.actions import Action, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
-from lichessbot.events import ChatLine, GameFinish, GameFull, GameState, OpponentGone
-from lichessbot.game import Action, Fallback, Game, GameOver, KillEngine, ReopenStream, StopThinking, Think
+from lichessbot.events import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone
+from lichessbot.game import Game
 from lichessbot.messages import (
     Abort,
     BestMove,
     CommandDone,
     CommandFailed,
     EngineDied,
+    PlayingWanted,
     Report,
     Resign,
     SendMove,
+    Standing,
     StreamEvent,
     StreamLost,
     StreamOpened,
@@ -85,13 +88,25 @@ class Bench:
         return self.hear(StreamEvent(None, GameFinish.model_validate({"game": game})))
 
     def wait(self, seconds: float) -> list[Action]:
+        """What is done because of the time; looks at the games in progress are passed over."""
         self.now += seconds
-        return self.game.tick(self.now)
+        return [action for action in self.game.tick(self.now) if not isinstance(action, PlayingWanted)]
+
+    def looked_after(self, seconds: float) -> bool:
+        """Whether the passing of this time brings a look at the games in progress."""
+        self.now += seconds
+        return any(isinstance(action, PlayingWanted) for action in self.game.tick(self.now))
+
+    def standing(self, *, our_turn: bool | None, asked_ago: float = 0.0) -> list[Action]:
+        """A look at the games in progress; `our_turn` None: ours is not among them."""
+        info = None
+        if our_turn is not None:
+            info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, "isMyTurn": our_turn})
+        return self.hear(Standing(GAME, info, self.now - asked_ago))
 
     def wait_until_due(self) -> list[Action]:
         assert self.game.wake_at is not None
-        self.now = max(self.now, self.game.wake_at)
-        return self.game.tick(self.now)
+        return self.wait(max(0.0, self.game.wake_at - self.now))
 
     def owing(self, move: str = "e2e4") -> SendMove:
         """Our first move as White, found and just sent."""
@@ -168,17 +183,36 @@ def test_a_stream_that_breaks_leaves_the_search_running() -> None:
     only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove)
 
 
-def test_moves_that_get_shorter_restart_the_search() -> None:
+def test_a_takeback_is_believed_from_a_new_connection_and_restarts_the_search() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5")
-    search = only(bench.state(""), Think).search
+    only(bench.state(""), ReopenStream)
+    search = only(bench.full(""), Think).search
     assert search.moves == ()
 
 
 def test_a_takeback_to_the_opponents_turn_stops_the_search() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5")
-    only(bench.state("e2e4"), StopThinking)
+    only(bench.state("e2e4"), ReopenStream)
+    only(bench.full("e2e4"), StopThinking)
+
+
+def test_an_old_line_that_comes_late_changes_nothing() -> None:
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5"), Think)
+    only(bench.state("e2e4"), ReopenStream)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == [], "first the stream is read anew"
+    assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_an_old_line_that_comes_late_sends_no_second_move_for_the_same_ply() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.state("e2e4")
+    assert bench.hear(CommandDone(sent)) == []
+    only(bench.state(""), ReopenStream)
+    assert bench.full("e2e4") == []
 
 
 def test_the_clock_of_a_resumed_game_goes_to_the_engine() -> None:
@@ -204,7 +238,7 @@ def test_the_best_move_is_sent_once() -> None:
 def test_the_answer_to_an_abandoned_search_is_not_sent() -> None:
     bench = Bench()
     first = only(bench.full("e2e4 e7e5"), Think).search.search_id
-    only(bench.state(""), Think)
+    only(bench.full(""), Think)
     assert bench.hear(BestMove(GAME, first, "g1f3")) == []
 
 
@@ -330,8 +364,29 @@ def test_after_a_takeback_another_move_may_be_sent_for_the_same_ply() -> None:
     bench = Bench()
     bench.owing()
     bench.state("e2e4 e7e5")
-    think = only(bench.state(""), Think)
+    only(bench.state(""), ReopenStream)
+    think = only(bench.full(""), Think)
     assert bench.hear(BestMove(GAME, think.search.search_id, "d2d4")) == [SendMove(GAME, 1, "d2d4")]
+
+
+def test_a_move_whose_answer_trickles_for_ever_is_looked_up_and_sent_again() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.wait(5) == []
+    only(bench.wait(1), ReopenStream)
+    assert bench.full() == [sent]
+
+
+def test_with_little_time_left_a_move_without_answer_is_sent_again_sooner() -> None:
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5", time_ms=2000), Think)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+    tries = 0
+    began = bench.now
+    while bench.now < began + 1.9:
+        answer = bench.hear(CommandFailed(sent, UNREACHABLE))
+        tries += len(answer or bench.wait_until_due())
+    assert tries > 10
 
 
 def test_an_acknowledged_move_that_does_not_show_is_looked_up() -> None:
@@ -383,14 +438,121 @@ def test_after_the_end_nothing_is_done() -> None:
     assert bench.game.wake_at is None
 
 
-def test_a_game_whose_stream_is_refused_is_gone() -> None:
-    only(Bench().hear(StreamRefused(GAME, 404, "No such game")), GameOver)
-
-
 def test_a_game_of_others_is_left() -> None:
     bench = Bench()
     bench._full["white"] = {"id": "stranger"}
-    only(bench.full(), GameOver)
+    over = only(bench.full(), GameOver)
+    assert not over.certain
+
+
+def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced() -> None:
+    bench = Bench()
+    bench.game = Game(GAME, US, Config(), WAITS, Colour.BLACK)
+    bench._full |= {"white": None, "black": None}
+    only(bench.full("e2e4"), Think)
+
+
+def test_an_end_in_words_nobody_knows_is_not_certain() -> None:
+    assert not only(Bench().full(status="nobodyKnows"), GameOver).certain
+    assert only(Bench().full(status="mate"), GameOver).certain
+
+
+# What the stream may have lost
+
+
+def test_a_refused_stream_asks_whether_the_game_is_still_on() -> None:
+    bench = Bench()
+    bench.full()
+    only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+    only(bench.standing(our_turn=None), GameOver)
+
+
+def test_a_refused_stream_is_opened_again_until_somebody_says_that_the_game_is_gone() -> None:
+    bench = Bench()
+    think = only(bench.full(), Think)
+    for _ in range(3):
+        only(bench.hear(StreamRefused(GAME, 400, "odd")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    assert bench.standing(our_turn=True) == []
+    bench.hear(StreamOpened(GAME))
+    assert bench.full() == []
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
+
+
+def test_a_stream_that_is_refused_again_and_again_is_given_up_if_the_game_is_really_on() -> None:
+    bench = Bench()
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    assert not only(bench.standing(our_turn=True), GameOver).certain
+
+
+def test_a_silent_opponent_is_looked_after_and_not_too_often() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert not bench.looked_after(9.9)
+    assert bench.looked_after(0.1)
+    assert bench.standing(our_turn=False) == []
+    assert not bench.looked_after(9.9)
+    assert bench.looked_after(0.1)
+
+
+def test_while_no_look_is_answered_the_stream_is_read_anew_instead() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert bench.looked_after(10)
+    only(bench.wait(10), ReopenStream)
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert bench.looked_after(10)
+
+
+def test_an_opponents_move_that_never_arrived_is_read_anew() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    bench.wait(10)
+    only(bench.standing(our_turn=True), ReopenStream)
+    only(bench.full("e2e4 e7e5 g1f3 b8c6"), Think)
+
+
+def test_a_look_older_than_the_last_line_says_nothing() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    bench.wait(5)
+    assert bench.standing(our_turn=True, asked_ago=6) == []
+    assert bench.standing(our_turn=None, asked_ago=6) == []
+
+
+def test_a_game_that_is_not_in_progress_any_more_is_read_to_its_end() -> None:
+    bench = Bench()
+    bench.full("e2e4")
+    bench.wait(5)
+    only(bench.standing(our_turn=None), ReopenStream)
+    only(bench.full("e2e4", status="resign"), GameOver)
+
+
+def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
+    bench = Bench()
+    bench.hear(StreamOpened(GAME))
+    assert bench.wait(4) == []
+    only(bench.wait(1), ReopenStream)
+    bench.hear(StreamOpened(GAME))
+    bench.full()
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(20))
+
+
+def test_a_stream_that_is_to_wait_longer_than_the_clock_is_opened_earlier() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5", time_ms=20_000)
+    assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60))) == []
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(9))
+    assert any(isinstance(action, ReopenStream) for action in bench.wait(1))
+
+
+def test_a_stream_whose_pause_the_clock_survives_is_left_to_its_reader() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5", time_ms=90_000)
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60)))
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(60))
 
 
 def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None:
@@ -433,6 +595,7 @@ def test_an_abort_that_fails_is_tried_again() -> None:
     bench.full()
     abort = only(bench.wait(30), Abort)
     assert bench.hear(CommandFailed(abort, UNREACHABLE)) == []
+    assert bench.standing(our_turn=False) == []
     assert bench.wait(9) == []
     assert bench.wait(1) == [abort]
 
@@ -530,16 +693,33 @@ def test_an_impossible_move_on_the_stream_is_read_again_first() -> None:
     bench = Bench()
     bench.full()
     only(bench.state("e2e5"), ReopenStream)
-    assert only(bench.full(), Think).search.moves == ()
+    assert bench.full() == [], "the search goes on"
+
+
+def unreadable_thrice(bench: Bench, moves: str) -> Resign:
+    """What our rules refuse is read three times before the game is resigned."""
+    for _ in range(2):
+        actions = bench.full(moves) or bench.wait(1)
+        only(actions, ReopenStream)
+    resign: Resign = only(bench.full(moves), Resign)
+    return resign
 
 
 def test_a_game_that_our_rules_cannot_follow_is_resigned_until_it_is_over() -> None:
     bench = Bench()
-    resign = only(bench.full("e2e5"), Resign)
+    resign = unreadable_thrice(bench, "e2e5")
     bench.hear(CommandFailed(resign, UNREACHABLE))
     assert bench.wait(10) == [resign]
     only(bench.state("e2e5", status="resign", winner="black"), GameOver)
 
 
+def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:
+    bench = Bench()
+    only(bench.full("e2e5"), ReopenStream)
+    only(bench.full("e2e4 e7e5"), Think)
+    only(bench.state("e2e5"), ReopenStream)
+    assert bench.full("e2e4 e7e5") == []
+
+
 def test_an_impossible_start_is_resigned() -> None:
-    only(Bench(variant="fromPosition", fen="8/8/8/8/8/8/8/8 w - - 0 1").full(), Resign)
+    unreadable_thrice(Bench(variant="fromPosition", fen="8/8/8/8/8/8/8/8 w - - 0 1"), "")

@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.api import Access, Api
+from lichessbot.courtesy import Courtesy
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.events import Account
 from lichessbot.gate import Gate
@@ -44,6 +45,7 @@ WAITS = replace(
     house_patience=timedelta(seconds=0.6),
     backoff_first=timedelta(seconds=0.1),
     rate_limit=timedelta(seconds=0.4),
+    stuck_answer=timedelta(seconds=0.7),
 )
 
 
@@ -55,7 +57,7 @@ def inbox() -> Inbox:
 @pytest.fixture
 def gate(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Gate]:
     access = Access(lichess.url, SecretStr("lip_x"), WAITS)
-    gate = Gate(lambda read_timeout: Api(access, read_timeout), inbox, WAITS)
+    gate = Gate(lambda read_timeout: Api(access, read_timeout), inbox, WAITS, Courtesy(WAITS))
     yield gate
     gate.close()
 
@@ -173,10 +175,102 @@ def test_after_a_rate_limit_the_house_keeps_the_pause(lichess: ScriptedLichess, 
     assert time.monotonic() - began >= WAITS.rate_limit.total_seconds()
 
 
+def test_after_a_429_on_a_move_everything_but_moves_is_held_back(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}), Reply())
+    lichess.answer(OTHER_MOVE_PATH, Reply())
+    lichess.answer(ACCEPT_PATH, Reply())
+    gate.send(MOVE)
+    assert isinstance(answer(inbox), CommandFailed)
+    limited_at = time.monotonic()
+    gate.send(AcceptChallenge("c1"))
+    gate.send(OTHER_MOVE)
+    gate.send(MOVE)
+    assert {answer(inbox).command, answer(inbox).command} == {OTHER_MOVE, MOVE}
+    assert time.monotonic() - limited_at < WAITS.rate_limit.total_seconds()
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    assert time.monotonic() - limited_at >= WAITS.rate_limit.total_seconds() - 0.05
+
+
+def test_the_most_urgent_command_goes_first(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
+    paths = ["/api/bot/game/abcd1234/abort", ACCEPT_PATH, "/api/account/playing", "/api/challenge/c2/decline"]
+    for path in paths:
+        lichess.answer(path, Reply(body={"nowPlaying": []}))
+    gate.send(ReadAccount())
+    time.sleep(0.05)
+    least_urgent_first = (
+        DeclineChallenge("c2", DeclineReason.LATER), ReadPlaying(), AcceptChallenge("c1"), Abort("abcd1234", "why"),
+    )
+    for command in least_urgent_first:
+        gate.send(command)
+    for _ in range(5):
+        answer(inbox)
+    assert [path.partition("?")[0] for path in lichess.paths()] == ["/api/account", *paths]
+
+
+def test_what_waits_to_be_repeated_lets_others_pass(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502))
+    lichess.answer("/api/bot/game/abcd1234/resign", Reply())
+    gate.send(AcceptChallenge("c1"))
+    time.sleep(0.1)
+    gate.send(Resign("abcd1234", "why"))
+    assert answer(inbox) == CommandDone(Resign("abcd1234", "why"))
+    assert isinstance(answer(inbox), CommandFailed)
+
+
+def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    gate.send(MOVE)
+    answer(inbox)
+    began = time.monotonic()
+    gate.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert "too late" in str(failed.error)
+    assert 0.5 < time.monotonic() - began < 2.0
+    assert ACCEPT_PATH not in lichess.paths()
+
+
+def test_the_account_is_not_asked_for_more_often_than_lichess_allows(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    for _ in range(40):
+        gate.send(ReadAccount())
+    time.sleep(0.6)
+    assert 10 < lichess.paths().count("/api/account") <= 30
+
+
+def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    trickle: list[bytes | float] = [b" ", 0.2] * 50
+    lichess.answer(MOVE_PATH, Reply(lines=trickle), Reply())
+    gate.send(MOVE)
+    time.sleep(WAITS.stuck_answer.total_seconds() + 0.1)
+    gate.send(MOVE)
+    assert answer(inbox) == CommandDone(MOVE)
+    assert inbox.empty()
+
+
+def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
+    began = time.monotonic()
+    gate.send(MOVE)
+    done = answer(inbox)
+    assert isinstance(done, CommandDone)
+    assert began <= done.sent_at <= done.answered_at <= time.monotonic()
+    assert 0.2 <= done.answered_at - done.sent_at < 0.5
+
+
 def test_a_closed_game_says_no_more(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
     gate.send(MOVE)
-    gate.send(Abort("abcd1234", "why"))
+    gate.send(SendMove("abcd1234", 3, "g1f3"))
     time.sleep(0.1)
     gate.close_game("abcd1234")
     time.sleep(0.4)

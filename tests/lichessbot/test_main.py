@@ -10,7 +10,7 @@ import pytest
 
 from engine.facade import build_mode
 from lichessbot.__main__ import TIME_SCALE_VARIABLE, main
-from lichessbot.config import TOKEN_VARIABLE
+from lichessbot.credentials import TOKEN_VARIABLE
 
 TOKEN = "lip_secret0123456789"
 PYTHON = (sys.executable, "-P")

@@ -12,8 +12,9 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.api import Access, Api
+from lichessbot.courtesy import Courtesy
 from lichessbot.events import ChatLine, GameFull, GameState, UnknownEvent, parse_game_event, parse_house_event
-from lichessbot.messages import Inbox, Report, StreamEvent, StreamLost, StreamOpened, StreamRefused
+from lichessbot.messages import Inbox, PlayingWanted, Report, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
@@ -63,7 +64,7 @@ def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
             source = Source(None, api, api.event_stream, parse_house_event)
         else:
             source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        readers.append(StreamReader(source, inbox, waits))
+        readers.append(StreamReader(source, inbox, waits, Courtesy(waits)))
         readers[-1].start()
         return readers[-1]
 
@@ -152,6 +153,18 @@ def test_failures_in_a_row_are_retried_ever_slower(lichess: ScriptedLichess, inb
     assert 0.1 <= fourth <= 0.2
 
 
+def test_after_an_outage_the_first_end_is_no_reason_to_wait(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    ended = Reply(lines=[chat("x")], end=End.CUT)
+    lichess.answer(GAME_PATH, *[Reply(502)] * 4, ended, ended, STAY)
+    read()
+    *_, last_opening, first_end, second_end = (lost(inbox).retry_in for _ in range(6))
+    assert last_opening > timedelta()
+    assert first_end == timedelta()
+    assert second_end > timedelta()
+
+
 def test_a_server_that_is_away_is_waited_for(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.close()
     read()
@@ -182,14 +195,28 @@ def test_headers_that_never_come_are_silence_too(lichess: ScriptedLichess, inbox
     assert texts(inbox, 1) == ["after"]
 
 
-def test_an_unreadable_line_is_said_and_skipped(
-    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture
+BROKEN = [b"<html>\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_after_an_unreadable_line_the_game_is_read_anew(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, broken: bytes
 ) -> None:
-    broken = [b"<html>\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
-    lichess.answer(GAME_PATH, Reply(lines=[*broken, chat("good")], end=End.STALL))
+    first = Reply(lines=[broken, chat("lost")], end=End.STALL)
+    lichess.answer(GAME_PATH, first, Reply(lines=[chat("good")], end=End.STALL))
     read()
     assert texts(inbox, 1) == ["good"]
-    assert caplog.text.count("stream.unreadable") == len(broken)
+    assert "stream.unreadable" in caplog.text
+
+
+def test_an_unreadable_event_is_skipped_and_asks_for_a_look_at_the_games(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    start = line("gameStart", game={"gameId": GAME, "variant": {"key": "standard"}})
+    lichess.answer(EVENT_PATH, Reply(lines=[*BROKEN[:1], start], end=End.STALL))
+    read(None)
+    kinds = [type(heard(inbox)) for _ in range(3)]
+    assert kinds == [StreamOpened, PlayingWanted, StreamEvent]
 
 
 def test_an_unknown_event_is_passed_on(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
@@ -230,17 +257,23 @@ def test_the_full_state_of_a_finished_game_is_final_too(lichess: ScriptedLichess
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-def test_a_refused_game_stream_is_given_up(lichess: ScriptedLichess, inbox: Inbox, read: Read, status: int) -> None:
-    lichess.answer(GAME_PATH, Reply(status, {"error": "No such game"}))
-    read().join(PATIENCE_S)
+def test_a_refused_game_stream_is_opened_again_only_when_asked(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, status: int
+) -> None:
+    lichess.answer(GAME_PATH, Reply(status, {"error": "No such game"}), Reply(lines=[chat("after all")], end=End.STALL))
+    reader = read()
     assert heard(inbox) == StreamRefused(GAME, status, "No such game")
+    time.sleep(0.3)
+    assert len(lichess.requests) == 1
+    reader.reopen()
+    assert texts(inbox, 1) == ["after all"]
 
 
 def test_the_event_stream_is_given_up_only_if_the_token_is_refused(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     lichess.answer(EVENT_PATH, Reply(400, {"error": "odd"}), Reply(401, {"error": "No such token"}))
-    read(None).join(PATIENCE_S)
+    read(None)
     assert isinstance(heard(inbox), StreamLost)
     assert heard(inbox) == StreamRefused(None, 401, "No such token")
 

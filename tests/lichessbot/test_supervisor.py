@@ -16,7 +16,7 @@ from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 PATIENCE_S = 20.0
 TOKEN = "lip_secret0123456789"
-# The wait for a game to start becomes 1.25 s, and that for any byte on a stream 1 s.
+# The wait for a game to start becomes 0.25 s, and that for any byte on a stream 0.75 s.
 TIME_SCALE = "0.05"
 EVENTS = "/api/stream/event"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
@@ -44,6 +44,14 @@ def game(game_id: str, **changes: Any) -> dict[str, Any]:
     return {"gameId": game_id, "variant": STANDARD, "speed": "blitz", **changes}
 
 
+def full(game_id: str, moves: str = "", *, status: str = "started", white: str = "testbot") -> bytes:
+    """The first line of a game's stream."""
+    state = {"moves": moves, "wtime": 60_000, "btime": 60_000, "winc": 0, "binc": 0, "status": status}
+    players = {"white": {"id": white}, "black": {"id": "ferdinand" if white == "testbot" else "testbot"}}
+    clock = {"initial": 60_000, "increment": 0}
+    return line("gameFull", id=game_id, variant=STANDARD, clock=clock, state=state, **players)
+
+
 def ticking(*lines: bytes | float, seconds: float = 60.0) -> Reply:
     """A stream with these lines that is then kept alive."""
     ticks: list[bytes | float] = [b"\n", 0.2] * int(seconds / 0.2)
@@ -56,6 +64,7 @@ class Daemon:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
+        self.hash_mb = 1
         lichess.answer("/api/account", Reply(body=ACCOUNT))
         lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
         lichess.answer(EVENTS, ticking())
@@ -63,7 +72,8 @@ class Daemon:
     def start(self) -> None:
         config = self._folder / "config.yml"
         config.write_text(
-            f"url: {self._lichess.url}\nchallenge: {{concurrency: 1}}\nengine: {{hash_mb: 1, depth: 1}}\n"
+            f"url: {self._lichess.url}\nstate_dir: state\n"
+            f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n"
         )
         command = [sys.executable, "-P", "-m", "lichessbot", "run", "--verbose", "--config", str(config)]
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": TIME_SCALE}
@@ -129,10 +139,12 @@ def test_a_game_announced_several_times_is_opened_once(lichess: ScriptedLichess,
     start = line("gameStart", game=game("abcd1234"))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
     lichess.answer(EVENTS, ticking(start, start, 0.3, start))
-    lichess.answer(stream("abcd1234"), ticking())
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
     daemon.start()
     daemon.until_asked(stream("abcd1234"))
+    daemon.until_asked(EVENTS)
     time.sleep(1.0)
+    assert daemon.log.count("game.join game=abcd1234") == 1
     assert lichess.paths().count(stream("abcd1234")) == 1
 
 
@@ -142,7 +154,7 @@ def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
     lichess.answer(accept("one"), Reply())
     lichess.answer(accept("three"), Reply())
     lichess.answer(decline("two"), Reply())
-    lichess.answer(EVENTS, ticking(challenge("one"), 0.3, challenge("two"), *[0.4, b"\n"] * 8, challenge("three")))
+    lichess.answer(EVENTS, ticking(challenge("one"), challenge("two"), *[0.4, b"\n"] * 8, challenge("three")))
     daemon.start()
     daemon.until_asked(accept("three"))
     assert accept("two") not in lichess.paths()
@@ -224,3 +236,103 @@ def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLich
     assert daemon._process is not None
     daemon._process.send_signal(signal.SIGTERM)
     assert daemon._process.wait(PATIENCE_S) == 0
+
+
+# What the streams lost, and what a restart should not do twice
+
+
+def playing(*games: dict[str, Any]) -> Reply:
+    return Reply(body={"nowPlaying": list(games)})
+
+
+def test_a_game_whose_acceptance_got_no_answer_is_found(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("abcd1234"), Reply(502), Reply(404, {"error": "Not found"}))
+    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
+    lichess.answer(EVENTS, ticking(challenge("abcd1234")))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+
+
+def test_after_an_unreadable_event_the_games_are_looked_at(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
+    lichess.answer(EVENTS, ticking(b'{"type":"gameStart","game":{"gam\n'))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+
+
+def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), playing())
+    lichess.answer(EVENTS, Reply(lines=[b"\n", 0.5]), ticking())
+    over = Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="resign")])
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")), over)
+    daemon.start()
+    daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
+
+
+def test_a_game_in_progress_whose_stream_is_refused_is_tried_again(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    refused = Reply(404, {"error": "No such game"})
+    lichess.answer(stream("abcd1234"), refused, refused, ticking(full("abcd1234")))
+    lichess.answer("/api/bot/game/abcd1234/move/e2e4", Reply())
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+
+
+def test_an_end_in_words_nobody_knows_is_looked_into(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    strange = Reply(lines=[full("abcd1234", status="quantumCollapse")])
+    lichess.answer(stream("abcd1234"), strange, ticking(full("abcd1234")))
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    assert daemon.log.count("game.join game=abcd1234") == 2
+
+
+def test_the_most_urgent_game_is_joined_first_whatever_the_order(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    theirs = game("theirs11", isMyTurn=False, secondsLeft=5)
+    calm, urgent = (game(name, isMyTurn=True, secondsLeft=left) for name, left in (("calm1111", 90), ("urgent11", 8)))
+    lichess.answer("/api/account/playing", playing(theirs, calm, urgent))
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    joined = [part.split()[0] for part in daemon.log.split("game.join game=")[1:]]
+    assert joined == ["urgent11", "calm1111", "theirs11"]
+
+
+def test_a_challenge_that_was_answered_is_not_answered_again_after_a_restart(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(accept("one"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one")))
+    daemon.start()
+    daemon.until_asked(accept("one"))
+    daemon.until(lambda: "challenge.no_game" in daemon.log)
+    daemon.stop()
+    asked = lichess.paths().count(EVENTS)
+    daemon.start()
+    daemon.until(lambda: lichess.paths().count(EVENTS) > asked)
+    time.sleep(0.5)
+    assert lichess.paths().count(accept("one")) == 1
+
+
+def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]))
+    daemon.start()
+    daemon.until(lambda: "another client seems to use this token" in daemon.log)
+    asked = lichess.paths().count(EVENTS)
+    time.sleep(2.0)
+    assert lichess.paths().count(EVENTS) - asked <= 1
+
+
+def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account", Reply(403, "<html>Attention</html>"), Reply(body=ACCOUNT))
+    lichess.answer(EVENTS, Reply(403, "<html>Attention</html>"), ticking())
+    daemon.start()
+    daemon.until(lambda: "events.open" in daemon.log)
+
+
+def test_tables_that_do_not_fit_are_made_smaller_and_that_is_said(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.hash_mb = 65536
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    assert " WARNING memory " in daemon.log

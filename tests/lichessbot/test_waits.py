@@ -4,13 +4,14 @@ from datetime import timedelta
 from lichessbot.waits import Waits
 
 
-def test_every_wait_is_scaled() -> None:
+def test_every_wait_for_lichess_is_scaled_and_none_for_the_engine() -> None:
     waits, scaled = Waits(), Waits().scaled(0.05)
     for field in fields(Waits):
-        assert getattr(scaled, field.name) == getattr(waits, field.name) * 0.05
+        factor = 1 if field.name.startswith("engine_") or field.name == "fallback" else 0.05
+        assert getattr(scaled, field.name) == getattr(waits, field.name) * factor
 
 
-def test_a_stream_outlives_two_lost_keep_alives_but_not_three() -> None:
+def test_a_stream_outlives_a_lost_keep_alive_but_not_two() -> None:
     assert timedelta(seconds=14) < Waits().liveness < timedelta(seconds=21)
 
 

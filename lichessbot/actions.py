@@ -1,0 +1,67 @@
+"""What a game's state machine asks to be done; beside the commands of `messages` that go to Lichess.
+
+Plain values without behaviour.
+"""
+
+from dataclasses import dataclass
+
+from engine.facade import Board
+from lichessbot.messages import Abort, PlayingWanted, Resign, Search, SendMove
+from lichessbot.vocabulary import Colour, GameStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """Ask the engine, starting one if none runs; a search under way is dropped."""
+
+    search: Search
+
+
+@dataclass(frozen=True, slots=True)
+class StopThinking:
+    """Have the engine answer now."""
+
+
+@dataclass(frozen=True, slots=True)
+class KillEngine:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """Find a legal move without the engine, as the answer to `search_id`."""
+
+    search_id: int
+    board: Board
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReopenStream:
+    """Read the game anew from a new connection."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """Nothing more to do; always the last action. `certain` if Lichess said so in words we know."""
+
+    status: GameStatus
+    winner: Colour | None
+    plies: int
+    certain: bool = True
+
+
+Action = (
+    Think
+    | StopThinking
+    | KillEngine
+    | Fallback
+    | ReopenStream
+    | PlayingWanted
+    | GameOver
+    | SendMove
+    | Abort
+    | Resign
+)

@@ -1,0 +1,49 @@
+"""The token: how one looks, and who else can read the file it is kept in; never what it is.
+
+Knows files and characters; where a token is looked for is the configuration's affair.
+"""
+
+import os
+import re
+import stat
+import unicodedata
+from pathlib import Path
+from typing import Final
+
+TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
+_TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
+# A token file holds one short line; somebody's disk image, given by mistake, is not read to its end.
+_LONGEST_FILE: Final = 1 << 16
+
+
+def read_token(path: Path) -> str:
+    """The first line of a file. Raises OSError or ValueError."""
+    with path.open(encoding="utf-8") as file:
+        return file.read(_LONGEST_FILE).partition("\n")[0].strip()
+
+
+def token_complaint(text: str) -> str | None:
+    """What is wrong with a token, without showing it; None if it could be one."""
+    if _TOKEN_SYNTAX.fullmatch(text):
+        return None
+    if not text:
+        return (
+            f"no token: set {TOKEN_VARIABLE}, token_file or token; "
+            "make one at /account/oauth/token on Lichess, signed in as the bot"
+        )
+    strange = {mark for mark in text if not (mark.isascii() and (mark.isalnum() or mark == "_"))}
+    names = ", ".join(sorted(unicodedata.name(mark, "an unnamed character").lower() for mark in strange))
+    return f"expected up to 1024 letters, digits and _, found {names or 'more'}"
+
+
+def exposure(path: Path) -> str | None:
+    """The warning, with its cure, if others than we and its owner can read the file with the token."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None  # whoever reads it complains of that
+    # Where the file is not ours, its group may be what lets us read it, as with systemd's credentials.
+    others = stat.S_IRWXG | stat.S_IRWXO if facts.st_uid == os.geteuid() else stat.S_IRWXO
+    if not facts.st_mode & others:
+        return None
+    return f"{path} holds the token, and others can read it: chmod {'600' if others & stat.S_IRWXG else 'o='} {path}"

@@ -1,0 +1,59 @@
+"""Slots kept for accepted challenges until their games start.
+
+Pure: `now` is monotonic seconds, passed in. A game starts within moments of the acceptance; when it
+does not, either the news was lost or the challenge is dead, which a look at the games in progress tells.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(slots=True)
+class _Slot:
+    due_at: float | None = None
+    """When the game should have started; None while the acceptance is on its way."""
+    questioned_at: float | None = None
+
+
+class Slots:
+    """The challenges that were accepted and are not yet games."""
+
+    def __init__(self, game_start: timedelta) -> None:
+        self._game_start_s = game_start.total_seconds()
+        self._slots: dict[str, _Slot] = {}
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    @property
+    def wake_at(self) -> float | None:
+        return min((slot.due_at for slot in self._slots.values() if slot.due_at is not None), default=None)
+
+    def keep(self, challenge_id: str) -> None:
+        """The challenge is being accepted."""
+        self._slots[challenge_id] = _Slot()
+
+    def expect(self, challenge_id: str, now: float) -> None:
+        """The acceptance was acknowledged: the game should start."""
+        slot = self._slots.get(challenge_id)
+        if slot is not None:
+            slot.due_at = now + self._game_start_s
+
+    def free(self, challenge_id: str) -> None:
+        """The game started, or never will."""
+        self._slots.pop(challenge_id, None)
+
+    def question(self, now: float) -> bool:
+        """Whether a game is overdue: then the games in progress should be looked at."""
+        overdue = [slot for slot in self._slots.values() if slot.due_at is not None and now >= slot.due_at]
+        for slot in overdue:
+            slot.due_at = now + self._game_start_s
+            slot.questioned_at = slot.questioned_at or now
+        return bool(overdue)
+
+    def free_overdue(self, asked_at: float) -> list[str]:
+        """A look begun at `asked_at` did not show the overdue games: their slots are free again."""
+        dead = [it for it, slot in self._slots.items() if slot.questioned_at and slot.questioned_at <= asked_at]
+        for challenge_id in dead:
+            self.free(challenge_id)
+        return dead

@@ -1,0 +1,214 @@
+"""What must survive the daemon: games, answers given, what was done once, how long a move takes.
+
+Knows what is remembered; not what is done about it. Questions are answered from memory. Notes are
+written by a thread of its own: whoever makes one waits until it is safe on the disk, but not
+longer than a game can spare. A disk that is full, read-only or slow costs records, never a game.
+"""
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+from lichessbot.errors import StateError, StateFailed
+from lichessbot.journal import Journal
+from lichessbot.state_file import StateFile, Statement
+
+GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
+CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
+RETRY_EVERY: Final = timedelta(minutes=1)
+ROUND_TRIPS_KEPT: Final = 1000
+_ROUND_TRIPS_TOGETHER: Final = 20  # one write for so many: losing the last few harms nobody
+_MOST_REMEMBERED: Final = 10_000
+_MOST_UNWRITTEN: Final = 10_000
+_TIDY_EVERY: Final = timedelta(days=1)
+# Lichess forgets a challenge within a day; a correspondence game may last for months.
+_ANSWERS_KEPT: Final = timedelta(days=2)
+_GAMES_KEPT: Final = timedelta(days=365)
+
+
+class Deed(StrEnum):
+    """What is done a limited number of times in a game, restarts or not."""
+
+    GREETING = "greeting"
+    DRAW_OFFER = "draw offer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    statements: Sequence[Statement]
+    settled: threading.Event = field(default_factory=threading.Event)
+    """Written, or known not to be for now."""
+
+
+class Store:
+    """The memory of one account. Asked and told by one thread, which also closes it at the end."""
+
+    def __init__(self, file: StateFile, retry_every: timedelta = RETRY_EVERY) -> None:
+        """Reads what was noted earlier. Raises StateNewer if a newer version wrote the file."""
+        self._file = file
+        self._retry_every = retry_every
+        self._journal = Journal()
+        self._deeds: Counter[tuple[str, str]] = Counter()
+        self._answers: dict[str, None] = {}
+        self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
+        self._trips_unwritten: list[float] = []
+        self._notes: SimpleQueue[_Note | None] = SimpleQueue()
+        self._unwritten: deque[_Note] = deque(maxlen=_MOST_UNWRITTEN)
+        self._failing = False
+        try:
+            self._remember()
+        except StateFailed as error:
+            self._say_failure(error)
+        self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
+        self._writer.start()
+
+    def _remember(self) -> None:
+        for game_id, deed in self._newest("game_id, deed", "deeds", _MOST_REMEMBERED):
+            self._deeds[game_id, deed] += 1
+        self._answers.update(
+            (challenge_id, None) for (challenge_id,) in self._newest("challenge_id", "answers", _MOST_REMEMBERED)
+        )
+        self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
+
+    def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
+        """Rows in the order in which they came."""
+        return self._file.read(f"SELECT {columns} FROM {table} ORDER BY rowid DESC LIMIT {limit}")[::-1]
+
+    # Questions, and what is to be remembered
+
+    def times_done(self, game_id: str, deed: Deed) -> int:
+        """How often it was done in this game, whichever process did it."""
+        return self._deeds[game_id, deed]
+
+    def note_done(self, game_id: str, deed: Deed) -> None:
+        """To be said before it is done: rather not at all than twice."""
+        self._deeds[game_id, deed] += 1
+        _forget_oldest(self._deeds)
+        self._put("INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)", game_id, deed, time.time())
+
+    def note_game(self, game_id: str, opponent: str) -> None:
+        """A game that is ours to play; said again, nothing happens."""
+        self._put(
+            "INSERT OR IGNORE INTO games (id, opponent, joined_at) VALUES (?, ?, ?)", game_id, opponent, time.time()
+        )
+
+    def answered(self, challenge_id: str) -> bool:
+        """Whether this challenge was accepted or declined, by whichever process, or is being answered now."""
+        return challenge_id in self._answers
+
+    def note_answering(self, challenge_id: str) -> None:
+        """The answer is on its way. Only for this process: the next one gives it if it did not arrive."""
+        self._answers[challenge_id] = None
+        _forget_oldest(self._answers)
+
+    def note_answered(self, challenge_id: str) -> None:
+        """Lichess has the answer."""
+        self._put("INSERT OR REPLACE INTO answers (challenge_id, answered_at) VALUES (?, ?)", challenge_id, time.time())
+
+    def forget_answer(self, challenge_id: str) -> None:
+        """The answer may not have arrived: it can be given again."""
+        self._answers.pop(challenge_id, None)
+
+    def round_trips(self, limit: int) -> Sequence[float]:
+        """The latest times, in milliseconds, from sending a move to its answer; oldest first."""
+        return tuple(self._round_trips)[-limit:]
+
+    def note_round_trip(self, ms: float) -> None:
+        """Never waits."""
+        self._round_trips.append(ms)
+        self._trips_unwritten.append(ms)
+        if len(self._trips_unwritten) >= _ROUND_TRIPS_TOGETHER:
+            self._put_round_trips()
+
+    def close(self) -> None:
+        """Write what is left, if the disk lets us, and let another daemon in."""
+        self._put_round_trips()
+        self._notes.put(None)
+        self._writer.join(CLOSE_WAITS_AT_MOST.total_seconds())
+        if not self._writer.is_alive():
+            self._file.close()
+
+    def _put(self, sql: str, *row: object) -> None:
+        note = _Note([(sql, [[_storable(value) for value in row]])])
+        self._notes.put(note)
+        if not self._failing:
+            note.settled.wait(GAME_WAITS_AT_MOST.total_seconds())
+
+    def _put_round_trips(self) -> None:
+        rows = [(ms,) for ms in self._trips_unwritten]
+        self._trips_unwritten.clear()
+        self._notes.put(_Note([("INSERT INTO round_trips (ms) VALUES (?)", rows)]))
+
+    # The writer thread
+
+    def _write_notes(self) -> None:
+        retry_at = tidy_at = time.monotonic()
+        closing = False
+        while not closing:
+            notes = self._next_notes(retry_at if self._failing else tidy_at)
+            closing = None in notes
+            self._unwritten.extend(note for note in notes if note is not None)
+            now = time.monotonic()
+            if now >= tidy_at:
+                self._unwritten.append(_Note(_retention(time.time())))
+                tidy_at = now + _TIDY_EVERY.total_seconds()
+            if closing or not self._failing or now >= retry_at:
+                self._write_all()
+                retry_at = now + self._retry_every.total_seconds()
+            for note in filter(None, notes):
+                note.settled.set()
+
+    def _next_notes(self, until: float) -> list[_Note | None]:
+        """All that was put since the last time; waits for one at most until the monotonic time `until`."""
+        notes: list[_Note | None] = []
+        with suppress(Empty):
+            notes.append(self._notes.get(timeout=max(0.0, until - time.monotonic())))
+            while True:
+                notes.append(self._notes.get_nowait())
+        return notes
+
+    def _write_all(self) -> None:
+        try:
+            self._file.write(statement for note in self._unwritten for statement in note.statements)
+        except StateError as error:
+            self._say_failure(error)
+            return
+        self._unwritten.clear()
+        if self._failing:
+            self._failing = False
+            self._journal.info("store.works_again")
+
+    def _say_failure(self, error: StateError) -> None:
+        """Once, until it works again."""
+        if not self._failing:
+            self._failing = True
+            self._journal.warning("store.failed", error=error, meaning="nothing is recorded for now; games go on")
+
+
+def _storable(value: object) -> object:
+    """Text from the network may hold halves of characters, which no database takes."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _forget_oldest(memory: dict[Any, Any]) -> None:
+    """Dictionaries keep the order in which keys came."""
+    while len(memory) > _MOST_REMEMBERED:
+        del memory[next(iter(memory))]
+
+
+def _retention(now_s: float) -> Sequence[Statement]:
+    """What is too old to matter, by the wall clock: the only one that outlives a process."""
+    game_limit, answer_limit = now_s - _GAMES_KEPT.total_seconds(), now_s - _ANSWERS_KEPT.total_seconds()
+    return (
+        ("DELETE FROM games WHERE joined_at < ?", [(game_limit,)]),
+        ("DELETE FROM deeds WHERE done_at < ?", [(game_limit,)]),
+        ("DELETE FROM answers WHERE answered_at < ?", [(answer_limit,)]),
+        ("DELETE FROM round_trips WHERE id <= (SELECT max(id) FROM round_trips) - ?", [(ROUND_TRIPS_KEPT,)]),
+    )

@@ -1,0 +1,38 @@
+"""An engine is judged by its answer, or by its death."""
+
+from queue import SimpleQueue
+
+import pytest
+
+from engine.facade import Limits
+from lichessbot import engine_process
+from lichessbot.config import EngineConfig
+from lichessbot.messages import BestMove, EngineDied, Inbox
+from lichessbot.self_test import GAME_ID, SelfTest, fault
+from lichessbot.waits import Waits
+
+
+def test_our_engine_passes() -> None:
+    inbox: Inbox = SimpleQueue()
+    test = SelfTest(EngineConfig(hash_mb=1), inbox, Waits(), Limits(depth=1))
+    report = inbox.get(timeout=30)
+    test.close()
+    assert isinstance(report, BestMove)
+    assert report.game_id == GAME_ID
+    assert fault(report) is None
+
+
+def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
+    inbox: Inbox = SimpleQueue()
+    SelfTest(EngineConfig(hash_mb=1), inbox, Waits(), Limits(depth=1)).close()
+    report = inbox.get(timeout=1)
+    assert isinstance(report, EngineDied)
+    assert "no more processes" in (fault(report) or "")
+
+
+def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
+    assert fault(BestMove(GAME_ID, 0, None)) == "the engine finds no move in the start position"

@@ -1,0 +1,48 @@
+from datetime import timedelta
+
+from lichessbot.slots import Slots
+
+NOW = 1000.0
+
+
+def test_a_slot_is_kept_until_the_game_starts() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one")
+    assert len(slots) == 1
+    slots.free("one")
+    assert len(slots) == 0
+
+
+def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one")
+    assert slots.wake_at is None
+    assert not slots.question(NOW + 3600)
+
+
+def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one")
+    slots.expect("one", NOW)
+    assert not slots.question(NOW + 4.9)
+    assert slots.question(NOW + 5)
+    assert not slots.question(NOW + 6), "one look is enough for now"
+    assert slots.free_overdue(NOW + 6) == ["one"]
+    assert len(slots) == 0
+
+
+def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one")
+    slots.expect("one", NOW)
+    slots.question(NOW + 5)
+    assert slots.free_overdue(NOW + 4) == []
+    assert len(slots) == 1
+
+
+def test_a_game_that_started_before_its_acceptance_was_acknowledged_keeps_no_slot() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one")
+    slots.free("one")
+    slots.expect("one", NOW)
+    assert len(slots) == 0

@@ -1,0 +1,150 @@
+"""sd_notify's protocol on a real socket."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lichessbot.systemd import HEARTBEAT_VARIABLE, Milestone, ServiceManager
+
+
+class Listener:
+    """What a service manager would hear."""
+
+    def __init__(self, path: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path.replace("@", "\0", 1))
+        self.environment = {"NOTIFY_SOCKET": path}
+
+    def heard(self) -> list[str]:
+        self.socket.setblocking(False)
+        messages = []
+        while True:
+            try:
+                messages.append(self.socket.recv(4096).decode())
+            except BlockingIOError:
+                return messages
+
+
+@pytest.fixture(params=["file", "abstract"])
+def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
+    path = str(tmp_path / "notify") if request.param == "file" else f"@lichessbot-test-{os.getpid()}"
+    listener = Listener(path)
+    yield listener
+    listener.socket.close()
+
+
+def test_ready_is_said_once_after_the_last_milestone(listener: Listener) -> None:
+    manager = ServiceManager(listener.environment)
+    manager.reached(Milestone.CONNECTION_TRIED)
+    manager.reached(Milestone.CONNECTION_TRIED)
+    assert listener.heard() == []
+    manager.reached(Milestone.ENGINE_GOOD)
+    manager.reached(Milestone.CONNECTION_TRIED)
+    assert listener.heard() == ["READY=1"]
+
+
+def test_a_reload_is_framed(listener: Listener) -> None:
+    manager = ServiceManager(listener.environment)
+    for milestone in Milestone:
+        manager.reached(milestone)
+    before_us = time.monotonic_ns() // 1000
+    manager.reloading()
+    manager.reloaded()
+    _, reloading, ready = listener.heard()
+    assert reloading.startswith("RELOADING=1\nMONOTONIC_USEC=")
+    assert before_us <= int(reloading.rpartition("=")[2]) <= time.monotonic_ns() // 1000
+    assert ready == "READY=1"
+
+
+def test_a_reload_does_not_make_us_ready_before_our_time(listener: Listener) -> None:
+    manager = ServiceManager(listener.environment)
+    manager.reloading()
+    manager.reloaded()
+    assert listener.heard() == []
+
+
+def test_status_and_stop_are_told(listener: Listener) -> None:
+    manager = ServiceManager(listener.environment)
+    manager.status("listening; 0 games")
+    manager.status("listening; 0 games")
+    manager.status("listening; 1 game")
+    manager.stopping()
+    assert listener.heard() == ["STATUS=listening; 0 games", "STATUS=listening; 1 game", "STOPPING=1"]
+
+
+def test_the_watchdog_is_fed_three_times_in_its_interval(listener: Listener) -> None:
+    manager = ServiceManager({**listener.environment, "WATCHDOG_USEC": "300000", "WATCHDOG_PID": str(os.getpid())})
+    manager.feed(well=True)
+    assert listener.heard() == []
+    assert manager.feed_due_at is not None
+    time.sleep(max(0.0, manager.feed_due_at - time.monotonic()))
+    manager.feed(well=True)
+    manager.feed(well=True)
+    assert listener.heard() == ["WATCHDOG=1"]
+    assert manager.feed_due_at == pytest.approx(time.monotonic() + 0.1, abs=0.05)
+
+
+def test_a_daemon_that_is_not_well_keeps_its_pace_but_says_nothing(listener: Listener) -> None:
+    manager = ServiceManager({**listener.environment, "WATCHDOG_USEC": "30000"})
+    time.sleep(0.02)
+    manager.feed(well=False)
+    assert listener.heard() == []
+    assert manager.feed_due_at is not None
+    assert manager.feed_due_at > time.monotonic(), "its loop would spin"
+
+
+@pytest.mark.parametrize(
+    "environment", [{}, {"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"}, {"WATCHDOG_USEC": "soon"}]
+)
+def test_nobody_is_fed_where_nobody_watches_us(environment: dict[str, str]) -> None:
+    manager = ServiceManager(environment)
+    assert manager.feed_due_at is None
+    manager.feed(well=True)
+
+
+def test_a_manager_that_is_gone_or_does_not_listen_does_not_matter(tmp_path: Path) -> None:
+    manager = ServiceManager({"NOTIFY_SOCKET": str(tmp_path / "gone")})
+    manager.stopping()
+    listener = Listener(str(tmp_path / "deaf"))
+    manager = ServiceManager(listener.environment)
+    started_at = time.monotonic()
+    for number in range(1000):
+        manager.status(f"{number}")
+    assert time.monotonic() - started_at < 1.0, "a full socket would have blocked"
+    listener.socket.close()
+
+
+# In a container
+
+CONTAINERFILE = Path(__file__).parents[2] / "deploy" / "Containerfile"
+
+
+def healthy(heartbeat: Path) -> bool:
+    """What the image's own health check says."""
+    check = CONTAINERFILE.read_text().partition("HEALTHCHECK")[2].partition("CMD ")[2].partition("\n")[0]
+    return subprocess.run(["sh", "-c", check], env={**os.environ, HEARTBEAT_VARIABLE: str(heartbeat)}).returncode == 0
+
+
+def test_a_container_is_healthy_while_its_daemon_gives_signs_of_life(tmp_path: Path) -> None:
+    heartbeat = tmp_path / "heartbeat"
+    manager = ServiceManager({HEARTBEAT_VARIABLE: str(heartbeat), "WATCHDOG_USEC": "30000"})
+    assert not healthy(heartbeat)
+    time.sleep(0.02)
+    manager.feed(well=False)
+    assert not healthy(heartbeat)
+    time.sleep(0.02)
+    manager.feed(well=True)
+    assert healthy(heartbeat)
+    three_minutes_ago = time.time() - 180
+    os.utime(heartbeat, (three_minutes_ago, three_minutes_ago))
+    assert not healthy(heartbeat)
+
+
+def test_a_sign_of_life_comes_thrice_a_minute_where_only_a_container_wants_it(tmp_path: Path) -> None:
+    manager = ServiceManager({HEARTBEAT_VARIABLE: str(tmp_path / "heartbeat")})
+    assert manager.feed_due_at == pytest.approx(time.monotonic() + 20, abs=1)
