@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -20,18 +22,35 @@ BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind would be deliv
 LEFTOVER_GRACE_S = 2.0          # children may need a moment to notice that their parent is gone
 
 _MARK = "LICHESSBOT_REHEARSAL"
+_OURS = ("url", "proxy", "token", "token_file", "state_dir")
+_TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon shortens all its waits by this factor
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the bot is to play: `config` is the operator's own, if he wants to rehearse with it."""
+
+    concurrency: int
+    time_scale: float = 1.0
+    config: Mapping[str, object] | None = None
 
 
 class Daemon:
     """One `lichessbot run` against `url`, its config and log in `folder`."""
 
-    def __init__(self, url: str, token: str, concurrency: int, folder: Path) -> None:
+    def __init__(self, url: str, token: str, terms: Terms, folder: Path) -> None:
         self.log_path = folder / "daemon.log"
         self._config_path = folder / "config.yml"
-        self._config_path.write_text(yaml.safe_dump(_config(url, concurrency), sort_keys=False))
+        settings = _settings(url, terms.concurrency, terms.config)
+        self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
-        self._environment = {**os.environ, "LICHESS_BOT_TOKEN": token, _MARK: self._mark.partition("=")[2]}
+        self._environment = {
+            **os.environ,
+            "LICHESS_BOT_TOKEN": token,
+            _TIME_SCALE: str(terms.time_scale),
+            _MARK: self._mark.partition("=")[2],
+        }
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -87,6 +106,10 @@ class Daemon:
         """Lines of its log that tell of an error, whatever else they say."""
         return [line for line in self.log_tail(None) if _ERROR.search(line)]
 
+    def tells_its_token(self) -> bool:
+        """Whether the token stands anywhere in its log."""
+        return any(self._environment["LICHESS_BOT_TOKEN"] in line for line in self.log_tail(None))
+
     def log_tail(self, lines: int | None) -> list[str]:
         """The last `lines` lines it wrote; all of them if None."""
         if not self.log_path.exists():
@@ -107,7 +130,13 @@ def _environment(process: Path) -> list[bytes]:
         return []           # it ended meanwhile, or belongs to somebody else
 
 
-def _config(url: str, concurrency: int) -> dict[str, object]:
+def _settings(url: str, concurrency: int, own: Mapping[str, object] | None) -> dict[str, object]:
+    """The operator's own settings but for where Lichess is and who we are there, or some that let every game in."""
+    kept = _open_settings(concurrency) if own is None else own
+    return {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
+
+
+def _open_settings(concurrency: int) -> dict[str, object]:
     """What an operator would write to let every rehearsal game in; on loopback a move's way takes no time."""
     challenge = {
         "concurrency": concurrency,
@@ -120,4 +149,4 @@ def _config(url: str, concurrency: int) -> dict[str, object]:
         "min_base": 0,
         "max_base": 10800,
     }
-    return {"url": url, "challenge": challenge, "engine": {"hash_mb": 16, "move_overhead_ms": 50}}
+    return {"challenge": challenge, "engine": {"hash_mb": 16, "move_overhead_ms": 50}}

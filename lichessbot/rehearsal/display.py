@@ -35,6 +35,7 @@ _OUTCOME_STYLES = {
     Outcome.DRAWN: "yellow",
     Outcome.LOST: "red",
     Outcome.FAILED: "bold white on red",
+    Outcome.EXCUSED: "magenta",
 }
 
 

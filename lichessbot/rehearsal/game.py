@@ -65,9 +65,10 @@ class Game:
         self.chat: list[ChatLine] = []
         self.threefold_pending = False
         self._board = self._fresh_board()
-        self._first_to_move = self.turn
+        self.first_to_move = self.turn
         self._started_ms = now_ms
-        self._last_change_ms = now_ms
+        self.last_change_ms = now_ms               # when the last move was made or taken back
+        self.ended_ms: int | None = None
         self._draw_offer: Color | None = None
         self._last_offer_ply: dict[Color, int] = {}
         self._takeback_offer: Color | None = None
@@ -98,7 +99,12 @@ class Game:
     @property
     def last_change_at_ms(self) -> int:
         """When the last move was made, since the epoch."""
-        return self.setup.created_at_ms + self._last_change_ms - self._started_ms
+        return self.setup.created_at_ms + self.last_change_ms - self._started_ms
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether moves cost time by now."""
+        return isinstance(self.setup.time_control, RealTime) and self.ply >= BOTH_MOVED_PLIES
 
     def board(self) -> Board:
         """A copy of the position, for whoever wants to think about it."""
@@ -115,7 +121,7 @@ class Game:
         return self._board.fen()
 
     def has_moved(self, color: Color) -> bool:
-        return self.ply >= (1 if color is self._first_to_move else BOTH_MOVED_PLIES)
+        return self.ply >= (1 if color is self.first_to_move else BOTH_MOVED_PLIES)
 
     def state(self, now_ms: int) -> GameState:
         return GameState(
@@ -238,6 +244,10 @@ class Game:
         self._takeback_offer = color
         return [self._announce("Takeback sent"), self.state(now_ms)]
 
+    def take_back_last(self, now_ms: int) -> list[Line]:
+        """Undo the last move as if its player had asked for it and been allowed to."""
+        return self._rewind(1, now_ms)
+
     def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Turn down the opponent's request, or withdraw one's own."""
         if self._takeback_offer is None:
@@ -269,7 +279,7 @@ class Game:
     def _after_move(self, mover: Color, now_ms: int) -> list[Line]:
         self.clock.press(mover, self.ply, now_ms)
         self.clock_history_ms.append(self.clock.remaining_ms(mover, now_ms))
-        self._last_change_ms = now_ms
+        self.last_change_ms = now_ms
         self._takeback_offer = None
         ending = self._ending_on_board()
         if ending is not None:
@@ -318,6 +328,7 @@ class Game:
         del self.clock_history_ms[-plies:]
         self._board = self.board_after(self.ply)
         self.clock.run(self.turn, self.ply, now_ms)
+        self.last_change_ms = now_ms
         self.threefold_pending = False
         self._takeback_offer = None
         self._draw_offer = None
@@ -327,6 +338,7 @@ class Game:
     def _finish(self, status: Status, winner: Color | None, now_ms: int) -> list[Line]:
         self.status = status
         self.winner = winner
+        self.ended_ms = now_ms
         self.clock.stop(now_ms)
         self.threefold_pending = False
         return [self.state(now_ms)]

@@ -15,11 +15,20 @@ from lichessbot.rehearsal import export
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import CHESS960_STARTS, Challenge, Terms
 from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.cruelty import Cruelty
+from lichessbot.rehearsal.faults import LATE_THREEFOLD
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.house import House
-from lichessbot.rehearsal.opponents import Opponent, OpponentKind, opponent
-from lichessbot.rehearsal.site import ChallengeSettled, GameEnded, GameStarted, Happening, Site
-from lichessbot.rehearsal.starts import FROM_POSITION_FENS
+from lichessbot.rehearsal.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
+from lichessbot.rehearsal.site import (
+    ChallengeMade,
+    ChallengeSettled,
+    GameEnded,
+    GameStarted,
+    Happening,
+    Site,
+)
+from lichessbot.rehearsal.starts import FROM_POSITION_FENS, REPETITION_FEN
 from lichessbot.rehearsal.table import Table
 from lichessbot.rehearsal.timing import wall_ms
 from lichessbot.rehearsal.vocabulary import (
@@ -33,6 +42,7 @@ from lichessbot.rehearsal.vocabulary import (
 )
 
 MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
+MAX_TRIES_IN_TROUBLE = 100      # faults keep it from answering, one after the other
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ class Outcome(StrEnum):
     DRAWN = "drawn"
     LOST = "lost"
     FAILED = "failed"           # not decided by the rules on the board, and the bot is to blame
+    EXCUSED = "excused"         # the same, but faults left no client the time to move
 
 
 @dataclass(eq=False)
@@ -80,12 +91,20 @@ class Match:
     """Keeps up to `concurrency` games going until all have ended; `say` hears what a reader wants to know."""
 
     def __init__(
-        self, site: Site, house: House, bot: Account, plan: Plan, say: Callable[[str], None]
+        self,
+        site: Site,
+        house: House,
+        bot: Account,
+        plan: Plan,
+        cruelty: Cruelty,
+        say: Callable[[str], None],
     ) -> None:
         self.plan = plan
         self.bouts: list[Bout] = []
         self._site = site
         self._bot = bot
+        self._mischief = cruelty.mischief
+        self._ledger = cruelty.ledger
         self._say = say
         self._opponents = [self._hire(house, number) for number in range(1, plan.concurrency + 1)]
         site.observe(self._on)
@@ -104,8 +123,7 @@ class Match:
             number = len(self.bouts) + 1
             busy = {bout.opponent for bout in self._running()}
             free = [account for account in self._opponents if account not in busy]
-            bot_color = Color.WHITE if number % 2 else Color.BLACK
-            bout = Bout(number, free[number % len(free)], bot_color)
+            bout = Bout(number, free[number % len(free)], self._bot_color(number))
             self.bouts.append(bout)
             self._challenge(bout)
 
@@ -138,25 +156,47 @@ class Match:
         self._site.accounts.add(account)
         return house.hire(account, self._mind)
 
+    def _bot_color(self, number: int) -> Color:
+        return Color.BLACK if self._repeats(number) or number % 2 == 0 else Color.WHITE
+
+    def _repeats(self, number: int) -> bool:
+        """Whether that game is arranged to end by a threefold repetition."""
+        return self._mischief.plans(LATE_THREEFOLD, number)
+
     def _mind(self, game_id: str) -> Opponent:
         """The same seed gives the same opponent in the same game of the series."""
         bout = self._bout_of(game_id)
+        if bout is not None and self._repeats(bout.number):
+            return ShufflingOpponent()
         seed = f"{self.plan.seed}/{bout.number if bout is not None else game_id}"
         return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth)
 
     def _challenge(self, bout: Bout) -> None:
         bout.tries += 1
-        bout.challenge = self._site.invite(bout.opponent, self._bot, self._terms(bout))
+        self._site.invite(bout.opponent, self._bot, self._terms(bout))
+
+    def _on_challenge(self, bout: Bout, challenge: Challenge) -> None:
+        """The opponent has challenged the bot; a prank may have made him do it twice."""
+        self._cancel_timer(bout)
+        bout.challenge = challenge
+        self._mischief.enter(challenge.id, bout.number)
         bout.timer = asyncio.get_running_loop().call_later(
-            self._site.timing.challenge_expiry_s, self._give_up, bout, bout.challenge
+            self._site.timing.challenge_expiry_s, self._give_up, bout, challenge
         )
 
     def _give_up(self, bout: Bout, challenge: Challenge) -> None:
         """Nobody answered: an expired challenge could still be accepted, so it is withdrawn."""
         self._site.cancel(challenge.id, bout.opponent)
-        self._fail(bout, "challenge not answered")
+        if not self._may_ask_again(bout):
+            self._fail(bout, "challenge not answered")
+
+    def _may_ask_again(self, bout: Bout) -> bool:
+        """What faults have kept from the bot is asked again."""
+        return self._mischief.is_on and bout.tries < MAX_TRIES_IN_TROUBLE
 
     def _terms(self, bout: Bout) -> Terms:
+        if self._repeats(bout.number):
+            return Terms(Variant.FROM_POSITION, self.plan.clock, color=ColorChoice.WHITE, fen=REPETITION_FEN)
         return Terms(
             variant=self.plan.variant,
             time_control=self.plan.clock,
@@ -176,6 +216,8 @@ class Match:
 
     def _on(self, happening: Happening) -> None:
         match happening:
+            case ChallengeMade(challenge) if bout := self._bout_against(challenge.challenger):
+                self._on_challenge(bout, challenge)
             case ChallengeSettled(challenge) if bout := self._bout_of(challenge.id):
                 self._on_settled(bout, challenge)
             case GameStarted(table) if bout := self._bout_of(table.game.id):
@@ -188,26 +230,36 @@ class Match:
         running = self._running()
         return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
 
+    def _bout_against(self, opponent: Account | None) -> Bout | None:
+        """The bout of that player which has not become a game yet."""
+        return next((b for b in self._running() if b.opponent is opponent and b.game is None), None)
+
     def _on_settled(self, bout: Bout, challenge: Challenge) -> None:
         self._cancel_timer(bout)
-        if challenge.settled is not ChallengeStatus.DECLINED:
-            return
-        if challenge.decline_reason is DeclineReason.LATER and bout.tries < MAX_TRIES:
+        declined = challenge.settled is ChallengeStatus.DECLINED
+        canceled = challenge.settled is ChallengeStatus.CANCELED
+        later = declined and challenge.decline_reason is DeclineReason.LATER
+        if (later and bout.tries < MAX_TRIES) or ((later or canceled) and self._may_ask_again(bout)):
             bout.timer = asyncio.get_running_loop().call_later(
                 self._site.timing.later_retry_s, self._challenge, bout
             )
-        else:
+        elif declined:
             reason = challenge.decline_reason or DeclineReason.GENERIC
             self._fail(bout, f"challenge declined: {reason.wire_key}")
 
     def _on_start(self, bout: Bout, table: Table) -> None:
         bout.game = table.game
         bout.timer = asyncio.get_running_loop().call_later(
-            self._site.timing.first_moves_s, self._abort_idle, table
+            self._first_moves_s, self._abort_idle, table
         )
         setup = table.game.setup
         what = f"{setup.variant.display_name} {setup.time_control}"
         self._say(f"game {bout.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
+
+    @property
+    def _first_moves_s(self) -> float:
+        timing = self._site.timing
+        return timing.first_moves_in_trouble_s if self._mischief.is_on else timing.first_moves_s
 
     def _abort_idle(self, table: Table) -> None:
         """Clocks do not run before both have moved: a bot that never moves would hold us up for ever."""
@@ -216,6 +268,9 @@ class Match:
 
     def _on_end(self, bout: Bout, game: Game) -> None:
         outcome, reason = judge(game, bout.bot_color)
+        savable = self._ledger.close(game, lost=outcome is Outcome.FAILED)
+        if not savable:
+            outcome, reason = Outcome.EXCUSED, f"{reason}, no client could have moved in time"
         self._close(bout, outcome, reason)
 
     def _fail(self, bout: Bout, reason: str) -> None:

@@ -55,6 +55,19 @@ class GreedyOpponent:
         return mate or max(moves, key=lambda move: _gain(board, move))
 
 
+class ShufflingOpponent:
+    """Takes back its last move whenever it can, and so repeats the position."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        moves = board.legal_moves()
+        back = self._last[2:4] + self._last[:2]
+        self._last = back if back in moves else moves[0]
+        return self._last
+
+
 class EngineOpponent:
     """Our own engine at a fixed depth, minding the clock."""
 

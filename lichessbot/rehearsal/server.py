@@ -6,11 +6,12 @@ The only room where threads and the event loop meet: `call` runs a function on t
 import asyncio
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lichessbot.rehearsal.routes import application
 from lichessbot.rehearsal.site import Site
@@ -24,10 +25,25 @@ STOP_TIMEOUT_S = 10.0
 IDLE_CONNECTION_S = 75          # as long as common web servers keep an idle connection
 
 Result = TypeVar("Result")
+Guard = Callable[[ASGIApp, Scope, Receive, Send], Awaitable[None]]
 
 
 class ServerDidNotStart(Exception):
     """The port is taken, or the event loop did not come up."""
+
+
+class _Front:
+    """The API, and whoever stands before it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.guard: Guard | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.guard is None or scope["type"] != "http":
+            await self._app(scope, receive, send)
+        else:
+            await self.guard(self._app, scope, receive, send)
 
 
 class RehearsalServer:
@@ -45,9 +61,10 @@ class RehearsalServer:
         self._socket = _listen(port)
         url = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}"
         self.site = Site(url, timing=timing, seed=seed, spelling=spelling)
+        self._front = _Front(application(self.site))
         self._http = uvicorn.Server(
             uvicorn.Config(
-                application(self.site),
+                self._front,
                 http="h11",
                 ws="none",
                 lifespan="off",
@@ -84,7 +101,15 @@ class RehearsalServer:
         async def run() -> Result:
             return function()
 
-        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(CALL_TIMEOUT_S)
+        return self.wait_for(run())
+
+    def wait_for(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """The same for a coroutine."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_S)
+
+    def guard_with(self, guard: Guard) -> None:
+        """Every request goes to `guard` from now on, which lets it through to the API or does not."""
+        self._front.guard = guard
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -25,7 +25,7 @@ from lichessbot.rehearsal.errors import NotFound, Refused
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.payloads import Json
 from lichessbot.rehearsal.setup import GameSetup, Player
-from lichessbot.rehearsal.streams import LineStream, StreamBook
+from lichessbot.rehearsal.streams import LineStream, StreamBook, Writing, one_line
 from lichessbot.rehearsal.table import Table
 from lichessbot.rehearsal.timing import Timing, monotonic_ms, wall_ms
 from lichessbot.rehearsal.vocabulary import (
@@ -104,10 +104,15 @@ class Site:
         self._event_streams: StreamBook[Grant] = StreamBook()
         self._challenge_streams: StreamBook[str] = StreamBook()
         self._observers: list[Callable[[Happening], None]] = []
+        self._writing: Callable[[str | None], Writing] = lambda _game_id: one_line
 
     def observe(self, observer: Callable[[Happening], None]) -> None:
         """Call `observer` with everything that happens from now on."""
         self._observers.append(observer)
+
+    def write_with(self, writing: Callable[[str | None], Writing]) -> None:
+        """From now on streams are written as `writing` of their game (None: the event stream) says."""
+        self._writing = writing
 
     # Who is there, and what is played.
 
@@ -147,7 +152,7 @@ class Site:
             for challenge in self.challenges.incoming(account)
             if self.challenges.status(challenge, now_ms) is ChallengeStatus.CREATED
         ]
-        stream = LineStream(self.timing.tick_s, [*games, *waiting])
+        stream = LineStream(self.timing.tick_s, [*games, *waiting], self._writing(None))
         self._event_streams.open(grant, stream)
         self._notify(EventStreamOpened(account))
         return stream
@@ -170,10 +175,13 @@ class Site:
 
     def end_streams(self) -> None:
         """End every open response cleanly: the site closes."""
-        self._event_streams.end_all()
+        self.end_event_streams()
         self._challenge_streams.end_all()
         for table in self._tables.values():
             table.end_streams()
+
+    def end_event_streams(self) -> None:
+        self._event_streams.end_all()
 
     # Challenges.
 
@@ -211,8 +219,8 @@ class Site:
         event = payloads.challenge_event(
             self.challenge_shape(challenge), payloads.challenge_compat(challenge.terms)
         )
-        self._tell_both(challenge, event)
         self._notify(ChallengeMade(challenge))
+        self._tell_both(challenge, event)
         return challenge
 
     def invite(self, challenger: Account, target: Account, terms: Terms) -> Challenge:
@@ -308,7 +316,7 @@ class Site:
             rules=terms.rules,
             spelling=self._spelling,
         )
-        table = Table(Game(setup, monotonic_ms()), self.timing, self._on_change)
+        table = Table(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
         self._tables[game_id] = table
         self._tell_players(table, payloads.game_start)
         self._notify(GameStarted(table))

@@ -3,6 +3,9 @@
 Composed for this project to exercise castling rights, en passant, black to move and promotion.
 """
 
+# Black can only go to and fro between h8 and g8, so that White decides when a position comes a third time.
+REPETITION_FEN = "7k/7p/7P/8/8/8/4K3/5R2 b - - 0 1"
+
 FROM_POSITION_FENS = (
     # An open game with every castling right, white to move.
     "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 0 1",

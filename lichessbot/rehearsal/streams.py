@@ -6,7 +6,7 @@ Every byte of every stream leaves through `LineStream.body`. What the lines say 
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 QUEUE_LINES = 32        # more waiting lines than this: the oldest are lost
@@ -15,21 +15,36 @@ _TICK = b"\n"
 
 Key = TypeVar("Key")
 
+Writing = Callable[[dict[str, Any]], list[bytes]]       # a payload as the lines that are sent for it
+
+
+def encode(payload: object) -> bytes:
+    """One payload as one line."""
+    return json.dumps(payload, separators=(",", ":")).encode() + b"\n"
+
+
+def one_line(payload: dict[str, Any]) -> list[bytes]:
+    """The honest writing."""
+    return [encode(payload)]
+
 
 class LineStream:
     """One response in progress: lines go in from the event loop, bytes come out of `body`."""
 
-    def __init__(self, tick_s: float, opening: Iterable[dict[str, Any]] = ()) -> None:
+    def __init__(
+        self, tick_s: float, opening: Iterable[dict[str, Any]] = (), writing: Writing = one_line
+    ) -> None:
         self._tick_s = tick_s
-        self._opening = [_encode(payload) for payload in opening]
+        self._writing = writing
+        self._opening = [line for payload in opening for line in writing(payload)]
         self._waiting: deque[bytes] = deque(maxlen=QUEUE_LINES)
         self._news = asyncio.Event()
         self._ended = False
 
     def write(self, payload: dict[str, Any]) -> None:
-        """Queue one line; on overflow the oldest waiting line is dropped."""
+        """Queue what is written for a payload; on overflow the oldest waiting line is dropped."""
         if not self._ended:
-            self._waiting.append(_encode(payload))
+            self._waiting.extend(self._writing(payload))
             self._news.set()
 
     def end(self) -> None:
@@ -80,7 +95,3 @@ class StreamBook(Generic[Key]):
     def end_all(self) -> None:
         for stream in self._streams.values():
             stream.end()
-
-
-def _encode(payload: dict[str, Any]) -> bytes:
-    return json.dumps(payload, separators=(",", ":")).encode() + b"\n"

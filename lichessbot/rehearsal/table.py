@@ -13,7 +13,7 @@ from lichessbot.rehearsal import payloads
 from lichessbot.rehearsal.forms import ChatMessage
 from lichessbot.rehearsal.game import ChatLine, Game, Line
 from lichessbot.rehearsal.presence import OpponentGone, Presence
-from lichessbot.rehearsal.streams import LineStream, StreamBook
+from lichessbot.rehearsal.streams import LineStream, StreamBook, Writing
 from lichessbot.rehearsal.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.vocabulary import Color
 
@@ -21,9 +21,13 @@ from lichessbot.rehearsal.vocabulary import Color
 class Table:
     """A game with its audience. `on_change` is called after every change, also after the last one."""
 
-    def __init__(self, game: Game, timing: Timing, on_change: Callable[["Table"], None]) -> None:
+    def __init__(
+        self, game: Game, timing: Timing, writing: Writing, on_change: Callable[["Table"], None]
+    ) -> None:
         self.game = game
+        self.threefold_settle_s = timing.threefold_settle_s
         self._timing = timing
+        self._writing = writing
         self._on_change = on_change
         self._streams: StreamBook[tuple[Color, str]] = StreamBook()
         self._presence = Presence(timing)
@@ -37,7 +41,7 @@ class Table:
     def open_stream(self, color: Color, user_agent: str) -> LineStream:
         """A player's view of the game; an older one of the same player and program ends."""
         now_ms = monotonic_ms()
-        stream = LineStream(self._timing.tick_s, [payloads.game_full(self.game, now_ms)])
+        stream = LineStream(self._timing.tick_s, [payloads.game_full(self.game, now_ms)], self._writing)
         if self.game.is_over:
             stream.end()
             return stream
@@ -74,6 +78,10 @@ class Table:
         command = self.game.offer_takeback if accept else self.game.decline_takeback
         self._commit(command(color, monotonic_ms()))
 
+    def take_back_last(self) -> None:
+        """The last move is undone, as by a takeback that was asked for and granted."""
+        self._commit(self.game.take_back_last(monotonic_ms()))
+
     def abort(self) -> None:
         self._commit(self.game.abort(monotonic_ms()))
 
@@ -106,7 +114,7 @@ class Table:
         else:
             self._arm_flag_timer()
             if self.game.threefold_pending:
-                self._loop.call_later(self._timing.threefold_settle_s, self._settle_threefold)
+                self._loop.call_later(self.threefold_settle_s, self._settle_threefold)
         self._on_change(self)
 
     def _publish(self, lines: list[Line] | list[OpponentGone]) -> None:

@@ -4,6 +4,7 @@ Sources are the contract's sections 3 to 6; a wait that the contract leaves open
 The two clocks are here too: waits and games count on the monotonic one, dates are wall time.
 """
 
+import math
 import time
 from dataclasses import dataclass, fields, replace
 
@@ -35,6 +36,29 @@ class Timing:
     claim_clock_margin_s: float = 3.0       # the leaver's clock must exceed the wait by this much
     later_retry_s: float = 0.5              # the house asks a bot again that said "later"
     first_moves_s: float = 30.0             # until both have moved, or the house aborts
+
+    first_moves_in_trouble_s: float = 150.0  # the same while faults are about
+    connect_in_trouble_s: float = 300.0     # longer than usual, from the bot's start to its event stream
+
+    # Waits of the faults (all of them ours: the contract does not say how long things go wrong).
+    rate_limit_s: float = 60.0              # nothing but moves after a 429: "a full minute" (contract 2)
+    named_pause_s: float = 30.0             # what a 429 asks for that names its pause, in whole seconds
+    slow_answer_s: float = 5.0
+    slow_headers_s: float = 5.0
+    outage_s: float = 10.0                  # nobody can connect
+    restart_s: float = 20.0                 # from the end of all streams to the first answer
+    second_client_s: float = 1.0            # the other client keeps the event stream
+    flood_s: float = 10.0                   # strangers wait for an answer to their challenges
+    threefold_late_s: float = 1.0           # from the third repetition to the draw, when it is late
+    notice_silence_s: float = 20.0          # a correct client calls a silent stream dead: nearly three ticks
+    notice_asking_s: float = 30.0           # a correct client asks what is being played, if it has a doubt
+    event_streams_window_s: float = 600.0   # 30 openings of the event stream are allowed in it (contract 2)
+    account_window_s: float = 300.0         # 30 looks at the account are allowed in it (contract 2)
+
+    @property
+    def named_pause_seconds(self) -> int:
+        """The named pause as it stands on the wire."""
+        return math.ceil(self.named_pause_s)
 
     def scaled(self, factor: float) -> "Timing":
         """The same waits, each multiplied by `factor`."""

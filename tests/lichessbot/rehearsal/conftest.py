@@ -33,7 +33,18 @@ def lichess(timing: Timing) -> Iterator[RehearsalServer]:
 
 @pytest.fixture(scope="module")
 def join(lichess: RehearsalServer) -> Join:
-    """Opens an account and returns its client."""
+    return joining(lichess)
+
+
+@pytest.fixture
+def own_lichess(timing: Timing) -> Iterator[RehearsalServer]:
+    """A server for one test alone: faults stay where they were put."""
+    with RehearsalServer(timing=timing) as server:
+        yield server
+
+
+def joining(lichess: RehearsalServer) -> Join:
+    """What opens an account and returns its client."""
     numbers = count(1)
 
     def join(

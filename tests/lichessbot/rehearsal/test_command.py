@@ -19,10 +19,14 @@ import pytest
 import lichessbot
 from engine.facade import build_mode
 from lichessbot.rehearsal import command
+from lichessbot.rehearsal.faults import Card, Fault
+from lichessbot.rehearsal.options import fault_plan, match_plan
+from lichessbot.rehearsal.traffic import Place
 
 from .client import Client
 
 WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
+EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
 PATIENCE_S = 30.0
 
 
@@ -174,9 +178,77 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
         ["--opponent", "grandmaster"],
         ["--depth", "65"],
         ["--pgn", "no-such-folder/games.pgn"],
+        ["--faults", "no-such-fault"],
+        ["--faults", "threefold@account"],
+        ["--chaos", "0"],
+        ["--chaos", "1.1"],
+        ["--time-scale", "0"],
+        ["--config", "no-such-file.yml"],
     ],
 )
 def test_wrong_options_are_usage_errors(words: list[str]) -> None:
     with pytest.raises(SystemExit) as error:
         arguments(*words)
     assert error.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--faults", "list", "--chaos", "0.1"],
+        ["--faults", "list", "--serve"],
+        ["--ledger", "ledger.jsonl"],
+        ["--serve", "--config", EXAMPLE_CONFIG],
+    ],
+)
+def test_options_that_make_no_sense_together_are_usage_errors(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as error:
+        command.run(arguments(*words))
+    assert error.value.code == 2
+
+
+def test_unknown_fault_is_told_with_the_nearest_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        arguments("--faults", "stal,reset")
+    last_line = capsys.readouterr().err.splitlines()[-1]
+    assert "there is no fault 'stal'" in last_line
+    assert "stall" in last_line
+
+
+def test_catalogue_explains_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run(arguments("--faults", "list")) == command.EXIT_GOOD
+    listed = capsys.readouterr().out
+    assert all(fault.label in listed and fault.nature.says in listed for fault in Fault)
+
+
+def test_faults_and_chaos_settle_the_plan() -> None:
+    named = fault_plan(arguments("--faults", "stall@game-stream,502-html", "--seed", "7", "--games", "3"))
+    assert Card(Fault.STALL, Place.GAME_STREAM) in named.cards
+    assert Card(Fault.STALL, Place.EVENT_STREAM) not in named.cards
+    assert (named.chance, named.seed, named.games) == (None, 7, 3)
+    chaos = fault_plan(arguments("--chaos", "0.2"))
+    assert {card.fault for card in chaos.cards} == set(Fault)
+    assert fault_plan(arguments()).cards == ()
+    assert match_plan(arguments()).clock.limit_s < match_plan(arguments("--chaos", "0.2")).clock.limit_s
+
+
+def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
+    client = Client(
+        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
+    )
+    assert [client.get("/api/account").status_code for _ in range(2)] == [502, 200]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert process.stdout is not None
+    assert "502-html: struck 1, games touched 0" in process.stdout.read()
+
+
+def test_operator_rehearses_his_own_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
+    assert command.run(arguments("--games", "1", "--config", str(config))) == command.EXIT_BAD
+    assert "challenge declined: variant" in capsys.readouterr().out

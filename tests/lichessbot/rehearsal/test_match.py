@@ -13,9 +13,11 @@ import pytest
 from engine.facade import STARTING_FEN
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.cruelty import Cruelty
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.house import House
 from lichessbot.rehearsal.match import Match, Outcome, Plan, judge
+from lichessbot.rehearsal.mischief import FaultPlan
 from lichessbot.rehearsal.opponents import OpponentKind
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.setup import GameSetup, Player
@@ -62,7 +64,10 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
         account = lichess.site.accounts.get(bot.id)
         assert account is not None
         house = House(lichess.site)
-        it = Match(lichess.site, house, account, plan, said.append)
+        grant = lichess.site.accounts.grant(bot.token or "")
+        assert grant is not None
+        cruelty = Cruelty(lichess.site, account, grant, FaultPlan())
+        it = Match(lichess.site, house, account, plan, cruelty, said.append)
         it.fill()
         return house, it
 

@@ -1,0 +1,137 @@
+"""Whether the client behaves: no illegal or doubled move, and the rules of the limits kept (contract 2 and 3.3).
+
+Pure: monotonic milliseconds are passed in. What went wrong around the client is its excuse, and is
+asked for; what a fault is, is not known here.
+"""
+
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import Protocol
+
+from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.traffic import Place, Traffic
+
+UNDER_WAY_MS = 300                      # a request may have been sent before the client knew better
+ALLOWED_IN_WINDOW = 30
+
+# A running clock cannot wait: moves go on after a 429, and the stream that tells what to move.
+_NEVER_PAUSED = (Place.MOVE, Place.GAME_STREAM)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The game as a move found it, and what became of the move."""
+
+    bot_is_on_turn: bool
+    last_own_move: str | None           # the bot's latest on the board
+    last_change_ms: int                 # identifies the position: every move and takeback changes it
+    ended_ms: int | None
+    refused: bool                       # by the rules, not by a fault
+
+
+@dataclass(frozen=True)
+class _Pause:
+    """What a 429 asked for, and what it answered."""
+
+    place: Place
+    at_ms: int
+    until_ms: float
+
+
+@dataclass(frozen=True)
+class _Try:
+    uci: str
+    last_change_ms: int
+
+
+class Excuses(Protocol):
+    """Who knows what went wrong around the client."""
+
+    def struck_since(self, game_id: str, since_ms: int) -> bool:
+        """Whether anything has gone wrong for that game since then."""
+
+    def lost_since(self, place: Place, since_ms: int) -> bool:
+        """Whether an answer to such a request may not have arrived since then."""
+
+
+class Conduct:
+    """The manners of one client."""
+
+    def __init__(self, timing: Timing, excuses: Excuses) -> None:
+        self._offences: Counter[str] = Counter()
+        self._excuses = excuses
+        self._pauses: deque[_Pause] = deque()
+        self._tries: dict[str, _Try] = {}
+        self._windows = {
+            Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
+            Place.ACCOUNT: _Window(1000 * timing.account_window_s),
+        }
+
+    @property
+    def offences(self) -> list[str]:
+        """What it did wrong, in words."""
+        return [text if times == 1 else f"{text}, {times} times" for text, times in self._offences.items()]
+
+    def hear(self, traffic: Traffic, now_ms: int) -> None:
+        """A request arrives."""
+        if traffic.place is Place.GAME_STREAM and traffic.game_id is not None:
+            self._tries.pop(traffic.game_id, None)      # it reads anew: whatever it tried is settled
+        if traffic.place not in _NEVER_PAUSED and any(self._is_told(pause, now_ms) for pause in self._pauses):
+            self._offences[f"a request ({traffic.place.value}) in the pause that a 429 asks for"] += 1
+        window = self._windows.get(traffic.place)
+        if window is not None and window.count(now_ms) == ALLOWED_IN_WINDOW + 1:
+            self._offences[f"more than {ALLOWED_IN_WINDOW} requests ({traffic.place.value}) in their window"] += 1
+
+    def was_limited(self, traffic: Traffic, pause_s: float, now_ms: int) -> None:
+        """A 429 was answered to that request; it asks for `pause_s`."""
+        while self._pauses and self._pauses[0].until_ms <= now_ms:
+            self._pauses.popleft()
+        self._pauses.append(_Pause(traffic.place, now_ms, now_ms + 1000 * pause_s))
+
+    def _is_told(self, pause: _Pause, now_ms: int) -> bool:
+        """Whether `pause` lasts and the client knows of it by now."""
+        lasts = pause.at_ms + UNDER_WAY_MS < now_ms < pause.until_ms
+        return lasts and not self._excuses.lost_since(pause.place, pause.at_ms - UNDER_WAY_MS)
+
+    def hear_move(self, traffic: Traffic, now: Situation, now_ms: int) -> None:
+        """A move was carried out or refused."""
+        game_id, uci = traffic.game_id, traffic.uci
+        assert game_id is not None
+        assert uci is not None
+        is_repeated = uci == now.last_own_move
+        if not is_repeated:
+            self._compare(game_id, _Try(uci, now.last_change_ms))
+        if not now.refused:
+            return
+        if now.bot_is_on_turn and now.ended_ms is None and not is_repeated:
+            self._offences[f"game {game_id}: {uci} is illegal"] += 1
+        elif not self._is_excused(game_id, now, now_ms):
+            self._offences[f"game {game_id}: {uci} is {'doubled' if is_repeated else 'out of turn'}"] += 1
+
+    def _compare(self, game_id: str, now: _Try) -> None:
+        """Never two different moves for one position, unless the game was read anew in between."""
+        earlier = self._tries.get(game_id)
+        if earlier is not None and earlier.last_change_ms == now.last_change_ms and earlier.uci != now.uci:
+            self._offences[f"game {game_id}: {now.uci} after {earlier.uci} for the same position"] += 1
+        self._tries[game_id] = now
+
+    def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
+        """The position changed while the move was under way, or it had been hard to see."""
+        changed_ms = now.last_change_ms if now.ended_ms is None else now.ended_ms
+        just_changed = now_ms - changed_ms < UNDER_WAY_MS
+        return just_changed or self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
+
+
+class _Window:
+    """A sliding count of requests of one kind."""
+
+    def __init__(self, length_ms: float) -> None:
+        self._length_ms = length_ms
+        self._times_ms: deque[int] = deque()
+
+    def count(self, now_ms: int) -> int:
+        """One more now: how many there are in the window that ends now."""
+        self._times_ms.append(now_ms)
+        while self._times_ms[0] <= now_ms - self._length_ms:
+            self._times_ms.popleft()
+        return len(self._times_ms)

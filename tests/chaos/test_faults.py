@@ -1,0 +1,51 @@
+"""Every fault by its name against the real daemon: no game is lost that could be saved, no rule is broken.
+
+The faults of a group are dealt over games that run side by side, so that each game meets few of them.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from lichessbot.rehearsal.faults import Fault
+
+from .rehearsal import rehearse
+
+TIME_SCALE = "0.05"
+CLOCK = "9+0"                   # three minutes at that scale
+
+LINES = (
+    "line-doubled", "line-unknown", "line-not-json", "line-nulls", "challenge-lost", "start-lost", "finish-lost",
+    "state-lost", "final-lost", "stall", "cut", "trickle@event-stream", "trickle@game-stream",
+)
+LIMITS = (
+    "429-json@move", "429-ratelimit@move", "429-retry-after@move", "429-html@move", "429-text@move", "429-bare@move",
+    "429-html@account", "429-retry-after@game-stream", "429-ratelimit@accept",
+)
+REFUSALS = (
+    "400-json", "400-form", "400-ratelimit", "400-text", "400-bare", "500-json", "502-html", "503-text", "504-bare",
+    "done-but-502", "answer-slow@move", "answer-slow@accept", "reset", "closed", "answer-lost", "trickle@move",
+)
+EVENTS = (
+    "maintenance", "takeback", "challenge-canceled", "challenge-replaced", "challenge-expired", "flood", "eviction",
+    "events-ended", "game-stream-ended", "threefold", "refused", "restart",
+)
+GROUPS = {"lines": LINES, "limits": LIMITS, "refusals": REFUSALS, "events": EVENTS}
+GAMES = {"lines": 9, "limits": 6, "refusals": 10, "events": 6}
+
+
+def label(name: str) -> str:
+    return name.partition("@")[0]
+
+
+def test_every_fault_is_in_a_group() -> None:
+    assert {label(name) for names in GROUPS.values() for name in names} == {fault.label for fault in Fault}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_fault_alone_loses_a_game_or_makes_the_bot_misbehave(group: str, tmp_path: Path) -> None:
+    names, games = GROUPS[group], str(GAMES[group])
+    words = ["--games", games, "--concurrency", games, "--clock", CLOCK, "--time-scale", TIME_SCALE]
+    run = rehearse(tmp_path, "--faults", ",".join(names), *words)
+    assert run.code == 0, run.output
+    assert run.struck == {label(name) for name in names}, run.output

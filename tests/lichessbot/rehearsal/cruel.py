@@ -1,0 +1,49 @@
+"""An embedded Lichess with faults, for a hand-written client: named cards, one game, a seed."""
+
+from lichessbot.rehearsal.accounts import Account
+from lichessbot.rehearsal.cruelty import Cruelty
+from lichessbot.rehearsal.faults import Card, Fault, cards
+from lichessbot.rehearsal.mischief import FaultPlan
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.traffic import Place
+
+from .client import Client
+
+CERTAIN = 1.0
+E4_E5 = "e2e4 e7e5"
+
+
+def cards_of(fault: Fault, *places: Place) -> tuple[Card, ...]:
+    """The cards of a fault, at all its places unless some are named."""
+    return tuple(card for card in cards(fault) if not places or card.place in places)
+
+
+def cruelty(
+    lichess: RehearsalServer, client: Client, *deck: Card, chance: float | None = CERTAIN, seed: int = 0
+) -> Cruelty:
+    """From now on the server is cruel to `client`; by default at every opportunity."""
+    site = lichess.site
+
+    def begin() -> Cruelty:
+        account, grant = site.accounts.get(client.id), site.accounts.grant(client.token or "")
+        assert account is not None
+        assert grant is not None
+        return Cruelty(site, account, grant, FaultPlan(deck, chance, seed))
+
+    begun = lichess.call(begin)
+    lichess.guard_with(begun.obstacles.serve)
+    return begun
+
+
+def start_numbered_game(lichess: RehearsalServer, it: Cruelty, white: Client, black: Client) -> str:
+    """A game that counts as number 1 of the rehearsal."""
+    challenge_id = str(white.challenge(black)["id"])
+    lichess.call(lambda: it.mischief.enter(challenge_id, 1))
+    assert black.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
+    return challenge_id
+
+
+def account_of(lichess: RehearsalServer, client: Client) -> Account:
+    account = lichess.site.accounts.get(client.id)
+    assert account is not None
+    return account

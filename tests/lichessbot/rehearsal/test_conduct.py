@@ -1,0 +1,125 @@
+"""What a client may do: its moves, and its requests after a 429."""
+
+from dataclasses import replace
+
+import pytest
+
+from lichessbot.rehearsal.conduct import ALLOWED_IN_WINDOW, UNDER_WAY_MS, Conduct, Situation
+from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.traffic import Place, Traffic
+
+TO_MOVE = Situation(bot_is_on_turn=True, last_own_move="g1f3", last_change_ms=1000, ended_ms=None, refused=False)
+NOT_TO_MOVE = replace(TO_MOVE, bot_is_on_turn=False, refused=True)
+LATER_MS = 5000
+
+
+class Excuses:
+    """The same answer to every question."""
+
+    def __init__(self, *, trouble: bool, lost: bool) -> None:
+        self._trouble = trouble
+        self._lost = lost
+
+    def struck_since(self, game_id: str, since_ms: int) -> bool:
+        return self._trouble
+
+    def lost_since(self, place: Place, since_ms: int) -> bool:
+        return self._lost
+
+
+def conduct(*, trouble: bool = False, lost: bool = False) -> Conduct:
+    return Conduct(Timing(), Excuses(trouble=trouble, lost=lost))
+
+
+def move(uci: str) -> Traffic:
+    return Traffic(Place.MOVE, "game", uci)
+
+
+def test_moves_that_are_played_are_no_offence() -> None:
+    it = conduct()
+    it.hear_move(move("e2e4"), TO_MOVE, LATER_MS)
+    it.hear_move(move("d2d4"), replace(TO_MOVE, last_own_move="e2e4", last_change_ms=2000), LATER_MS)
+    assert it.offences == []
+
+
+def test_illegal_move_is_an_offence_whatever_went_wrong_before() -> None:
+    it = conduct(trouble=True)
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), LATER_MS)
+    assert it.offences == ["game game: e2e5 is illegal"]
+
+
+def test_move_again_is_an_offence_unless_its_answer_may_have_been_lost() -> None:
+    blamed, excused = conduct(), conduct(trouble=True)
+    for it in (blamed, excused):
+        it.hear_move(move("g1f3"), NOT_TO_MOVE, LATER_MS)
+    assert blamed.offences == ["game game: g1f3 is doubled"]
+    assert excused.offences == []
+
+
+def test_move_that_crosses_a_takeback_or_the_end_is_no_offence() -> None:
+    it = conduct()
+    it.hear_move(move("e2e4"), NOT_TO_MOVE, NOT_TO_MOVE.last_change_ms + UNDER_WAY_MS - 1)
+    assert it.offences == []
+    it.hear_move(move("e2e4"), NOT_TO_MOVE, NOT_TO_MOVE.last_change_ms + UNDER_WAY_MS)
+    assert it.offences == ["game game: e2e4 is out of turn"]
+
+
+def test_two_moves_for_one_position_are_an_offence_unless_the_game_was_read_in_between() -> None:
+    it = conduct(trouble=True)
+    it.hear_move(move("e2e4"), TO_MOVE, LATER_MS)
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("d2d4"), TO_MOVE, LATER_MS)
+    assert it.offences == []
+    it.hear_move(move("c2c4"), TO_MOVE, LATER_MS)
+    assert it.offences == ["game game: c2c4 after d2d4 for the same position"]
+
+
+@pytest.mark.parametrize(
+    ("place", "late_ms", "is_offence"),
+    [
+        (Place.ACCEPT, 30_000, True),
+        (Place.PLAYING, 59_900, True),
+        (Place.PLAYING, 60_100, False),
+        (Place.EVENT_STREAM, 1_000, True),
+        (Place.ACCEPT, UNDER_WAY_MS, False),        # it was under way
+        (Place.MOVE, 1_000, False),                 # a clock is running
+        (Place.GAME_STREAM, 1_000, False),
+    ],
+)
+def test_for_a_minute_after_a_429_there_are_only_moves(place: Place, late_ms: int, is_offence: bool) -> None:
+    it = conduct()
+    it.was_limited(Traffic(Place.PLAYING), 60, 0)
+    it.hear(Traffic(place, "game"), late_ms)
+    assert bool(it.offences) is is_offence
+
+
+def test_pause_that_was_never_heard_of_cannot_be_broken() -> None:
+    it = conduct(lost=True)
+    it.was_limited(Traffic(Place.PLAYING), 60, 0)
+    it.hear(Traffic(Place.ACCEPT, "game"), 30_000)
+    assert it.offences == []
+
+
+def test_longest_pause_counts() -> None:
+    it = conduct()
+    it.was_limited(Traffic(Place.PLAYING), 60, 0)
+    it.was_limited(Traffic(Place.PLAYING), 1, 10_000)
+    it.hear(Traffic(Place.ACCEPT, "game"), 50_000)
+    assert len(it.offences) == 1
+
+
+@pytest.mark.parametrize("place", [Place.EVENT_STREAM, Place.ACCOUNT])
+def test_thirty_requests_are_allowed_in_the_window_of_the_contract(place: Place) -> None:
+    it = conduct()
+    for number in range(ALLOWED_IN_WINDOW):
+        it.hear(Traffic(place), number)
+    assert it.offences == []
+    it.hear(Traffic(place), ALLOWED_IN_WINDOW)
+    assert len(it.offences) == 1
+
+
+def test_window_slides() -> None:
+    it = conduct()
+    for number in range(10 * ALLOWED_IN_WINDOW):
+        it.hear(Traffic(Place.EVENT_STREAM), number * 21_000)
+    assert it.offences == []
