@@ -1,0 +1,255 @@
+"""The shipped unit and installer under a real systemd, with the daemon, its engines and an embedded Lichess inside.
+
+One machine for all: the tests run in the order in which they stand, as an operator's day would.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.systemd.boot import CannotBoot, Machine, booted
+from tests.systemd.test_unit import settings
+from tests.systemd.wheels import ROOT, pack, pack_all
+
+pytestmark = pytest.mark.systemd
+
+UNIT = "lichessbot.service"
+URL = "http://127.0.0.1:9663"
+INSTALL = "/checkout/deploy/install.sh"
+CONFIG = "/etc/lichessbot/config.yml"
+# As shipped, but for the address and the pace: one game at a time, and none is over soon.
+OUR_CONFIG = f"""\
+url: {URL}
+token_file: /run/credentials/lichessbot.service/token
+engine: {{hash_mb: 16, move_time_ms: 500}}
+"""
+# As shipped, but for what a test cannot wait for.
+IN_A_HURRY = """\
+[Service]
+WatchdogSec=4
+RestartSec=100ms
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    wheels, newer = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("newer")
+    pack_all(wheels)
+    for wheel in wheels.iterdir():
+        if not wheel.name.startswith("lichessbot-"):
+            (newer / wheel.name).hardlink_to(wheel)
+    pack("lichessbot", newer, ".post1")
+    site = Path(pytest.__file__).parents[1]
+    binds = {wheels: "/wheels", newer: "/newer", ROOT: "/checkout", site: "/site"}
+    try:
+        with booted(binds) as machine:
+            inside = machine.run("python3", "-c", "import sys; print(*sys.version_info[:2])")
+            if inside != f"{sys.version_info[0]} {sys.version_info[1]}":
+                pytest.skip(f"what is installed here does not load in the container's Python {inside}")
+            yield machine
+    except CannotBoot as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def token(machine: Machine) -> str:
+    """The embedded Lichess is running, and this is the bot's token there."""
+    machine.run(
+        "systemd-run", "--quiet", "--unit=rehearsal", "--setenv=PYTHONPATH=/checkout:/site",
+        "--setenv=PYTHONDONTWRITEBYTECODE=1", "--setenv=PYTHONUNBUFFERED=1",
+        "python3", "-P", "-m", "lichessbot", "rehearse", "--serve", "--port", "9663",
+        "--games", "1000", "--concurrency", "1", "--clock", "600+0", "--opponent", "engine", "--depth", "6",
+    )  # fmt: skip
+    machine.until(lambda: "token: " in machine.journal("rehearsal"))
+    return machine.journal("rehearsal").partition("token: ")[2].split()[0]
+
+
+class Service:
+    """The bot's service, as its operator sees it."""
+
+    def __init__(self, machine: Machine, token: str) -> None:
+        self.machine = machine
+        self._token = token
+
+    def show(self, name: str) -> str:
+        return self.machine.show(UNIT, name)
+
+    @property
+    def main_pid(self) -> int:
+        return int(self.show("MainPID"))
+
+    def games(self) -> dict[str, int]:
+        """What the server says is being played: by id, how many full moves it has."""
+        code = (
+            "import urllib.request as u; "
+            f"print(u.urlopen(u.Request('{URL}/api/account/playing', "
+            f"headers={{'Authorization': 'Bearer {self._token}'}})).read().decode())"
+        )
+        playing = json.loads(self.machine.run("python3", "-c", code))["nowPlaying"]
+        return {game["gameId"]: int(game["fen"].split()[-1]) for game in playing if game["fen"].count(" ") == 5}
+
+    def game(self) -> str:
+        """The id of a game that has just begun, as soon as there is one: it will not end under our hands."""
+        young: list[str] = []
+        while not young:
+            self.machine.until(self.games)
+            young = [game for game, moves in self.games().items() if moves <= 20]
+            time.sleep(0.2)
+        return young[0]
+
+    def until_moved(self, game: str) -> None:
+        """Wait until the game is a move of both further."""
+        before = self.games()[game]
+        self.machine.until(lambda: self.games().get(game, before) >= before + 1)
+
+    def until_restarted(self, pid: int) -> None:
+        self.machine.until(lambda: self.main_pid not in (0, pid) and self.show("SubState") == "running")
+
+
+def install(machine: Machine, *options: str, **environment: str) -> str:
+    """The last thing the installer says."""
+    # Compiling every file of every dependency, needed or not, would take half of the time.
+    return machine.run(INSTALL, *options, PIP_NO_COMPILE="1", **environment).splitlines()[-1]
+
+
+@pytest.fixture
+def service(machine: Machine, token: str) -> Service:
+    return Service(machine, token)
+
+
+def test_installing_starts_a_service_that_plays(machine: Machine, service: Service, token: str) -> None:
+    machine.write(CONFIG, OUR_CONFIG)
+    machine.write(f"/etc/systemd/system/{UNIT}.d/hurry.conf", IN_A_HURRY)
+    assert install(machine, "--wheels", "/wheels", LICHESS_BOT_TOKEN=token).endswith("is in use")
+    assert service.show("SubState") == "running"
+    game = service.game()
+    service.until_moved(game)
+    machine.until(lambda: service.show("StatusText") == "listening; 1 game")
+
+
+def test_installing_again_changes_nothing(machine: Machine, service: Service) -> None:
+    pid = service.main_pid
+    assert install(machine, "--wheels", "/wheels").endswith("was in use already")
+    assert service.main_pid == pid
+
+
+def test_the_token_is_a_credential_and_nowhere_else(machine: Machine, service: Service, token: str) -> None:
+    pid = service.main_pid
+    assert machine.run("cat", "/run/credentials/lichessbot.service/token") == token
+    for place in (f"/proc/{pid}/environ", f"/proc/{pid}/cmdline", CONFIG):
+        assert token not in machine.run("cat", place)
+    assert token not in machine.journal()
+    assert machine.run("grep", "-rc", token, "/var/lib/private/lichessbot", check=False).count(":0") >= 1
+    assert " holds the token" not in machine.journal()
+
+
+def test_the_daemon_has_no_rights(machine: Machine, service: Service) -> None:
+    status = dict(
+        line.split(":\t", 1) for line in machine.run("cat", f"/proc/{service.main_pid}/status").splitlines()
+        if ":\t" in line
+    )  # fmt: skip
+    assert int(status["Uid"].split()[0]) > 60000, "a user of its own, made up by systemd"
+    assert int(status["CapEff"], 16) == 0
+    assert status["NoNewPrivs"] == "1"
+
+
+def test_the_filter_forbids_what_nobody_needs_and_lets_engines_be_nice(machine: Machine, service: Service) -> None:
+    filters = [f"--property=SystemCallFilter={line}" for line in settings("SystemCallFilter")]
+    # PTRACE_TRACEME needs no privilege: only the filter can refuse it.
+    code = "import ctypes, os; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0), os.nice(5))"
+    run = ("systemd-run", "--quiet", "--wait", "--pipe", "--collect")
+    assert machine.run(*run, "python3", "-c", code) == "0 5"
+    assert machine.run(*run, "--property=SystemCallErrorNumber=EPERM", *filters, "python3", "-c", code) == "-1 5"
+    engines = machine.run("ps", "--ppid", str(service.main_pid), "-o", "ni=").split()
+    assert engines
+    assert set(engines) == {"5"}
+
+
+def test_memory_is_limited(machine: Machine, service: Service) -> None:
+    limit = int(service.show("MemoryMax"))
+    total_kib = int(machine.run("sed", "-n", "s/^MemTotal: *\\([0-9]*\\) kB/\\1/p", "/proc/meminfo"))
+    assert limit == pytest.approx(total_kib * 1024 * 0.75, rel=0.01)
+    assert int(service.show("MemoryCurrent")) < limit
+
+
+def test_a_reload_is_taken_over_in_mid_game(machine: Machine, service: Service) -> None:
+    pid = service.main_pid
+    machine.write(CONFIG, OUR_CONFIG + "abort_time: 45\n")
+    machine.run("systemctl", "reload", UNIT)
+    machine.until(lambda: "reload.key key=abort_time old=30 new=45" in machine.journal())
+    machine.write(CONFIG, "abort_time: soon\n")
+    machine.run("systemctl", "reload", UNIT)
+    machine.until(lambda: "reload.refused" in machine.journal())
+    machine.write(CONFIG, OUR_CONFIG)
+    assert service.main_pid == pid
+    assert service.show("SubState") == "running"
+
+
+def test_a_killed_daemon_is_back_in_its_game(machine: Machine, service: Service) -> None:
+    game, pid = service.game(), service.main_pid
+    service.until_moved(game)
+    machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
+    service.until_restarted(pid)
+    service.until_moved(game)
+
+
+def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Service) -> None:
+    game, pid = service.game(), service.main_pid
+    restarts = int(service.show("NRestarts"))
+    machine.run("kill", "-STOP", str(pid))
+    service.until_restarted(pid)
+    assert int(service.show("NRestarts")) == restarts + 1
+    assert "Watchdog timeout" in machine.journal()
+    service.until_moved(game)
+
+
+@pytest.mark.long
+def test_an_upgrade_and_the_way_back_do_not_cost_the_game(machine: Machine, service: Service) -> None:
+    pid = service.main_pid
+    install(machine, "--wheels", "/newer")
+    assert service.main_pid != pid
+    assert machine.run("/opt/lichessbot/current/bin/lichessbot", "--version").endswith(".post1")
+    game = service.game()
+    install(machine, "--rollback")
+    assert not machine.run("/opt/lichessbot/current/bin/lichessbot", "--version").endswith(".post1")
+    service.until_moved(game)
+
+
+def test_a_stop_waits_for_the_games_and_no_longer_than_the_grace(machine: Machine, service: Service) -> None:
+    game = service.game()
+    machine.write(CONFIG, OUR_CONFIG + "stop_grace: 3\n")
+    machine.run("systemctl", "reload", UNIT)
+    started_at = time.monotonic()
+    machine.run("systemctl", "stop", "--no-block", UNIT)
+    machine.until(lambda: "takes no new games" in service.show("StatusText"))
+    service.until_moved(game)
+    machine.until(lambda: service.show("ActiveState") == "inactive")
+    assert 3.0 <= time.monotonic() - started_at < 15.0
+    assert service.show("ExecMainStatus") == "4"
+    assert service.show("Result") == "success"
+    processes = machine.run("ps", "-e", "-o", "args").splitlines()
+    assert not [line for line in processes if "engine" in line and "rehearse" not in line], "engines end with it"
+    machine.write(CONFIG, OUR_CONFIG)
+    machine.run("systemctl", "start", UNIT)
+    service.until_moved(game)
+
+
+def test_a_wrong_configuration_is_not_tried_again(machine: Machine, service: Service) -> None:
+    machine.write(CONFIG, "abort_time: soon\n")
+    machine.run("systemctl", "kill", "--signal=KILL", UNIT)
+    machine.until(lambda: service.show("ActiveState") == "failed")
+    assert service.show("ExecMainStatus") == "2"
+    time.sleep(0.5)
+    assert service.show("ActiveState") == "failed"
+
+
+def test_uninstalling_leaves_the_configuration_and_the_records(machine: Machine) -> None:
+    install(machine, "--uninstall")
+    assert machine.run("ls", "/opt") == ""
+    assert machine.show(UNIT, "LoadState") in ("not-found", "loaded")
+    assert machine.run("ls", "/etc/lichessbot").split() == ["config.yml", "token"]
+    assert "lichessbot.sqlite" in machine.run("ls", "/var/lib/private/lichessbot")

@@ -1,0 +1,40 @@
+"""The shipped unit file, without starting it."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lichessbot.config import Config
+from lichessbot.supervisor import ExitCode
+
+UNIT = Path(__file__).parents[2] / "deploy" / "lichessbot.service"
+HIGHEST_EXPOSURE = 1.5
+
+
+def settings(name: str) -> list[str]:
+    return re.findall(rf"^{name}=(.*)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_the_unit_exposes_little() -> None:
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=yes", "--no-pager", str(UNIT)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    exposure = re.search(r"Overall exposure level for lichessbot\.service: ([\d.]+)", done.stdout)
+    assert exposure is not None, done.stdout
+    assert float(exposure[1]) <= HIGHEST_EXPOSURE, done.stdout
+
+
+def test_systemd_waits_longer_than_the_daemon_does() -> None:
+    assert settings("TimeoutStopSec") == ["2h 10min"]
+    assert Config().leave_after.total_seconds() == 2 * 3600
+
+
+def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
+    (codes,) = settings("RestartPreventExitStatus")
+    assert {int(code) for code in codes.split()} == {ExitCode.USAGE, ExitCode.REFUSED}
+    assert settings("SuccessExitStatus") == [str(int(ExitCode.ABANDONED))]
