@@ -1,4 +1,7 @@
-"""`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH]`: the node signature."""
+"""`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH]`: the node signature.
+
+The commands for who works on the engine are in `workshop.py`.
+"""
 
 import os
 import sys
@@ -7,8 +10,9 @@ from io import TextIOWrapper
 
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.uci import Uci
+from engine.workshop import COMMANDS, run
 
-USAGE = "usage: lichessbot-engine [uci | bench [DEPTH]]"
+USAGE = "usage: lichessbot-engine [uci | bench [DEPTH] | selfplay FOLDER | records FOLDER | tune FOLDER]"
 
 
 def end_process(dead: threading.ExceptHookArgs) -> None:
@@ -28,6 +32,8 @@ def main() -> int:
             bench(DEFAULT_DEPTH)
         case ["bench", depth] if depth.isdecimal() and 1 <= int(depth) <= 30:
             bench(int(depth))
+        case [command, *_] if command in COMMANDS:
+            return run(sys.argv[1:])
         case _:
             print(USAGE, file=sys.stderr)
             return 2

@@ -5,6 +5,7 @@ own instructions (the portable build is the default, and as fast for everything 
 """
 
 import os
+import platform
 
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
@@ -18,6 +19,10 @@ CURE = (
 # as the hash arithmetic expects. Asserts belong to the plain mode: in a compiled function that cannot raise they
 # would print and return 0.
 FLAGS = ["-O3", "-fwrapv", "-DNDEBUG", "-DCYTHON_WITHOUT_ASSERTIONS", "-g0"]
+
+# Every x86-64 processor since 2008 counts bits in one instruction, but gcc must be told.
+if platform.machine() in ("x86_64", "AMD64"):
+    FLAGS.append("-mpopcnt")
 
 
 class BuildExt(build_ext):

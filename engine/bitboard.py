@@ -14,6 +14,8 @@ if not cython.compiled:
     FILE_H = 0x8080808080808080
     RANK_3 = 0x0000000000FF0000
     RANK_6 = 0x0000FF0000000000
+    RANKS_4_TO_6 = 0x0000FFFFFF000000
+    RANKS_3_TO_5 = 0x000000FFFFFF0000
     END_RANKS = 0xFF000000000000FF
     DARK_SQUARES = 0xAA55AA55AA55AA55
 
@@ -25,9 +27,33 @@ if not cython.compiled:
         """The lowest square of a set, which must not be empty."""
         return (squares & -squares).bit_length() - 1
 
+    def msb(squares: int) -> int:
+        """The highest square of a set, which must not be empty."""
+        return squares.bit_length() - 1
+
     def bit(square: int) -> int:
         """The set of one square."""
         return 1 << square
+
+    def beside(squares: int) -> int:
+        """The neighbours to the left and right."""
+        return (squares & ~FILE_H) << 1 | (squares & ~FILE_A) >> 1
+
+    def advance(squares: int, colour: int) -> int:
+        """Every square one step forward, as that colour sees it."""
+        return squares >> 8 if colour else squares << 8 & ALL_SQUARES
+
+    def ahead(squares: int, colour: int) -> int:
+        """All squares in front, up to the last rank, as that colour sees it."""
+        found = 0
+        for _ in range(7):
+            squares = advance(squares, colour)
+            found |= squares
+        return found
+
+    def files_of(squares: int) -> int:
+        """The whole files the squares stand on."""
+        return ahead(squares, 0) | ahead(squares, 1) | squares
 
 
 def square_name(square: int) -> str:

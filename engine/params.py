@@ -4,49 +4,25 @@
 All are guesses from chess lore until a tuning run or games say otherwise; then the line says so.
 """
 
-# --- Evaluation, centipawns ----------------------------------------------------------------------------------------
-TEMPO = 12                         # for having the move; sane 0..30
-
-# [kind, pawn to king]: value in the midgame and endgame, and how much it counts towards the phase of the game.
-MIDGAME_VALUE = (90, 320, 335, 480, 970, 0)
-ENDGAME_VALUE = (110, 300, 320, 530, 950, 0)
-PHASE_VALUE = (0, 3, 3, 5, 10, 0)
+# --- Evaluation: what is not a sum of weights, for those see weights.py ---------------------------------------------
+PHASE_VALUE = (0, 3, 3, 5, 10, 0)  # [kind]: how much a piece counts towards the phase of the game
 PHASE_SHIFT = 6                    # the full board's phase is 1 << 6, so that blending needs no division
 
-# A piece's square is worth its rank's bonus plus its file's, each sane -60..150. Ranks from the own first to the last,
-# files from the edge to the centre (a and h, b and g, c and f, d and e).
-MIDGAME_RANKS = (
-    (0, -8, -4, 6, 14, 30, 60, 0),             # pawn: space, and the promotion that nears
-    (-30, -16, 0, 10, 18, 22, 6, -20),         # knight: outposts
-    (-16, 2, 8, 8, 10, 8, 0, -8),              # bishop: off the back rank
-    (0, -6, -8, -6, 0, 6, 18, 8),              # rook: the seventh
-    (-4, 2, 2, 0, -2, 2, 4, 4),                # queen: not out too early
-    (18, 2, -24, -44, -56, -60, -60, -60),     # king: at home behind its pawns
-)
-MIDGAME_FILES = (
-    (-10, -2, 0, 12),
-    (-24, -8, 4, 10),
-    (-8, 2, 2, 4),
-    (-6, -2, 4, 10),
-    (-6, -2, 2, 4),
-    (10, 18, -6, -14),                         # king: castled
-)
-ENDGAME_RANKS = (
-    (0, -6, -2, 6, 22, 55, 100, 0),            # pawn: passed or soon to be
-    (-20, -8, 2, 8, 10, 6, -6, -20),
-    (-10, -2, 2, 4, 4, 2, -2, -6),
-    (-6, -6, -2, 2, 4, 6, 10, 6),
-    (-22, -12, 0, 10, 16, 14, 10, 4),
-    (-34, -14, 2, 14, 20, 18, 6, -20),         # king: a fighting piece now
-)
-ENDGAME_FILES = (
-    (4, 4, 0, -4),                             # pawn: outside passed pawns
-    (-18, -6, 4, 8),
-    (-6, 0, 2, 4),
-    (0, 0, 0, 0),
-    (-10, -2, 6, 10),
-    (-18, -4, 8, 14),
-)
+ATTACK_UNITS = [0, 2, 2, 3, 4, 0]  # [kind] of a piece that attacks the squares around the king; sane 1..6
+WEAK_SQUARE_UNITS = 1              # for each of these squares that only the king guards; sane 0..3
+CHECK_UNITS = [0, 3, 2, 3, 3, 0]   # [kind] that can give a check which costs it nothing; sane 1..5
+
+KNOWN_WIN = 800                    # cp above the material left; sane 500..2000
+WIN_EDGE = 20                      # cp per step the bare king is nearer to the edge; sane 5..40
+WIN_CORNER = 60                    # cp per step it is nearer to the corner where knight and bishop mate; sane 20..100
+WIN_DISTANCE = 10                  # cp per step the kings are nearer to each other; sane 5..30
+WIN_PAWN_RANK = 20                 # cp per rank of the pawn in a won ending; sane 5..40
+
+SCALE_NORMAL = 64                  # an endgame advantage counts for so many of 64 parts ...
+SCALE_NO_PAWNS = 10                # ... without pawns and at most a minor piece ahead; sane 0..32
+SCALE_BARE_BISHOPS = 32            # ... with bishops of opposite colours and nothing else; sane 10..50
+SCALE_OPPOSITE_BISHOPS = 52        # ... with these and other pieces; sane 32..64
+SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 0..10
 
 # --- Search --------------------------------------------------------------------------------------------------------
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
@@ -57,7 +33,7 @@ EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: w
 
 REDUCTION_DEPTH = 4                # plies: from here on a node without a table move is searched one ply less; sane 2..6
 
-RAZORING_DEPTH = 3                 # plies: not tried above; sane 1..4
+RAZORING_DEPTH = 1                 # plies: not tried above; sane 1..4
 RAZORING_MARGIN = 250              # cp per ply of depth; sane 150..400
 
 REVERSE_FUTILITY_DEPTH = 8         # plies: not tried above; sane 3..9

@@ -6,26 +6,35 @@ import cython
 from engine import params
 
 if cython.compiled:
-    from cython.cimports.engine.score import pack
+    from cython.cimports.engine.weights import MATERIAL, SQUARES, WEIGHTS
 else:
-    from engine.score import pack
+    from engine.weights import MATERIAL, SQUARES, WEIGHTS
 
     PIECE_SQUARE = [0] * 768       # [piece * 64 + square], negative for Black's pieces
     PHASE = [0] * 12               # [piece]
 
 
-def _fill() -> None:
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def weight_of_square(kind: cython.int, square: cython.int) -> cython.int:
+    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind. Never raises."""
+    file: cython.int = square & 7
+    return SQUARES + kind * 32 + (square >> 3) * 4 + (file if file < 4 else 7 - file)
+
+
+def fill() -> None:
+    """Compute the tables from the weights, at import and whenever those change."""
     piece: cython.int
     square: cython.int
     for piece in range(12):
         kind = piece % 6
         PHASE[piece] = params.PHASE_VALUE[kind]
         for square in range(64):
-            rank = square >> 3 if piece < 6 else 7 - (square >> 3)
-            file = min(square & 7, 7 - (square & 7))
-            midgame = params.MIDGAME_VALUE[kind] + params.MIDGAME_RANKS[kind][rank] + params.MIDGAME_FILES[kind][file]
-            endgame = params.ENDGAME_VALUE[kind] + params.ENDGAME_RANKS[kind][rank] + params.ENDGAME_FILES[kind][file]
-            PIECE_SQUARE[piece * 64 + square] = pack(midgame, endgame) if piece < 6 else pack(-midgame, -endgame)
+            worth: cython.int = WEIGHTS[weight_of_square(kind, square if piece < 6 else square ^ 56)]
+            if kind < 5:
+                worth += WEIGHTS[MATERIAL + cython.cast(cython.int, kind)]
+            PIECE_SQUARE[piece * 64 + square] = worth if piece < 6 else -worth
 
 
-_fill()
+fill()

@@ -41,8 +41,10 @@ cdef class Position:
     cdef bint is_attacked(self, int square, int by) noexcept nogil
     cdef int king_square(self, int colour) noexcept nogil
     cdef bint in_check(self) noexcept nogil
+    cdef bint gives_check(self, int move) noexcept nogil
     cdef bint en_passant_is_legal(self, int origin, int target) noexcept nogil
     cdef bint en_passant_is_possible(self, int target) noexcept nogil
     cdef bint is_repetition(self, int root_height) noexcept nogil
     cdef bint is_insufficient_material(self) noexcept nogil
+    cdef bint has_one_piece(self, int colour) noexcept nogil
     cdef bint has_pieces(self, int colour) noexcept nogil

@@ -403,6 +403,31 @@ class Position:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def gives_check(self, move: cython.int) -> cython.bint:
+        """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no. Never raises."""
+        us: cython.int = self.side_to_move
+        king: cython.int = self.king_square(us ^ 1)
+        moved: u64 = bit(to_square(move))
+        kind: cython.int = promoted_kind(move) if is_promotion(move) else self.board[from_square(move)] - us * KINDS
+        if flag_of(move) == CASTLING:
+            return False
+        if kind == KNIGHT and KNIGHT_ATTACKS[king] & moved:
+            return True
+        if kind == PAWN and PAWN_ATTACKS[(us ^ 1) * 64 + king] & moved:
+            return True
+        occupied: u64 = (self.occupied ^ bit(from_square(move))) | moved
+        if flag_of(move) == EN_PASSANT:
+            occupied ^= bit(to_square(move) ^ 8)
+        queens: u64 = self.pieces[us * KINDS + QUEEN] | (moved if kind == QUEEN else 0)
+        diagonal: u64 = self.pieces[us * KINDS + BISHOP] | queens | (moved if kind == BISHOP else 0)
+        straight: u64 = self.pieces[us * KINDS + ROOK] | queens | (moved if kind == ROOK else 0)
+        diagonal &= occupied
+        straight &= occupied
+        return bishop_attacks(king, occupied) & diagonal != 0 or rook_attacks(king, occupied) & straight != 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """May the pawn of the side to move on `origin` capture en passant on `target`, king's safety included?
 
@@ -471,6 +496,15 @@ class Position:
         """Has the side more than king and pawns? Never raises."""
         first: cython.int = colour * KINDS
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_one_piece(self, colour: cython.int) -> cython.bint:
+        """Is there at most one piece beside king and pawns? Then zugzwang is near. Never raises."""
+        first: cython.int = colour * KINDS
+        pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
+        return not pieces & (pieces - 1)
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
@@ -569,6 +603,10 @@ class Position:
     def cannot_be_won(self) -> bool:
         """`is_insufficient_material` for Python callers."""
         return self.is_insufficient_material()
+
+    def checks(self, move: int) -> bool:
+        """`gives_check` for Python callers."""
+        return self.gives_check(move)
 
     def attackers_of(self, square: int, by: int) -> int:
         """`attackers` on the present board, for Python callers."""

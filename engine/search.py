@@ -210,7 +210,7 @@ class Search:
 
     def node_count(self) -> int:
         """Nodes visited since the search was made."""
-        return self.meter.nodes
+        return min(self.meter.nodes, self.meter.node_limit)
 
     def deepest(self) -> int:
         """The deepest ply the last `run` reached, quiescence included."""
@@ -387,7 +387,8 @@ class Search:
             return NO_SCORE
         if is_mate_score(score):
             score = beta
-        if depth < NULL_MOVE_CHECKED_DEPTH or self.null_move_from > 0:
+        in_danger: cython.bint = self.position.has_one_piece(self.position.side_to_move)
+        if (depth < NULL_MOVE_CHECKED_DEPTH and not in_danger) or self.null_move_from > 0:
             return score
         self.null_move_from = ply + left * 3 // 4 + 1
         checked: cython.int = self.null_window_node(beta, left, ply, self.line.cut_node[ply])
@@ -525,6 +526,7 @@ class Search:
     ) -> cython.bint:
         """Is a move, some other having saved us from mate, not worth making at all? Never raises.
 
+        A quiet check is spared: it may be mate.
         (chessprogramming wiki: Futility Pruning, Late Move Pruning, History Leaf Pruning)
         """
         if not self.position.has_pieces(self.position.side_to_move):
@@ -535,22 +537,30 @@ class Search:
                 and self.picker.is_losing(ply)
                 and not exchange_wins(self.position, move, -CAPTURE_EXCHANGE_MARGIN * depth)
             )
+        return self.is_late_or_weak(number, alpha, depth, ply, move) and not self.position.gives_check(move)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def is_late_or_weak(
+        self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
+    ) -> cython.bint:
+        """Does anything speak against a quiet move: its number, the evaluation, history, what it puts en prise?
+
+        Never raises.
+        """
         if depth <= MOVE_COUNT_DEPTH and number > quiet_move_limit(depth, self.line.improving[ply]):
-            self.picker.skip_quiets(ply)
             return True
         worth: cython.int = self.line.worth[ply]
         left: cython.int = depth - late_move_reduction(depth, number, worth)
         if left < 1:
             left = 1
-        static_eval: cython.int = self.line.static_eval(ply)
-        if not self.line.in_check[ply] and left <= FUTILITY_DEPTH and static_eval + futility_margin(left) <= alpha:
-            self.picker.skip_quiets(ply)
+        hopes_to_reach: cython.int = self.line.static_eval(ply) + futility_margin(left)
+        if not self.line.in_check[ply] and left <= FUTILITY_DEPTH and hopes_to_reach <= alpha:
             return True
         if left <= HISTORY_PRUNING_DEPTH and worth < -HISTORY_PRUNING_MARGIN * left:
             return True
-        return left <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(
-            self.position, move, -QUIET_EXCHANGE_MARGIN * left
-        )
+        return left <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(self.position, move, -QUIET_EXCHANGE_MARGIN * left)
 
     @cython.cfunc
     @cython.nogil

@@ -237,9 +237,9 @@ class Uci:
     def _show_evaluation(self) -> None:
         """For people: every term for both sides, in centipawns."""
         parts = evaluation(self._board)
-        self._say(f"{'term':<10}{'White mg':>9}{'eg':>6}{'Black mg':>10}{'eg':>6}")
+        self._say(f"{'term':<15}{'White mg':>9}{'eg':>6}{'Black mg':>10}{'eg':>6}")
         for name, (white_midgame, white_endgame, black_midgame, black_endgame) in parts.terms.items():
-            self._say(f"{name:<10}{white_midgame:>9}{white_endgame:>6}{black_midgame:>10}{black_endgame:>6}")
+            self._say(f"{name:<15}{white_midgame:>9}{white_endgame:>6}{black_midgame:>10}{black_endgame:>6}")
         self._say(f"phase {parts.phase}/{parts.full_phase}, evaluation {parts.score_cp / 100:+.2f} (White's view)")
 
     def _perft(self, depth: int) -> None:

@@ -12,18 +12,20 @@ ROOT = Path(__file__).parent.parent
 # Rows from the bottom up; a room may import rooms of the rows above its own line, never of its own.
 ROWS = {
     "engine": (
-        ("_build", "bitboard", "memory", "params", "pieces", "score"),
-        ("attacks", "move", "zobrist", "piece_square"),
+        ("_build", "bitboard", "memory", "params", "pieces", "score", "tuned"),
+        ("attacks", "move", "zobrist", "weights"),
+        ("piece_square", "kpk"),
         ("position",),
-        ("fen", "movegen", "see"),
-        ("perft", "evaluate"),
-        ("transposition", "history", "clock", "board"),
+        ("fen", "movegen", "pawns", "records"),
+        ("perft", "endings", "see"),
+        ("evaluate",),
+        ("transposition", "history", "clock", "board", "tuning"),
         ("ordering", "pruning", "notation", "polyglot", "meter", "line"),
         ("quiescence",),
         ("search",),
         ("deepening",),
-        ("facade",),
-        ("bench", "uci"),
+        ("facade", "selfplay"),
+        ("bench", "uci", "workshop"),
         ("__main__",),
     ),
     "lichessbot": (

@@ -47,8 +47,11 @@ def test_the_thread_fails():
 def test_a_swallowed_error_fails_the_test(who: str, tmp_path: Path) -> None:
     program = tmp_path / "test_lost.py"
     program.write_text(LOST[who])
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
-    answer = subprocess.run([*command, str(program)], capture_output=True, text=True, timeout=100, check=False)
+    options = ["-q", "-n", "0", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
+    answer = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(program)],
+        capture_output=True, text=True, timeout=100, check=False,
+    )
     assert answer.returncode == pytest.ExitCode.TESTS_FAILED, answer.stdout
     assert "1 failed" in answer.stdout
     assert "ValueError: lost" in answer.stdout

@@ -59,3 +59,12 @@ def test_a_game_may_be_of_any_length() -> None:
     assert board.halfmove_clock == 3000
     assert board.position.state()["height"] <= 512
     assert rng.choice(board.legal_moves())
+
+
+def test_a_move_gives_check_exactly_if_the_enemy_is_in_check_after_it(start: Start) -> None:
+    for board in random_games(count=5, plies=120, start=start, seed=23):
+        position, _ = parse_fen(board.fen())
+        for move in legal_moves(position):
+            theirs = board.parse_uci(uci_text(move))
+            if not board.is_castling(theirs):
+                assert position.checks(move) == board.gives_check(theirs), (board.fen(), uci_text(move))

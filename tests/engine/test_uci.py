@@ -113,7 +113,9 @@ def test_people_may_look_at_the_board_and_its_evaluation() -> None:
     assert "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1" in lines
     assert lines[:2] == ["r n b q k b n r", "p p p p p p p p"]
     assert "black to move, not in check, 20 legal moves" in lines
-    assert [line.split()[0] for line in lines[-5:]] == ["term", "material", "squares", "tempo", "phase"]
+    table = lines[lines.index("term            White mg    eg  Black mg    eg") :]
+    assert [line.split()[0] for line in table[:4]] == ["term", "material", "squares", "mobility"]
+    assert table[-1].startswith("phase 64/64, evaluation ")
 
 
 def test_debugging_echoes_what_was_heard() -> None:
@@ -223,6 +225,8 @@ def test_pondering_is_ended_by_stop(session: Session) -> None:
 
 def test_the_only_move_is_given_at_once_when_the_ponder_hit_comes(session: Session) -> None:
     session.say("position fen k7/8/1K6/8/8/8/8/7R b - - 0 1")
+    session.say("isready")
+    session.until("readyok")
     session.say("go ponder wtime 60000 btime 60000")
     time.sleep(0.3)
     started = time.perf_counter()
@@ -234,6 +238,8 @@ def test_the_only_move_is_given_at_once_when_the_ponder_hit_comes(session: Sessi
 def test_time_thought_while_pondering_counts_as_thought(session: Session) -> None:
     """When more than the soft deadline has gone into pondering, the hit is answered at once."""
     session.say("position startpos moves e2e4 e7e5")
+    session.say("isready")
+    session.until("readyok")
     session.say("go ponder wtime 10000 btime 10000")
     time.sleep(1.5)
     started = time.perf_counter()

@@ -1,0 +1,4 @@
+from engine.position cimport Position
+
+cdef int verdict(Position position) noexcept nogil
+cdef int endgame_scale(Position position, int strong) noexcept nogil

@@ -1,0 +1,156 @@
+"""Positions with a score and a result, 32 bytes each, as self-play writes them and the tuner reads them.
+
+A shard is a file of records and nothing else. All numbers are little-endian:
+
+    offset  bytes  what
+         0      8  occupied squares, bit 0 is a1
+         8     16  the pieces on them, 4 bits each, from the lowest square up: 0-5 White's pawn to king, 6-11 Black's
+        24      2  score of the search in centipawns, White's view, signed
+        26      1  result: 0 Black won, 1 drawn, 2 White won
+        27      1  side to move: 0 White, 1 Black
+        28      4  number of the game in its shard
+
+Castling rights and en passant are left out: the evaluation knows neither.
+"""
+
+import random
+import struct
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from engine.position import Position
+
+RECORD = struct.Struct("<Q16shBBI")
+PATTERN = "*.shard"
+NO_PIECE = 12
+KING = 5
+KINDS = 6
+SCORE_LIMIT = 32000
+
+
+class Result(IntEnum):
+    """How a game ended."""
+
+    BLACK_WON = 0
+    DRAWN = 1
+    WHITE_WON = 2
+
+
+class InvalidRecord(ValueError):
+    """The bytes are no record; the message says where they stand and what is wrong."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One position of one game; `board` holds 64 pieces from a1 on, `score_cp` is White's view."""
+
+    board: tuple[int, ...]
+    black_to_move: bool
+    score_cp: int
+    result: Result
+    game: int
+
+
+def snapshot(position: Position) -> tuple[tuple[int, ...], bool]:
+    """The pieces from a1 on, and whether Black is to move."""
+    state = position.state()
+    return tuple(state["board"]), bool(state["side_to_move"])
+
+
+def encode(sample: Sample) -> bytes:
+    """The record of a sample."""
+    occupied, packed, men = 0, 0, 0
+    for square, piece in enumerate(sample.board):
+        if piece != NO_PIECE:
+            occupied |= 1 << square
+            packed |= piece << 4 * men
+            men += 1
+    score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
+    return RECORD.pack(
+        occupied, packed.to_bytes(16, "little"), score, sample.result, sample.black_to_move, sample.game
+    )
+
+
+def decode(record: bytes) -> Sample:
+    """The inverse of `encode`. Raises InvalidRecord."""
+    occupied, packed, score, result, side, game = RECORD.unpack(record)
+    pieces = [packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32)]
+    if occupied.bit_count() > 32 or result > Result.WHITE_WON or side > 1:
+        raise InvalidRecord(f"not a record: {record.hex()}")
+    board = [NO_PIECE] * 64
+    squares = (square for square in range(64) if occupied >> square & 1)
+    for square, piece in zip(squares, pieces, strict=False):
+        board[square] = piece
+    if board.count(KING) != 1 or board.count(KINDS + KING) != 1 or max(board) > NO_PIECE:
+        raise InvalidRecord(f"not a chess position: {record.hex()}")
+    return Sample(tuple(board), bool(side), score, Result(result), game)
+
+
+def shards(folder: Path) -> list[Path]:
+    """The finished shards of a folder, in the order of their names."""
+    return sorted(folder.glob(PATTERN))
+
+
+def read(path: Path) -> Iterator[Sample]:
+    """The samples of a shard. Raises InvalidRecord, also for a file that ends within a record."""
+    content = path.read_bytes()
+    if len(content) % RECORD.size:
+        raise InvalidRecord(f"{path}: ends within a record")
+    for offset in range(0, len(content), RECORD.size):
+        yield decode(content[offset : offset + RECORD.size])
+
+
+def is_held_out(shard: int, game: int, percent: int) -> bool:
+    """Does a game belong to the validation set, `percent` of all? Whole games do: positions of one share its result."""
+    return random.Random(f"held out {shard} {game}").randrange(100) < percent
+
+
+def shuffle(paths: Sequence[Path], target: Path, seed: int) -> int:
+    """Write all records of some shards to one file in random order; returns how many there are."""
+    content = b"".join(path.read_bytes() for path in paths)
+    order = list(range(0, len(content), RECORD.size))
+    random.Random(seed).shuffle(order)
+    target.write_bytes(b"".join(content[offset : offset + RECORD.size] for offset in order))
+    return len(order)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a set of samples is made of."""
+
+    positions: int
+    games: int
+    results: Counter[Result]       # by position
+    men: Counter[int]              # pieces and pawns on the board
+    decided: int                   # positions whose score is beyond three pawns
+
+    def lines(self) -> list[str]:
+        """For people."""
+        share = {result: 100 * self.results[result] / max(1, self.positions) for result in Result}
+        few = sum(count for men, count in self.men.items() if men <= 12)
+        return [
+            f"positions {self.positions:,}, games {self.games:,}",
+            "results " + ", ".join(f"{result.name.lower()} {share[result]:.1f} %" for result in Result),
+            f"12 men or fewer {100 * few / max(1, self.positions):.1f} %",
+            f"beyond three pawns {100 * self.decided / max(1, self.positions):.1f} %",
+        ]
+
+
+def check(paths: Iterable[Path]) -> Statistics:
+    """Read every record and count. Raises InvalidRecord at the first that is none."""
+    positions, games, decided = 0, 0, 0
+    results: Counter[Result] = Counter()
+    men: Counter[int] = Counter()
+    for path in paths:
+        seen: set[int] = set()
+        for sample in read(path):
+            positions += 1
+            seen.add(sample.game)
+            results[sample.result] += 1
+            men[64 - sample.board.count(NO_PIECE)] += 1
+            decided += abs(sample.score_cp) > 300
+        games += len(seen)
+    return Statistics(positions, games, results, men, decided)
