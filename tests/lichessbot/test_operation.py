@@ -196,7 +196,8 @@ def test_an_outage_of_lichess_does_not_look_like_a_fault_of_ours(
         arena.spawn()
         manager.settimeout(20)
         heard: list[str] = []
-        while heard.count("WATCHDOG=1") < 15:
+        deadline = time.monotonic() + 30       # the engine must start first, on however busy a machine
+        while heard.count("WATCHDOG=1") < 15 or ("READY=1" not in heard and time.monotonic() < deadline):
             heard.append(manager.recv(4096).decode())
         arena.process.kill()
         arena.process.wait()
