@@ -20,7 +20,6 @@ cdef class Picker:
     cdef void begin(self, int ply, int table_move, int before, int before_that) noexcept nogil
     cdef void begin_tactical(self, int ply, int table_move, int goal) noexcept nogil
     cdef int next(self, int ply) noexcept nogil
-    cdef void skip_quiets(self, int ply) noexcept nogil
     cdef bint is_losing(self, int ply) noexcept nogil
     cdef bint is_possible(self, int ply, int move) noexcept nogil
     cdef void list_moves(self, int ply) noexcept nogil

@@ -165,16 +165,9 @@ class Picker:
             move = self.next_quiet(ply)
             if move != NO_MOVE:
                 return move
-            self.skip_quiets(ply)
+            self.stage[ply] = LOSING
+            self.index[ply] = MOVES_PER_PLY * ply
         return self.next_losing(ply)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def skip_quiets(self, ply: cython.int) -> cython.void:
-        """Give out no more quiet moves; only between two of them. Never raises."""
-        self.stage[ply] = LOSING
-        self.index[ply] = MOVES_PER_PLY * ply
 
     @cython.cfunc
     @cython.nogil

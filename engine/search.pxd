@@ -1,6 +1,5 @@
 from engine.bitboard cimport u64
 from engine.clock cimport Clock
-from engine.history cimport History
 from engine.line cimport Line
 from engine.meter cimport Meter
 from engine.ordering cimport Picker
@@ -11,7 +10,6 @@ from engine.transposition cimport Table
 cdef class Search:
     cdef Position position
     cdef Table table
-    cdef History history
     cdef Clock clock
     cdef Meter meter
     cdef Line line

@@ -148,7 +148,6 @@ class Search:
             self.pv_length = [0] * (MAX_PLY + 2)
         self.position = position
         self.table = table
-        self.history = history
         self.clock = clock
         self.meter = Meter(clock, node_limit)
         self.line = Line(position, table, history)
@@ -372,8 +371,8 @@ class Search:
     def null_move(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """If even passing keeps us above beta, a real move will too. Never raises.
 
-        Unsound in zugzwang: hence the test for pieces and, where being wrong costs most, a search without passing that
-        must confirm it. (chessprogramming wiki: Null Move Pruning)
+        Unsound in zugzwang: hence the test for pieces and, at depth or with one piece left, a search without
+        passing that must confirm it. (chessprogramming wiki: Null Move Pruning)
         """
         if depth < NULL_MOVE_DEPTH or static_eval < beta or self.line.before(ply, 1) == NO_STEP:
             return NO_SCORE
