@@ -107,7 +107,7 @@ url: lichess
         ("abort_time: 30\nabort_time: 40\n", "2: abort_time: stands twice, first in line 1"),
         (
             "challenge: {min_base: 60, max_base: 30}\n",
-            "1: challenge.min_base: expected at most challenge.max_base = 30, found 60",
+            "1: challenge.min_base: expected at most max_base = 30, found 60",
         ),
         (
             "challenge:\n  only_bot: true\n  accept_bot: false\n",

@@ -1,174 +1,28 @@
-"""The configuration: YAML text to typed, frozen models, with every problem reported at once.
+"""A config file to the typed model, with every problem reported at once, and in which order a token is looked for.
 
-Knows the keys, their ranges and defaults, and in which order a token is looked for; knows nothing
-of what they are used for. Keys shared with lichess-bot keep their names and meaning. With no file at all
-the defaults and the environment are enough to run.
+Reads YAML keeping the line of each key, so that a complaint can name it; knows no key by name but the token's.
 """
 
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, Strict, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
+from lichessbot.config.fields import Section
+from lichessbot.config.foreign import NOT_OURS
+from lichessbot.config.model import Config
 from lichessbot.credentials import TOKEN_VARIABLE, exposure, read_token, token_complaint
 from lichessbot.errors import ConfigError
-from lichessbot.vocabulary import Mode, Speed, Variant
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
-
-# Keys of lichess-bot that have no counterpart here (yet), and what to do instead.
-_NOT_OURS = {
-    "pgn_directory": "download the games from the account's page on Lichess",
-    "pgn_file_grouping": "download the games from the account's page on Lichess",
-    "fake_think_time": "the engine always uses its clock; remove the key",
-    "rate_limiting_delay": "requests are paced by what Lichess asks for; remove the key",
-    "move_overhead": "set engine.move_overhead_ms",
-    "max_takebacks_accepted": "a BOT account gets no takeback requests by default; remove the key",
-    "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
-    "log": "logs go to standard error; redirect them or use the journal of systemd",
-    "correspondence": "correspondence games are declined; remove the section",
-    "greeting": "the bot does not chat; remove the section",
-    "matchmaking": "the bot does not challenge others; remove the section",
-    "challenge.sort_by": "challenges are answered as they come; remove the key",
-    "challenge.preference": "challenges are answered as they come; remove the key",
-    "challenge.min_days": "correspondence games are declined; remove the key",
-    "challenge.max_days": "correspondence games are declined; remove the key",
-    "challenge.block_list": "block the player on Lichess, with the bot's account",
-    "challenge.online_block_list": "block the players on Lichess, with the bot's account",
-    "challenge.allow_list": "in the account's preferences on Lichess, let only friends challenge it",
-    "challenge.recent_bot_challenge_age": "set challenge.accept_bot to false to keep bots out",
-    "challenge.max_recent_bot_challenges": "set challenge.accept_bot to false to keep bots out",
-    "challenge.bullet_requires_increment": "set challenge.min_increment",
-    "challenge.games_reserved_for_humans": "set challenge.accept_bot to false to keep every slot for humans",
-    "challenge.max_simultaneous_games_per_user": "set challenge.concurrency",
-    "challenge.min_rating": "in the account's preferences on Lichess, set who may challenge it",
-    "challenge.max_rating": "in the account's preferences on Lichess, set who may challenge it",
-    "challenge.rating_difference": "in the account's preferences on Lichess, set who may challenge it",
-    "engine.dir": "the bot brings its own engine; remove the key",
-    "engine.name": "the bot brings its own engine; remove the key",
-    "engine.protocol": "the bot brings its own engine; remove the key",
-    "engine.interpreter": "the bot brings its own engine; remove the key",
-    "engine.interpreter_options": "the bot brings its own engine; remove the key",
-    "engine.working_dir": "the bot brings its own engine; remove the key",
-    "engine.engine_options": "the bot brings its own engine; remove the key",
-    "engine.homemade_options": "the bot brings its own engine; remove the key",
-    "engine.xboard_options": "the bot brings its own engine; remove the key",
-    "engine.uci_options": "set engine.hash_mb, engine.threads and engine.move_overhead_ms",
-    "engine.debug": "run with --verbose",
-    "engine.silence_stderr": "the engine's error output goes to the log; remove the key",
-    "engine.ponder": "the engine does not think on the opponent's time; remove the key",
-    "engine.polyglot": "the engine plays without a book; remove the section",
-    "engine.draw_or_resign": "games are played to their end; remove the section",
-    "engine.online_moves": "every move is the engine's own; remove the section",
-    "engine.lichess_bot_tbs": "every move is the engine's own; remove the section",
-}
-
-
-# Keys of which the first must not be above the second.
-_BOUNDS = (
-    ("challenge", "min_increment", "max_increment"),
-    ("challenge", "min_base", "max_base"),
-    ("engine", "min_move_overhead_ms", "max_move_overhead_ms"),
-)
-
-
-def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(set(values)) != len(values):
-        raise ValueError("Input should be a list without repeated entries")
-    return values
-
-
-def _server_address(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        good = False
-    if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ValueError("Input should be an address such as https://lichess.org, without a path")
-    return text.rstrip("/")
-
-
-def _folder(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError as error:
-        raise ValueError("Input should be a folder below the home of a user who exists") from error
-
-
-Number = Annotated[int, Strict()]
-Flag = Annotated[bool, Strict()]
-Text = Annotated[str, Strict()]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class ChallengeConfig(_Section):
-    """Which challenges are accepted. Increments and bases in seconds."""
-
-    concurrency: Annotated[Number, Field(ge=1, le=64)] = 1
-    variants: Annotated[tuple[Variant, ...], Field(min_length=1), AfterValidator(_distinct)] = tuple(Variant)
-    time_controls: Annotated[tuple[Speed, ...], Field(min_length=1), AfterValidator(_distinct)] = tuple(Speed)
-    modes: Annotated[tuple[Mode, ...], Field(min_length=1), AfterValidator(_distinct)] = tuple(Mode)
-    accept_bot: Flag = True
-    only_bot: Flag = False
-    min_increment: Annotated[Number, Field(ge=0, le=180)] = 0
-    max_increment: Annotated[Number, Field(ge=0, le=180)] = 20
-    min_base: Annotated[Number, Field(ge=0, le=10800)] = 0
-    max_base: Annotated[Number, Field(ge=0, le=10800)] = 1800
-
-
-class EngineConfig(_Section):
-    """How strongly and how long the engine thinks; None leaves that limit out.
-
-    What is kept back for the network is `move_overhead_ms` until enough round trips are known, then
-    their percentile between the two bounds.
-    """
-
-    hash_mb: Annotated[Number, Field(ge=1, le=65536)] = 64
-    threads: Annotated[Number, Field(ge=1, le=64)] = 1
-    depth: Annotated[Number, Field(ge=1, le=100)] | None = None
-    nodes: Annotated[Number, Field(ge=1)] | None = None
-    move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
-    move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 200
-    move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
-    min_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 20
-    max_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 2000
-
-
-class Config(_Section):
-    """Everything an operator can set."""
-
-    token: SecretStr | None = None
-    token_file: Path | None = None
-    url: Annotated[Text, AfterValidator(_server_address)] = "https://lichess.org"
-    proxy: Annotated[Text, AfterValidator(_server_address)] | None = None
-    state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
-    abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
-    stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
-    challenge: ChallengeConfig = ChallengeConfig()
-    engine: EngineConfig = EngineConfig()
-
-    @property
-    def abort_after(self) -> timedelta:
-        """How long an opponent may leave the first move undone."""
-        return timedelta(seconds=self.abort_time)
-
-    @property
-    def leave_after(self) -> timedelta:
-        """How long games may go on after the first signal."""
-        return timedelta(seconds=self.stop_grace)
 
 
 @dataclass(frozen=True)
@@ -209,17 +63,6 @@ def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]
 def _beside(path: Path | None, name: Path) -> Path:
     """A relative name is meant from where the config file stands, whatever the current folder."""
     return (path.parent if path else Path()) / name
-
-
-def dotted_values(config: Config) -> dict[str, object]:
-    """Every key with its value, sections dotted."""
-    values: dict[str, object] = {}
-    for name, value in config:
-        if isinstance(value, _Section):
-            values.update({f"{name}.{key}": default for key, default in value})
-        else:
-            values[name] = value
-    return values
 
 
 KeyPath = tuple[str | int, ...]
@@ -280,7 +123,7 @@ class _Source:
                 self.problem(here, f"stands twice, first in line {first}", key_node.start_mark.line + 1)
                 continue
             self.lines[here] = key_node.start_mark.line + 1
-            instead = _NOT_OURS.get(_dotted(here))
+            instead = NOT_OURS.get(_dotted(here))
             if instead is None:
                 values[key] = self.build(value_node, here)
             else:
@@ -296,7 +139,7 @@ class _Source:
             for details in error.errors(include_url=False):
                 self._note(details)
             return None
-        self._check_bounds(config)
+        self._check(config, ())
         return config
 
     def _note(self, details: ErrorDetails) -> None:
@@ -311,16 +154,13 @@ class _Source:
         shown = "" if path[0] == "token" else f", found {details['input']!r}"
         self.problem(path, expected + shown)
 
-    def _check_bounds(self, config: Config) -> None:
-        for section, low, high in _BOUNDS:
-            values = getattr(config, section)
-            smallest, largest = getattr(values, low), getattr(values, high)
-            if smallest > largest:
-                limit = f"{section}.{high} = {largest}"
-                self.problem((section, low), f"expected at most {limit}, found {smallest}")
-        challenge = config.challenge
-        if challenge.only_bot and not challenge.accept_bot:
-            self.problem(("challenge", "only_bot"), "expected accept_bot to be true as well, found false")
+    def _check(self, section: Section, path: KeyPath) -> None:
+        """Note what does not go together, in this section and those inside it."""
+        for key, complaint in section.complaints():
+            self.problem((*path, key), complaint)
+        for key, value in section:
+            if isinstance(value, Section):
+                self._check(value, (*path, key))
 
     def text(self, key: str) -> str:
         """The value of a top-level key if it is text, else nothing: `validated` complains of it."""

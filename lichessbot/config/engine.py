@@ -1,0 +1,27 @@
+"""The section `engine`: how strongly and how long the engine thinks."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from lichessbot.config.fields import Number, Section
+
+
+class EngineConfig(Section):
+    """How strongly and how long the engine thinks; None leaves that limit out.
+
+    What is kept back for the network is `move_overhead_ms` until enough round trips are known, then
+    their percentile between the two bounds.
+    """
+
+    hash_mb: Annotated[Number, Field(ge=1, le=65536)] = 64
+    threads: Annotated[Number, Field(ge=1, le=64)] = 1
+    depth: Annotated[Number, Field(ge=1, le=100)] | None = None
+    nodes: Annotated[Number, Field(ge=1)] | None = None
+    move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
+    move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 200
+    move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
+    min_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 20
+    max_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 2000
+
+    bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)

@@ -1,0 +1,31 @@
+"""What every section of the configuration is made of: the kinds of values, and a base that refuses unknown keys."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Strict
+
+Number = Annotated[int, Strict()]
+Flag = Annotated[bool, Strict()]
+Text = Annotated[str, Strict()]
+
+
+class Section(BaseModel):
+    """A frozen group of keys. `bounds` names pairs of keys of which the first must not be above the second."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    bounds: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        """Keys whose values are good alone but not together, each with what was expected."""
+        for low, high in self.bounds:
+            smallest, largest = getattr(self, low), getattr(self, high)
+            if smallest > largest:
+                yield low, f"expected at most {high} = {largest}, found {smallest}"
+
+
+def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError("Input should be a list without repeated entries")
+    return values

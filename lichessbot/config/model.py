@@ -1,0 +1,65 @@
+"""Everything an operator can set, as one typed, frozen model."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from lichessbot.config.challenge import ChallengeConfig
+from lichessbot.config.engine import EngineConfig
+from lichessbot.config.fields import Number, Section, Text
+
+
+def _server_address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError("Input should be an address such as https://lichess.org, without a path")
+    return text.rstrip("/")
+
+
+def _folder(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("Input should be a folder below the home of a user who exists") from error
+
+
+class Config(Section):
+    """Everything an operator can set."""
+
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    url: Annotated[Text, AfterValidator(_server_address)] = "https://lichess.org"
+    proxy: Annotated[Text, AfterValidator(_server_address)] | None = None
+    state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
+    abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
+    stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
+    challenge: ChallengeConfig = ChallengeConfig()
+    engine: EngineConfig = EngineConfig()
+
+    @property
+    def abort_after(self) -> timedelta:
+        """How long an opponent may leave the first move undone."""
+        return timedelta(seconds=self.abort_time)
+
+    @property
+    def leave_after(self) -> timedelta:
+        """How long games may go on after the first signal."""
+        return timedelta(seconds=self.stop_grace)
+
+
+def dotted_values(section: Section) -> dict[str, object]:
+    """Every key with its value, those of sections dotted."""
+    values: dict[str, object] = {}
+    for name, value in section:
+        if isinstance(value, Section):
+            values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
+        else:
+            values[name] = value
+    return values
