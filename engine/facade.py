@@ -206,7 +206,9 @@ class Thinking:
 
     def _spell(self, variation: Sequence[int]) -> tuple[str, ...]:
         """The moves as text in the board's own spelling."""
-        return tuple(self._board.spell(move) for move in variation)
+        # By way of a list, whose length is known: a tuple that had to grow leaves its first block behind in the
+        # interpreter's free lists, a mebibyte after some thousand searches.
+        return tuple([self._board.spell(move) for move in variation])
 
 
 class Engine:
