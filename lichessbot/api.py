@@ -122,7 +122,7 @@ class Api:
     def _stream(self, path: str) -> "LineStream":
         with self._own_errors():
             response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
-            return LineStream(response)
+            return LineStream(response, self._access.waits.liveness)
 
     def _ask(self, request: Callable[[], Any], parse: Callable[[Any], T]) -> T:
         with self._own_errors():
@@ -145,17 +145,26 @@ class Api:
 class LineStream:
     """The lines of one open stream, as bytes without their end; keep-alives come as empty lines."""
 
-    def __init__(self, response: requests.Response) -> None:
+    def __init__(self, response: requests.Response, longest_line: timedelta) -> None:
+        """A line may take `longest_line` from its first byte to its end: one that trickles in for ever is none."""
         self._response = response
+        self._longest_line = longest_line
 
     def __iter__(self) -> Iterator[bytes]:
         """Blocks; ends when the server ends the stream cleanly. Raises Unreachable otherwise."""
         rest = b""
+        begun_at = time.monotonic()
         while data := self._read():
-            *lines, rest = (rest + data).split(b"\n")
+            now = time.monotonic()
+            *lines, tail = (rest + data).split(b"\n")
+            if lines or not rest:
+                begun_at = now
             yield from lines
+            rest = tail
             if len(rest) > LONGEST_LINE_BYTES:
                 raise Unreachable(f"a line of more than {LONGEST_LINE_BYTES} bytes")
+            if now - begun_at > self._longest_line.total_seconds():
+                raise Unreachable("a line that does not end")
 
     def _read(self) -> bytes:
         try:

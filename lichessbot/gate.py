@@ -51,6 +51,20 @@ class Gate:
         self._house: _HouseLane | None = None
         self._games: dict[str, _MoveLane] = {}
 
+    @property
+    def wake_at(self) -> float | None:
+        """When `tick` is to look after the house lane; None while nothing is under way there."""
+        return self._house.stuck_at if self._house is not None else None
+
+    def tick(self) -> None:
+        """Give up a house request whose answer trickles in for ever; what waited behind it goes on."""
+        stuck_at = self.wake_at
+        if self._house is not None and stuck_at is not None and time.monotonic() >= stuck_at:
+            waiting = self._house.abandon()
+            self._house = None
+            if waiting:
+                self._house_lane().take_over(waiting)
+
     def send(self, command: Command) -> None:
         """Carry out `command` off this thread. A move of a game without a lane opens one."""
         if isinstance(command, SendMove):
@@ -161,7 +175,29 @@ class _HouseLane(threading.Thread):
         self._numbers = count()
         self._errands: list[_Errand] = []
         self._changed = threading.Condition()
+        self._under_way: _Errand | None = None
+        self._begun_at = 0.0
         self._stopping = False
+
+    @property
+    def stuck_at(self) -> float | None:
+        """When the request under way will have taken too long, which no read time-out notices."""
+        return None if self._under_way is None else self._begun_at + self._waits.stuck_house_answer.total_seconds()
+
+    def abandon(self) -> list[_Errand]:
+        """End the thread when it comes free, fail what is under way, and hand over what waits."""
+        with self._changed:
+            self._stopping = True
+            stuck, self._under_way = self._under_way, None
+            if stuck is not None:
+                self._inbox.put(CommandFailed(stuck.command, Unreachable("no whole answer in time")))
+            return list(self._errands)
+
+    def take_over(self, errands: list[_Errand]) -> None:
+        """Go on where another lane was abandoned."""
+        with self._changed:
+            self._errands += errands
+            self._changed.notify()
 
     def send(self, command: Command) -> None:
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
@@ -185,8 +221,10 @@ class _HouseLane(threading.Thread):
     def run(self) -> None:
         while (errand := self._next()) is not None:
             report = self._attempt(errand)
-            if report is not None and not self._stopping:
-                self._inbox.put(report)
+            with self._changed:
+                self._under_way = None
+                if report is not None and not self._stopping:
+                    self._inbox.put(report)
         self._api.close()
 
     def _next(self) -> _Errand | None:
@@ -197,6 +235,7 @@ class _HouseLane(threading.Thread):
                 errand = min((it for it in self._errands if it.not_before <= now), default=None)
                 if errand is not None:
                     self._errands.remove(errand)
+                    self._under_way, self._begun_at = errand, now
                     return errand
                 next_at = min((it.not_before for it in self._errands), default=None)
                 self._changed.wait(None if next_at is None else next_at - now)

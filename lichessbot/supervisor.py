@@ -140,6 +140,7 @@ class Supervisor:
             self._roster.wake_at,
             self._reception.wake_at,
             self._reconciler.wake_at,
+            self._gate.wake_at,
             self._leave_at,
             self._manager.feed_due_at,
         )
@@ -148,6 +149,7 @@ class Supervisor:
         with suppress(Empty):
             self._dispatch(self._inbox.get(timeout=timeout_s))
         self._roster.tick()
+        self._gate.tick()
         self._look_if_due()
         if self._stopping and not self._games and self._exit is None:
             self._exit = ExitCode.OK

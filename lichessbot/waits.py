@@ -25,6 +25,8 @@ class Waits:
     """For the whole answer to a move, which may trickle in, before it is looked for on the stream."""
     house_answer: timedelta = timedelta(seconds=10)
     """For the answer to every other request."""
+    stuck_house_answer: timedelta = timedelta(seconds=30)
+    """For the whole answer to every other request, which may trickle in, before it is given up."""
     house_patience: timedelta = timedelta(seconds=15)
     """How long a house request is worth sending or repeating: an unanswered challenge lives 20 s."""
     rate_limit: timedelta = timedelta(seconds=60)

@@ -46,6 +46,7 @@ WAITS = replace(
     backoff_first=timedelta(seconds=0.1),
     rate_limit=timedelta(seconds=0.4),
     stuck_answer=timedelta(seconds=0.7),
+    stuck_house_answer=timedelta(seconds=0.7),
 )
 
 
@@ -254,6 +255,29 @@ def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
     time.sleep(WAITS.stuck_answer.total_seconds() + 0.1)
     gate.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
+    assert inbox.empty()
+
+
+def test_a_house_answer_that_trickles_in_is_given_up_and_what_waits_behind_it_goes_on(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    assert gate.wake_at is None
+    trickle: list[bytes | float] = [b" ", 0.2] * 50
+    lichess.answer("/api/account", Reply(lines=trickle))
+    lichess.answer("/api/bot/game/abcd1234/abort", Reply())
+    gate.send(ReadAccount())
+    while not lichess.requests:
+        time.sleep(0.01)
+    gate.send(Abort("abcd1234", "why"))
+    assert gate.wake_at is not None
+    gate.tick()
+    assert inbox.empty()
+    time.sleep(WAITS.stuck_house_answer.total_seconds() + 0.1)
+    gate.tick()
+    given_up = answer(inbox)
+    assert isinstance(given_up, CommandFailed)
+    assert given_up.command == ReadAccount()
+    assert answer(inbox) == CommandDone(Abort("abcd1234", "why"))
     assert inbox.empty()
 
 

@@ -234,6 +234,15 @@ def test_a_line_without_end_is_given_up(lichess: ScriptedLichess, inbox: Inbox, 
     assert "a line of more than" in lost(inbox).reason
 
 
+def test_a_line_that_trickles_in_for_ever_is_given_up(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    trickle: list[bytes | float] = [b"x", 0.2] * 50
+    lichess.answer(GAME_PATH, Reply(lines=[b"\n", *trickle], end=End.STALL), STAY)
+    read()
+    assert "a line that does not end" in lost(inbox).reason
+
+
 def test_after_the_final_state_the_stream_is_not_opened_again(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
