@@ -1,6 +1,7 @@
 """Games as text: PGN, and the starting positions of Chess960 by number."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from engine.board import Board
 from engine.fen import STARTING_FEN
@@ -29,37 +30,54 @@ def chess960_fen(number: int) -> str:
 
 
 def pgn_text(
-    headers: Mapping[str, str], board: Board, result: str, clocks_s: Sequence[float] | None = None
+    headers: Mapping[str, str],
+    board: Board,
+    result: str,
+    clocks_s: Sequence[float | None] = (),
+    evals: Sequence[str | None] = (),
 ) -> str:
-    """One game in PGN, ending in an empty line. `clocks_s`: what the mover had left after each ply, in seconds.
+    """One game in PGN, ending in an empty line.
 
-    SetUp and FEN are added when the game did not start from the ordinary position.
+    For each ply as far as known: `clocks_s`, what the mover had left after it, in seconds; `evals`, what it led to from
+    White's view, in pawns or as a mate such as '#-3', perhaps with a comma and the depth. SetUp and FEN are added when
+    the game did not start from the ordinary position.
     """
     tags = {**headers, "Result": result}
     if board.initial_fen != STARTING_FEN:
         tags |= {"SetUp": "1", "FEN": board.initial_fen}
     lines = [f'[{name} "{_escape(value)}"]' for name, value in tags.items()]
-    return "\n".join([*lines, "", *_wrap([*_movetext(board, clocks_s or ()), result]), "", ""])
+    return "\n".join([*lines, "", *_wrap([*_movetext(board, clocks_s, evals), result]), "", ""])
 
 
 def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
-def _movetext(board: Board, clocks_s: Sequence[float]) -> list[str]:
-    """Move numbers, moves and clock comments, as words."""
+def _movetext(board: Board, clocks_s: Sequence[float | None], evals: Sequence[str | None]) -> list[str]:
+    """Move numbers, moves and comments, as words."""
     replay = Board(board.initial_fen, chess960=board.chess960)
     words: list[str] = []
-    for ply, move in enumerate(board.moves):
+    interrupted = True
+    known = zip_longest(board.moves, clocks_s[: len(board.moves)], evals[: len(board.moves)])
+    for move, clock_s, evaluation in known:
         if replay.turn == "white":
             words.append(f"{replay.fullmove_number}.")
-        elif ply == 0 or clocks_s:
+        elif interrupted:
             words.append(f"{replay.fullmove_number}...")
         words.append(replay.san(move))
-        if ply < len(clocks_s):
-            words.append(f"{{ [%clk {_clock(clocks_s[ply])}] }}")
+        comment = _comment(clock_s, evaluation)
+        words += comment
+        interrupted = bool(comment)
         replay.push(move)
     return words
+
+
+def _comment(clock_s: float | None, evaluation: str | None) -> list[str]:
+    """What is known of a ply, as one word or none."""
+    facts = [f"[%eval {evaluation}]"] if evaluation is not None else []
+    if clock_s is not None:
+        facts.append(f"[%clk {_clock(clock_s)}]")
+    return [f"{{ {' '.join(facts)} }}"] if facts else []
 
 
 def _clock(seconds: float) -> str:

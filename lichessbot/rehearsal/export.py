@@ -38,7 +38,7 @@ def pgn(game: Game, site_url: str, *, round_name: str = "-", with_clocks: bool =
         _headers(game, site_url, round_name),
         game.board_after(plies),
         result(game),
-        clocks_s if with_clocks and has_clock else None,
+        clocks_s if with_clocks and has_clock else (),
     )
 
 

@@ -4,6 +4,7 @@ import io
 import random
 
 import chess
+import chess.engine
 import chess.pgn
 import pytest
 
@@ -43,3 +44,18 @@ def test_pgn_is_read_back_by_python_chess(chess960: bool) -> None:
 def test_quotes_and_backslashes_in_headers_are_escaped() -> None:
     text = pgn_text({"Event": 'a "b" \\'}, Board(), "*")
     assert text.splitlines()[0] == '[Event "a \\"b\\" \\\\"]'
+
+
+def test_clocks_and_evaluations_are_comments_and_may_be_missing() -> None:
+    board = Board()
+    for move in ("e2e4", "e7e5", "g1f3"):
+        board.push(move)
+    text = pgn_text({"White": "one"}, board, "*", [None, 59.0, 58.0], ["0.31,12", None, "#-3"])
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    first, second, third = game.mainline()
+    assert first.eval() == chess.engine.PovScore(chess.engine.Cp(31), chess.WHITE)
+    assert (first.eval_depth(), first.clock()) == (12, None)
+    assert (second.eval(), second.clock()) == (None, 59.0)
+    assert third.eval() == chess.engine.PovScore(chess.engine.Mate(-3), chess.WHITE)
+    assert third.clock() == 58.0
