@@ -6,7 +6,18 @@ Plain values without behaviour.
 from dataclasses import dataclass
 
 from engine.facade import Board
-from lichessbot.messages import Abort, PlayingWanted, Resign, Search, SendMove
+from lichessbot.messages import (
+    Abort,
+    AnswerTakeback,
+    ClaimDraw,
+    ClaimVictory,
+    Deed,
+    PlayingWanted,
+    Resign,
+    Say,
+    Search,
+    SendMove,
+)
 from lichessbot.vocabulary import Colour, GameStatus
 
 
@@ -44,6 +55,18 @@ class ReopenStream:
 
 
 @dataclass(frozen=True, slots=True)
+class Remember:
+    """Note that this is about to be done, so that a restart knows of it."""
+
+    deed: Deed
+
+
+@dataclass(frozen=True, slots=True)
+class GiveTime:
+    """The opponent asks for more time for the first move."""
+
+
+@dataclass(frozen=True, slots=True)
 class GameOver:
     """Nothing more to do; always the last action. `certain` if Lichess said so in words we know."""
 
@@ -60,8 +83,14 @@ Action = (
     | Fallback
     | ReopenStream
     | PlayingWanted
+    | Remember
+    | GiveTime
     | GameOver
     | SendMove
     | Abort
     | Resign
+    | AnswerTakeback
+    | ClaimVictory
+    | ClaimDraw
+    | Say
 )

@@ -5,7 +5,7 @@ else; each such gap is named. Knows sessions, headers, time-outs and error bodie
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,7 +30,7 @@ from lichessbot.events import (
     parse_playing,
     parse_token_test,
 )
-from lichessbot.vocabulary import DeclineReason
+from lichessbot.vocabulary import ChatRoom, DeclineReason
 from lichessbot.waits import Waits
 
 # A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
@@ -101,14 +101,38 @@ class Api:
     def decline_challenge(self, challenge_id: str, reason: DeclineReason) -> None:
         self._ask(lambda: self._client.bots.decline_challenge(challenge_id, reason.value), _nothing)
 
-    def move(self, game_id: str, move: str) -> None:
-        self._ask(lambda: self._client.bots.make_move(game_id, move), _nothing)
+    def move(self, game_id: str, move: str, *, offering_draw: bool = False) -> None:
+        if offering_draw:
+            # Gap: berserk's move knows no draw offer.
+            self._command(game_id, f"move/{move}", {"offeringDraw": "true"})
+        else:
+            self._ask(lambda: self._client.bots.make_move(game_id, move), _nothing)
 
     def abort(self, game_id: str) -> None:
         self._ask(lambda: self._client.bots.abort_game(game_id), _nothing)
 
     def resign(self, game_id: str) -> None:
         self._ask(lambda: self._client.bots.resign_game(game_id), _nothing)
+
+    def say(self, game_id: str, room: ChatRoom, text: str) -> None:
+        """Up to 140 characters."""
+        spectator = room is ChatRoom.SPECTATOR
+        self._ask(lambda: self._client.bots.post_message(game_id, text, spectator=spectator), _nothing)
+
+    # Gap: berserk has these commands for people at boards only, whose addresses refuse bots.
+
+    def answer_takeback(self, game_id: str, *, granted: bool) -> None:
+        self._command(game_id, f"takeback/{'yes' if granted else 'no'}")
+
+    def claim_victory(self, game_id: str) -> None:
+        self._command(game_id, "claim-victory")
+
+    def claim_draw(self, game_id: str) -> None:
+        self._command(game_id, "claim-draw")
+
+    def _command(self, game_id: str, command: str, query: Mapping[str, str] | None = None) -> None:
+        path = f"/api/bot/game/{game_id}/{command}"
+        self._ask(lambda: self._requestor.post(path, params=query), _nothing)
 
     # Gap: berserk's streams swallow keep-alives, die of one unreadable line, cannot be stopped from
     # another thread, and hold back lines of servers that do not chunk. Only the request is berserk's.

@@ -36,6 +36,7 @@ _COST_OF_A_LINE = 200
 # Its error output goes to the log, which should not fill a disk.
 _MOST_ERRORS_PER_S = 100 * _COST_OF_A_LINE
 _FALLBACK_HASH_MB = 1
+_LONGEST_NAME = 60
 # What a child takes beside its table, measured; and what is left to the rest of the machine.
 _WITHOUT_HASH_MB = 40
 _SHARE_FOR_ENGINES = 3 / 4
@@ -67,6 +68,7 @@ class EngineProcess:
         self._closing = False
         self._death: str | None = None
         self._summary = SearchSummary()
+        self._name = ""
         self._chess960 = False
         self._overhead_ms = config.move_overhead_ms
         self._overhead_is_new = False
@@ -79,6 +81,11 @@ class EngineProcess:
         threading.Thread(target=self._read_output, name=f"engine-{game_id}", daemon=True).start()
         threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
         self._write("uci", *_options(config), "isready")
+
+    @property
+    def name(self) -> str:
+        """What the engine calls itself; nothing before it has said so."""
+        return self._name
 
     @property
     def alive(self) -> bool:
@@ -148,6 +155,8 @@ class EngineProcess:
                     self._ready = True
                     self._handshake.cancel()
                     self._begin_next()
+                case ["id", "name", *name]:
+                    self._name = " ".join(name)[:_LONGEST_NAME]
                 case ["info", *details] if "pv" in details:
                     self._summary = _summary(details)
                 case ["bestmove", move, *_] if self._running is not None:

@@ -177,6 +177,11 @@ class Player(_Payload):
     rating: int | None = None
     ai_level: int | None = Field(default=None, alias="aiLevel")
 
+    @property
+    def is_bot(self) -> bool:
+        """A program, the built-in AI included."""
+        return self.title == BOT_TITLE or self.ai_level is not None
+
     def __str__(self) -> str:
         if self.ai_level is not None:
             return f"AI-{self.ai_level}"
@@ -193,6 +198,17 @@ class GameState(_Payload):
     binc: int = 0
     status: GameStatus
     winner: Colour | None = None
+    wdraw: bool = False
+    bdraw: bool = False
+    wtakeback: bool = False
+    btakeback: bool = False
+
+    def offers_draw(self, colour: Colour) -> bool:
+        """Whether the flag of that side is up; it may still show what a move has just declined."""
+        return self.wdraw if colour is Colour.WHITE else self.bdraw
+
+    def asks_takeback(self, colour: Colour) -> bool:
+        return self.wtakeback if colour is Colour.WHITE else self.btakeback
 
 
 class GameFull(_Payload):
@@ -200,12 +216,18 @@ class GameFull(_Payload):
 
     id: Id
     variant: VariantRef
+    speed: str = ""
+    rated: bool = False
+    created_at_ms: int = Field(default=0, alias="createdAt")
     white: Player = Player()
     black: Player = Player()
     initial_fen: str = Field(default=STANDARD_START, alias="initialFen")
     clock: Clock | None = None
     days_per_turn: int | None = Field(default=None, alias="daysPerTurn")
     state: GameState
+
+    def player(self, colour: Colour) -> Player:
+        return self.white if colour is Colour.WHITE else self.black
 
 
 class ChatLine(_Payload):

@@ -6,21 +6,25 @@ connection: an old line may come late, and Lichess never gets two different move
 the stream was read in between.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Final
 
 from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
-from lichessbot.actions import Action, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
+from lichessbot.absence import Absence
+from lichessbot.actions import Action, Fallback, GameOver, KillEngine, Remember, ReopenStream, StopThinking, Think
 from lichessbot.clock import GameClock
 from lichessbot.config import Config
-from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameState
+from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameState, OpponentGone
 from lichessbot.messages import (
     Abort,
+    AnswerTakeback,
     BestMove,
     CommandDone,
     CommandFailed,
+    Deed,
     EngineDied,
     Report,
     Resign,
@@ -34,11 +38,14 @@ from lichessbot.messages import (
 )
 from lichessbot.owed_move import OwedMove
 from lichessbot.stream_watch import StreamWatch
+from lichessbot.takebacks import Takebacks
+from lichessbot.verdict import Judgement, Situation, Verdict
 from lichessbot.vocabulary import Colour, GameStatus, Variant
 from lichessbot.waits import Waits
 
 # Until both have moved a game can be aborted, and Lichess ends it by itself only days later.
 _ABORTABLE_PLIES: Final = 2
+NOTHING_DONE: Final[Mapping[Deed, int]] = MappingProxyType(dict.fromkeys(Deed, 0))
 # A state that our rules refuse is read so often before the game is resigned.
 _READINGS: Final = 3
 
@@ -64,8 +71,15 @@ class Game:
     """The state of one game, from its announcement to its end."""
 
     def __init__(
-        self, game_id: str, our_id: str, config: Config, waits: Waits, announced_colour: Colour | None = None
+        self,
+        game_id: str,
+        our_id: str,
+        config: Config,
+        waits: Waits,
+        announced_colour: Colour | None = None,
+        done: Mapping[Deed, int] = NOTHING_DONE,
     ) -> None:
+        """`done`: how often what is to be remembered was done in this game by processes before this one."""
         self.game_id = game_id
         self._our_id = our_id
         self._config = config
@@ -82,6 +96,11 @@ class Game:
         self._thought: _Thought | None = None
         self._owed: OwedMove | None = None
         self._ending: _Ending | None = None
+        rules = config.engine.draw_or_resign
+        self._verdict = Verdict(rules, offered_earlier=done[Deed.DRAW_OFFER] > 0)
+        self._takebacks = Takebacks(game_id, config, done[Deed.TAKEBACK])
+        self._absence = Absence(game_id, waits)
+        self._abort_after_s = _s(config.abort_after)
         self._over = False
 
     @property
@@ -92,6 +111,8 @@ class Game:
             self._owed.due_at if self._owed else None,
             self._ending.due_at if self._ending else None,
             self._watch.wake_at,
+            self._takebacks.held_until,
+            self._absence.claim_at,
         )
         return None if self._over else min((moment for moment in moments if moment is not None), default=None)
 
@@ -103,6 +124,12 @@ class Game:
         """What to do because time has passed; harmless at any moment."""
         return [] if self._over else list(self._keep_time(now))
 
+    def postpone_abort(self, pause: timedelta) -> None:
+        """Give the opponent more time for the first move."""
+        self._abort_after_s += _s(pause)
+        if self._ending is not None and isinstance(self._ending.command, Abort):
+            self._ending.due_at += _s(pause)
+
     def _react(self, report: Report, now: float) -> Iterator[Action]:
         match report:
             case StreamEvent(event=GameFull() as full):
@@ -112,6 +139,8 @@ class Game:
             case StreamEvent(event=GameFinish(game=game)):
                 status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
                 yield self._end(status, game.winner)
+            case StreamEvent(event=OpponentGone() as absence):
+                self._absence.told(absence, now)
             case StreamOpened():
                 self._watch.opened(now)
             case StreamLost(retry_in=retry_in):
@@ -120,11 +149,14 @@ class Game:
                 yield from self._watch.refused(f"{status}: {text}", now)
             case Standing():
                 yield from self._compare(report, now)
-            case BestMove(search_id=search_id, move=move):
-                yield from self._take_best_move(search_id, move, now)
+            case BestMove():
+                yield from self._take_best_move(report, now)
             case EngineDied(search_id=search_id, reason=reason):
                 if self._thought is not None and self._thought.search.search_id == search_id:
                     yield from self._replace_engine(self._thought, reason, now)
+            case CommandDone(command=AnswerTakeback()) | CommandFailed(command=AnswerTakeback()):
+                if self._takebacks.held_until is not None:
+                    yield from self._read_anew("a takeback was granted")
             case CommandDone() | CommandFailed() if self._owed and self._clock:
                 yield from self._owed.hear(report, self._clock, now)
 
@@ -137,6 +169,10 @@ class Game:
             self._ending.due_at = now + _s(self._waits.abort_retry)
             yield self._ending.command
         yield from self._watch.tick(self._clock, now)
+        if _is_due(self._takebacks.held_until, now):
+            yield from self._read_anew("nobody says whether a takeback was granted")
+        if self._colour is not None:
+            yield from self._absence.claim(self._board, self._colour, now)
 
     # What the stream says
 
@@ -147,6 +183,7 @@ class Game:
             return
         self._full, self._colour = full, colour
         self._rereading = False
+        self._takebacks.held_until = None
         yield from self._read_state(full, full.state, now, fresh=True)
 
     def _our_colour(self, full: GameFull) -> Colour | None:
@@ -179,6 +216,10 @@ class Game:
         self._clock = clock = GameClock.read(full, state, self._colour, board.turn, now)
         if self._owed is not None and not self._owed.is_for(self._moves):
             self._owed = None
+        self._absence.follow(len(self._moves), our_turn=board.turn == self._colour)
+        if self._owed is None:  # else the request crosses our move, and the next state shows which came first
+            opponent = full.player(self._colour.other)
+            yield from self._takebacks.read(clock, opponent, self._waits, now, fresh=fresh)
         if board.turn == self._colour and board.legal_moves():
             yield from self._take_turn(clock, now, fresh=fresh)
         else:
@@ -217,11 +258,12 @@ class Game:
             self._ending = None
         elif self._ending is None:
             command = Abort(self.game_id, "the opponent does not move")
-            self._ending = _Ending(command, now + _s(self._config.abort_after))
+            self._ending = _Ending(command, now + self._abort_after_s)
 
     def _read_anew(self, reason: str) -> Iterator[Action]:
         """Until the stream was read anew nothing is sent; a search under way goes on."""
         self._rereading = True
+        self._takebacks.held_until = None
         if self._owed is not None:
             self._owed.doubt()
         yield ReopenStream(reason)
@@ -260,21 +302,38 @@ class Game:
         self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
         return Think(search)
 
-    def _take_best_move(self, search_id: int, move: str | None, now: float) -> Iterator[Action]:
+    def _take_best_move(self, best: BestMove, now: float) -> Iterator[Action]:
         thought = self._thought
-        if thought is None or thought.search.search_id != search_id:
+        if thought is None or thought.search.search_id != best.search_id:
             return
         try:
-            command = SendMove(self.game_id, len(self._moves) + 1, self._board.normalise(move or ""))
+            command = SendMove(self.game_id, len(self._moves) + 1, self._board.normalise(best.move or ""))
         except InvalidMove as error:
             yield from self._replace_engine(thought, str(error), now)
             return
         self._thought = None
+        holds_back = self._rereading or self._takebacks.held_until is not None
+        match self._judge(command, best.summary.score, now):
+            case Judgement.DRAW:
+                command = replace(command, offering_draw=True)
+                yield Remember(Deed.DRAW_OFFER)
+            case Judgement.RESIGN if not holds_back:
+                self._ending = _Ending(Resign(self.game_id, "the game is lost"), now)
+                yield from self._keep_time(now)
+                return
         self._owed = OwedMove(command, self._moves, self._waits)
-        if self._rereading:
+        if holds_back:
             self._owed.doubt()
         else:
             yield from self._owed.send(now)
+
+    def _judge(self, command: SendMove, score: str, now: float) -> Judgement:
+        """What the scores say about playing on."""
+        assert self._full is not None, "only a game that was read is thought about"
+        assert self._clock is not None, "the same"
+        self._verdict.note(len(self._moves), score)
+        opponent = self._full.player(self._clock.colour.other)
+        return self._verdict.judge(Situation.of(self._board, command.move, self._clock, opponent, now))
 
     def _hurry_engine(self, thought: _Thought, now: float) -> Iterator[Action]:
         """The engine used up its time: it is told to stop once, and then it is hung."""

@@ -4,13 +4,26 @@ Carries out what the game decides and says it in the log; decides nothing.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from lichessbot.actions import Action, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
+from engine.facade import InvalidFen, InvalidMove
+from lichessbot.actions import (
+    Action,
+    Fallback,
+    GameOver,
+    GiveTime,
+    KillEngine,
+    Remember,
+    ReopenStream,
+    StopThinking,
+    Think,
+)
 from lichessbot.api import Api
+from lichessbot.archive import Archive, GameRecord
 from lichessbot.config import Config
+from lichessbot.conversation import Conversation
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import EngineProcess, fallback_move
 from lichessbot.errors import EngineError
@@ -20,14 +33,19 @@ from lichessbot.gate import Gate
 from lichessbot.journal import Journal
 from lichessbot.messages import (
     Abort,
+    AnswerTakeback,
     BestMove,
+    ClaimDraw,
+    ClaimVictory,
     CommandDone,
     CommandFailed,
+    Deed,
     EngineDied,
     Inbox,
     PlayingWanted,
     Report,
     Resign,
+    Say,
     Search,
     SendMove,
     StreamEvent,
@@ -35,6 +53,7 @@ from lichessbot.messages import (
     StreamRefused,
 )
 from lichessbot.overhead import Overhead
+from lichessbot.score_sheet import ScoreSheet
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
@@ -51,6 +70,7 @@ class House:
     gate: Gate
     courtesy: Courtesy
     store: Store
+    archive: Archive
     overhead: Overhead
     open_api: Callable[[timedelta], Api]
     """Makes a session with the given read time-out."""
@@ -65,7 +85,13 @@ class GameTask:
         self.over_for_certain = False
         self._house = house
         self._journal = Journal(game_id)
-        self._game = Game(game_id, house.our_id, house.config, house.waits, info.color)
+        done = {deed: house.store.times_done(game_id, deed) for deed in Deed}
+        config = house.config
+        self._game = Game(game_id, house.our_id, config, house.waits, info.color, done)
+        self._talk = Conversation(
+            game_id, house.our_id, config.greeting, house.waits, done, lambda: self._engine.name if self._engine else ""
+        )
+        self._sheet = ScoreSheet(config.url, house.our_id)
         self._engine: EngineProcess | None = None
         self._told_at = 0.0
         self._move_owed_at = 0.0
@@ -93,7 +119,10 @@ class GameTask:
     def handle(self, report: Report) -> None:
         self._tell(report)
         self._measure(report)
-        self._carry_out(self._game.handle(report, time.monotonic()))
+        self._sheet.hear(report)
+        now = time.monotonic()
+        self._carry_out(self._game.handle(report, now))
+        self._carry_out(self._talk.hear(report, now))
 
     def tick(self) -> None:
         self._carry_out(self._game.tick(time.monotonic()))
@@ -104,7 +133,7 @@ class GameTask:
         self._house.gate.close_game(self.game_id)
         self._close_engine()
 
-    def _carry_out(self, actions: Sequence[Action]) -> None:
+    def _carry_out(self, actions: Iterable[Action]) -> None:
         for action in actions:
             match action:
                 case Think(search):
@@ -122,20 +151,53 @@ class GameTask:
                     self._journal.info("stream.reopen", reason=reason)
                     self._reader.reopen()
                 case SendMove():
-                    self._journal.debug("move.send", ply=action.ply, move=action.move)
+                    self._journal.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
                     self._house.gate.send(action)
                 case Abort(_, reason) | Resign(_, reason):
                     self._journal.info(f"game.{type(action).__name__.lower()}", reason=reason)
                     self._house.gate.send(action)
                 case PlayingWanted():
                     self._house.inbox.put(action)
-                case GameOver(status, winner, plies, certain):
-                    self._journal.info("game.over", status=status, winner=winner, plies=plies)
-                    self.over = True
-                    self.over_for_certain = certain
+                case Remember(deed):
+                    self._house.store.note_done(self.game_id, deed)
+                case GiveTime():
+                    self._game.postpone_abort(self._house.waits.more_time)
+                case AnswerTakeback(_, granted):
+                    self._journal.info("takeback.granted" if granted else "takeback.denied")
+                    self._house.gate.send(action)
+                case ClaimVictory() | ClaimDraw():
+                    self._journal.info("game.claim", victory=isinstance(action, ClaimVictory))
+                    self._house.gate.send(action)
+                case Say():
+                    self._house.gate.send(action)
+                case GameOver():
+                    self._leave(action)
+
+    def _leave(self, over: GameOver) -> None:
+        self._journal.info("game.over", status=over.status, winner=over.winner, plies=over.plies)
+        self.over = True
+        self.over_for_certain = over.certain
+        if over.certain:
+            self._carry_out(self._talk.part(over.status))
+            self._record(over)
+
+    def _record(self, over: GameOver) -> None:
+        """Hand the finished game to the archive, if one is wanted."""
+        config = self._house.config
+        if config.pgn_directory is None:
+            return
+        try:
+            pgn = self._sheet.pgn(over)
+        except (InvalidFen, InvalidMove) as error:
+            self._journal.warning("pgn.lost", reason=error)
+            return
+        if pgn is not None:
+            record = GameRecord(self.game_id, *self._sheet.names, pgn)
+            self._house.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
 
     def _search(self, search: Search) -> None:
         house = self._house
+        self._sheet.ask(search)
         try:
             self._start_engine().search(search, house.overhead.now_ms(house.config.engine))
         except EngineError as error:

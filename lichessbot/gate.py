@@ -14,6 +14,7 @@ from datetime import timedelta
 from enum import IntEnum
 from itertools import count
 from queue import SimpleQueue
+from typing import Final
 
 from lichessbot.api import Api
 from lichessbot.backoff import Backoff
@@ -23,6 +24,9 @@ from lichessbot.messages import (
     Abort,
     AcceptChallenge,
     Answer,
+    AnswerTakeback,
+    ClaimDraw,
+    ClaimVictory,
     Command,
     CommandDone,
     CommandFailed,
@@ -32,9 +36,13 @@ from lichessbot.messages import (
     ReadAccount,
     ReadPlaying,
     Resign,
+    Say,
     SendMove,
 )
 from lichessbot.waits import Waits
+
+# Lines of chat that wait to be sent, of all games together.
+_MOST_TALK: Final = 20
 
 
 class Gate:
@@ -149,6 +157,7 @@ class _Urgency(IntEnum):
     ACCEPTANCE = 1
     LOOK = 2
     DECLINE = 3
+    TALK = 4
 
 
 @dataclass(order=True)
@@ -201,11 +210,21 @@ class _HouseLane(threading.Thread):
 
     def send(self, command: Command) -> None:
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
-        give_up_at = time.monotonic() + self._waits.house_patience.total_seconds()
+        give_up_at = time.monotonic() + _patience(command, self._waits).total_seconds()
         with self._changed:
             errand = _Errand(_urgency(command), next(self._numbers), command, backoff, give_up_at)
             self._errands.append(errand)
             self._changed.notify()
+        if isinstance(command, Say):
+            self._drop_oldest_talk()
+
+    def _drop_oldest_talk(self) -> None:
+        """While nothing may be sent, talk is not heaped up."""
+        with self._changed:
+            talk = sorted(errand for errand in self._errands if errand.urgency is _Urgency.TALK)
+            for errand in talk[:-_MOST_TALK]:
+                self._errands.remove(errand)
+                self._inbox.put(CommandFailed(errand.command, Unreachable("not sent: too much to say")))
 
     def drop(self, game_id: str) -> None:
         """The commands of this game need not be sent any more."""
@@ -270,7 +289,7 @@ class _HouseLane(threading.Thread):
 
 def _urgency(command: Command) -> _Urgency:
     match command:
-        case SendMove() | Abort() | Resign():
+        case SendMove() | Abort() | Resign() | AnswerTakeback() | ClaimVictory() | ClaimDraw():
             return _Urgency.GAME
         case AcceptChallenge():
             return _Urgency.ACCEPTANCE
@@ -278,6 +297,8 @@ def _urgency(command: Command) -> _Urgency:
             return _Urgency.LOOK
         case DeclineChallenge():
             return _Urgency.DECLINE
+        case Say():
+            return _Urgency.TALK
 
 
 def _purpose(command: Command) -> Purpose:
@@ -285,15 +306,21 @@ def _purpose(command: Command) -> Purpose:
 
 
 def _goes_stale(command: Command) -> bool:
-    """A challenge that waited longer than challengers do is gone, or would surprise."""
-    return isinstance(command, AcceptChallenge | DeclineChallenge)
+    """What waited longer than those who asked for it is gone, or would surprise."""
+    return isinstance(command, AcceptChallenge | DeclineChallenge | AnswerTakeback | ClaimVictory | ClaimDraw | Say)
+
+
+def _patience(command: Command, waits: Waits) -> timedelta:
+    """How long it is worth sending."""
+    of_a_game = isinstance(command, AnswerTakeback | ClaimVictory | ClaimDraw)
+    return waits.offer_answer if of_a_game else waits.house_patience
 
 
 def _is_worth_repeating(command: Command, error: ApiError | None) -> bool:
     """A game repeats its commands itself, as long as they have a point; and without our account we can do nothing."""
     if isinstance(error, Refused):
         return isinstance(command, ReadAccount) and not error.denies_token
-    return isinstance(error, Unreachable) and not isinstance(command, GameCommand)
+    return isinstance(error, Unreachable) and not isinstance(command, GameCommand | Say)
 
 
 def _is_for(command: Command, game_id: str) -> bool:
@@ -314,12 +341,20 @@ def _carry_out(api: Api, command: Command, courtesy: Courtesy) -> CommandDone | 
 def _execute(api: Api, command: Command) -> Answer:
     """One attempt. Raises ApiError."""
     match command:
-        case SendMove(game_id, _, move):
-            api.move(game_id, move)
+        case SendMove(game_id, _, move, offering_draw):
+            api.move(game_id, move, offering_draw=offering_draw)
         case Abort(game_id, _):
             api.abort(game_id)
         case Resign(game_id, _):
             api.resign(game_id)
+        case AnswerTakeback(game_id, granted):
+            api.answer_takeback(game_id, granted=granted)
+        case ClaimVictory(game_id):
+            api.claim_victory(game_id)
+        case ClaimDraw(game_id):
+            api.claim_draw(game_id)
+        case Say(game_id, room, text):
+            api.say(game_id, room, text)
         case AcceptChallenge(challenge_id):
             api.accept_challenge(challenge_id)
         case DeclineChallenge(challenge_id, reason):

@@ -5,21 +5,26 @@ Plain values without behaviour. `game_id` is None where the event stream or the 
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from queue import SimpleQueue
 
 from engine.facade import Limits
 from lichessbot.errors import ApiError
 from lichessbot.events import Account, GameInfo, StreamLine
-from lichessbot.vocabulary import DeclineReason
+from lichessbot.vocabulary import ChatRoom, DeclineReason
 
 
 @dataclass(frozen=True, slots=True)
 class SendMove:
-    """Play `move`, UCI text as Lichess wants it for the game's variant, as the move number `ply`."""
+    """Play `move`, UCI text as Lichess wants it for the game's variant, as the move number `ply`.
+
+    `offering_draw` offers a draw with it, or accepts the one that the opponent offers.
+    """
 
     game_id: str
     ply: int
     move: str
+    offering_draw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,37 @@ class Abort:
 class Resign:
     game_id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTakeback:
+    """Grant or deny the opponent's request to take a move back; denying also withdraws one of our own."""
+
+    game_id: str
+    granted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVictory:
+    """The opponent left, and may lose by it."""
+
+    game_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDraw:
+    """The opponent left, and nothing we have could give mate."""
+
+    game_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A line for one of the chat rooms of a game, which may have ended. Nothing depends on it."""
+
+    game_id: str
+    room: ChatRoom
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +91,19 @@ class ReadPlaying:
     """Answered with the games in progress."""
 
 
-GameCommand = SendMove | Abort | Resign
-HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying
+GameCommand = SendMove | Abort | Resign | AnswerTakeback | ClaimVictory | ClaimDraw
+HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say
 Command = GameCommand | HouseCommand
 Answer = Account | tuple[GameInfo, ...] | None
+
+
+class Deed(StrEnum):
+    """What is done a limited number of times in a game, restarts or not."""
+
+    GREETING = "greeting"
+    GOODBYE = "goodbye"
+    DRAW_OFFER = "draw offer"
+    TAKEBACK = "takeback"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,13 @@ _EFFECTS: Final = {
     "state_dir": Effect.RESTART,
     "abort_time": Effect.NEW_GAMES,
     "stop_grace": Effect.AT_ONCE,
+    "max_takebacks_accepted": Effect.NEW_GAMES,
+    "takebacks_from_bots": Effect.NEW_GAMES,
+    "pgn_directory": Effect.NEW_GAMES,
+    "pgn_file_grouping": Effect.NEW_GAMES,
     "challenge": Effect.AT_ONCE,
     "engine": Effect.NEW_GAMES,
+    "greeting": Effect.NEW_GAMES,
 }
 _HIDDEN: Final = "[hidden]"
 

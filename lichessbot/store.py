@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
 from lichessbot.journal import Journal
+from lichessbot.messages import Deed
 from lichessbot.state_file import StateFile, Statement
 
 GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
@@ -31,13 +31,6 @@ _TIDY_EVERY: Final = timedelta(days=1)
 # Lichess forgets a challenge within a day; a correspondence game may last for months.
 _ANSWERS_KEPT: Final = timedelta(days=2)
 _GAMES_KEPT: Final = timedelta(days=365)
-
-
-class Deed(StrEnum):
-    """What is done a limited number of times in a game, restarts or not."""
-
-    GREETING = "greeting"
-    DRAW_OFFER = "draw offer"
 
 
 @dataclass(frozen=True, slots=True)

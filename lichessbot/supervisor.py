@@ -17,6 +17,7 @@ from types import FrameType
 from engine.facade import Limits, available_mb
 from lichessbot import self_test
 from lichessbot.api import Access, Api
+from lichessbot.archive import Archive
 from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import fitted
@@ -99,6 +100,7 @@ class Supervisor:
         self._config = self._fitted(settings.config)
         self._courtesy = Courtesy(waits)
         self._gate = Gate(self._open_api, self._inbox, waits, self._courtesy)
+        self._archive = Archive()
         self._house: House | None = None
         self._events: StreamReader | None = None
         self._roster = Roster(self._inbox)
@@ -266,6 +268,7 @@ class Supervisor:
             gate=self._gate,
             courtesy=self._courtesy,
             store=self._store,
+            archive=self._archive,
             overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
             open_api=self._open_api,
         )
@@ -383,4 +386,5 @@ class Supervisor:
         if self._self_test is not None:
             self._self_test.close()
         self._gate.close()
+        self._archive.close()
         self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)

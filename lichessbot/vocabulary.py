@@ -34,6 +34,17 @@ class Colour(StrEnum):
     WHITE = "white"
     BLACK = "black"
 
+    @property
+    def other(self) -> "Colour":
+        return Colour.BLACK if self is Colour.WHITE else Colour.WHITE
+
+
+class ChatRoom(StrEnum):
+    """Who hears a chat line: the two players, or everybody else."""
+
+    PLAYER = "player"
+    SPECTATOR = "spectator"
+
 
 class DeclineReason(StrEnum):
     """What the challenger is told; Lichess shows a translated sentence for each."""

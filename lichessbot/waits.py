@@ -69,6 +69,14 @@ class Waits:
     """An opponent who took no longer than this over a move is not looked after."""
     silence_ceiling: timedelta = timedelta(seconds=20)
     """An opponent who took this long over a move is looked after, whatever the clocks."""
+    offer_answer: timedelta = timedelta(seconds=5)
+    """How long the answer to a request for a takeback, or a claim, is worth sending; moves wait no longer for it."""
+    claim_retry: timedelta = timedelta(seconds=10)
+    """Between two claims of the game of an opponent who stays away."""
+    chat_spacing: timedelta = timedelta(seconds=2)
+    """At least between two answers in one chat room."""
+    more_time: timedelta = timedelta(seconds=60)
+    """What an opponent gets who asks for time before the first move."""
     abort_retry: timedelta = timedelta(seconds=10)
     """Between two attempts to abort a game whose opponent never moves."""
     engine_handshake: timedelta = timedelta(seconds=15)

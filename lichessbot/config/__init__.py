@@ -5,8 +5,22 @@ their names and meaning. With no file at all the defaults and the environment ar
 """
 
 from lichessbot.config.challenge import ChallengeConfig
+from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.engine import EngineConfig
-from lichessbot.config.model import Config, dotted_values
+from lichessbot.config.greeting import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
+from lichessbot.config.model import Config, PgnGrouping, dotted_values
 from lichessbot.config.reading import LoadedConfig, load_config
 
-__all__ = ["ChallengeConfig", "Config", "EngineConfig", "LoadedConfig", "dotted_values", "load_config"]
+__all__ = [
+    "LONGEST_CHAT_LINE",
+    "PLACEHOLDERS",
+    "ChallengeConfig",
+    "Config",
+    "DrawOrResignConfig",
+    "EngineConfig",
+    "GreetingConfig",
+    "LoadedConfig",
+    "PgnGrouping",
+    "dotted_values",
+    "load_config",
+]

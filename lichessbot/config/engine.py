@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.fields import Number, Section
 
 
@@ -23,5 +24,6 @@ class EngineConfig(Section):
     move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
     min_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 20
     max_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 2000
+    draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)

@@ -3,16 +3,12 @@
 from typing import Final
 
 NOT_OURS: Final = {
-    "pgn_directory": "download the games from the account's page on Lichess",
-    "pgn_file_grouping": "download the games from the account's page on Lichess",
     "fake_think_time": "the engine always uses its clock; remove the key",
     "rate_limiting_delay": "requests are paced by what Lichess asks for; remove the key",
     "move_overhead": "set engine.move_overhead_ms",
-    "max_takebacks_accepted": "a BOT account gets no takeback requests by default; remove the key",
     "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
     "log": "logs go to standard error; redirect them or use the journal of systemd",
     "correspondence": "correspondence games are declined; remove the section",
-    "greeting": "the bot does not chat; remove the section",
     "matchmaking": "the bot does not challenge others; remove the section",
     "challenge.sort_by": "challenges are answered as they come; remove the key",
     "challenge.preference": "challenges are answered as they come; remove the key",
@@ -43,7 +39,8 @@ NOT_OURS: Final = {
     "engine.silence_stderr": "the engine's error output goes to the log; remove the key",
     "engine.ponder": "the engine does not think on the opponent's time; remove the key",
     "engine.polyglot": "the engine plays without a book; remove the section",
-    "engine.draw_or_resign": "games are played to their end; remove the section",
+    "engine.draw_or_resign.offer_draw_for_egtb_zero": "no tablebase is asked; remove the key",
+    "engine.draw_or_resign.resign_for_egtb_minus_two": "no tablebase is asked; remove the key",
     "engine.online_moves": "every move is the engine's own; remove the section",
     "engine.lichess_bot_tbs": "every move is the engine's own; remove the section",
 }

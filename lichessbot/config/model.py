@@ -1,6 +1,7 @@
 """Everything an operator can set, as one typed, frozen model."""
 
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -9,7 +10,8 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig
-from lichessbot.config.fields import Number, Section, Text
+from lichessbot.config.fields import Flag, Number, Section, Text
+from lichessbot.config.greeting import GreetingConfig
 
 
 def _server_address(text: str) -> str:
@@ -30,6 +32,14 @@ def _folder(path: Path) -> Path:
         raise ValueError("Input should be a folder below the home of a user who exists") from error
 
 
+class PgnGrouping(StrEnum):
+    """Which games share a file."""
+
+    GAME = "game"
+    OPPONENT = "opponent"
+    ALL = "all"
+
+
 class Config(Section):
     """Everything an operator can set."""
 
@@ -40,8 +50,13 @@ class Config(Section):
     state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
     stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
+    max_takebacks_accepted: Annotated[Number, Field(ge=0, le=1000)] = 0
+    takebacks_from_bots: Flag = True
+    pgn_directory: Annotated[Path, AfterValidator(_folder)] | None = None
+    pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
     challenge: ChallengeConfig = ChallengeConfig()
     engine: EngineConfig = EngineConfig()
+    greeting: GreetingConfig = GreetingConfig()
 
     @property
     def abort_after(self) -> timedelta:

@@ -47,7 +47,10 @@ def load_config(path: Path | None, environment: Mapping[str, str]) -> LoadedConf
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in _LOOPBACK:
         source.warnings.append(f"everybody on the way to {config.url} can read the token: use https://")
-    return LoadedConfig(config, token, _state_dir(config, path, environment), tuple(source.warnings))
+    state_dir = _state_dir(config, path, environment)
+    if config.pgn_directory is not None:
+        config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
+    return LoadedConfig(config, token, state_dir, tuple(source.warnings))
 
 
 def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]) -> Path:

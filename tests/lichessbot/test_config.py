@@ -45,10 +45,16 @@ def test_an_empty_file_means_the_defaults(file: Path, text: str) -> None:
     assert load(file, text).config == Config()
 
 
-def test_the_example_names_every_key_with_its_default() -> None:
+def dotted(section: dict[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for key, value in yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")).items():
-        values.update({f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value})
+    for key, value in section.items():
+        inner = dotted(value) if isinstance(value, dict) else {"": value}
+        values.update({f"{key}.{name}".rstrip("."): it for name, it in inner.items()})
+    return values
+
+
+def test_the_example_names_every_key_with_its_default() -> None:
+    values = dotted(yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")))
     expected = {key: list(v) if isinstance(v, tuple) else v for key, v in dotted_values(Config()).items()}
     assert values == expected
     assert load_config(EXAMPLE, WITH_TOKEN).config == Config()

@@ -13,8 +13,9 @@ import pytest
 
 from lichessbot import store as store_room
 from lichessbot.errors import StateFailed, StateNewer
+from lichessbot.messages import Deed
 from lichessbot.state_file import FILE_NAME, MIGRATIONS, StateFile
-from lichessbot.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Deed, Store
+from lichessbot.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
 

@@ -1,0 +1,149 @@
+"""The record of one game, kept while it is played: moves, clocks, and what we thought of each position.
+
+Pure. A ply that this process has not seen has no clock, and one that was not searched no evaluation.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from engine.facade import STARTING_FEN, Board, pgn_text
+from lichessbot.actions import GameOver
+from lichessbot.events import STANDARD_START, GameFull, GameState
+from lichessbot.messages import BestMove, Report, Search, SearchSummary, StreamEvent
+from lichessbot.verdict import centipawns
+from lichessbot.vocabulary import Colour, GameStatus, Variant
+
+_TERMINATIONS: Final = {
+    GameStatus.TIMEOUT: "Abandoned",
+    GameStatus.OUT_OF_TIME: "Time forfeit",
+    GameStatus.CHEAT: "Rules infraction",
+}
+_VARIANTS: Final[dict[str, str]] = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
+
+
+class ScoreSheet:
+    """What is written down during one game."""
+
+    def __init__(self, site: str, our_id: str) -> None:
+        """`site` is the address of the server."""
+        self._site = site
+        self._our_id = our_id
+        self._full: GameFull | None = None
+        self._moves: tuple[str, ...] = ()
+        self._clocks_s: dict[int, float] = {}
+        self._evals: dict[int, str] = {}
+        self._asked: Search | None = None
+
+    def ask(self, search: Search) -> None:
+        """The engine was asked this."""
+        self._asked = search
+
+    def hear(self, report: Report) -> None:
+        """Write down what a report tells."""
+        match report:
+            case StreamEvent(event=GameFull() as full):
+                self._full = full
+                self._read(full, full.state)
+            case StreamEvent(event=GameState() as state) if self._full is not None:
+                self._read(self._full, state)
+            case BestMove(search_id=search_id, summary=summary) if self._asked is not None:
+                if self._asked.search_id == search_id:
+                    self._note(self._asked, summary)
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Ours, White's and Black's."""
+        if self._full is None:
+            return "", "", ""
+        white, black = self._full.white, self._full.black
+        return str(white if white.id == self._our_id else black), str(white), str(black)
+
+    def pgn(self, over: GameOver) -> str | None:
+        """The finished game; None if there is nothing to keep. Raises InvalidFen or InvalidMove."""
+        full = self._full
+        if full is None or not self._moves or over.status is GameStatus.ABORTED:
+            return None
+        fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
+        board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
+        for move in self._moves:
+            board.push(move)
+        plies = range(len(self._moves))
+        return pgn_text(
+            _headers(full, over, self._site),
+            board,
+            _result(over),
+            [self._clocks_s.get(ply) for ply in plies],
+            [self._evals.get(ply) for ply in plies],
+        )
+
+    def _read(self, full: GameFull, state: GameState) -> None:
+        self._moves = tuple(state.moves.split())
+        last = len(self._moves) - 1
+        self._clocks_s = {ply: it for ply, it in self._clocks_s.items() if ply <= last}
+        self._evals = {ply: it for ply, it in self._evals.items() if ply <= last}
+        if full.clock is not None and last >= 0:
+            white_moved = (last % 2 == 0) == (_first_to_move(full) is Colour.WHITE)
+            self._clocks_s.setdefault(last, (state.wtime if white_moved else state.btime) / 1000)
+
+    def _note(self, asked: Search, summary: SearchSummary) -> None:
+        ply = len(asked.moves)
+        we_are_white = self._full is not None and (ply % 2 == 0) == (_first_to_move(self._full) is Colour.WHITE)
+        text = _eval(summary.score, white=we_are_white)
+        if text is not None:
+            self._evals[ply] = f"{text},{summary.depth}"
+
+
+def _headers(full: GameFull, over: GameOver, site: str) -> dict[str, str]:
+    created = datetime.fromtimestamp(full.created_at_ms / 1000, tz=UTC)
+    date, mode = created.strftime("%Y.%m.%d"), "Rated" if full.rated else "Casual"
+    headers = {
+        "Event": f"{mode} {full.speed} game".replace("  ", " "),
+        "Site": f"{site}/{full.id}",
+        "Date": date,
+        "Round": "-",
+        "White": str(full.white),
+        "Black": str(full.black),
+        "Result": _result(over),
+        "GameId": full.id,
+        "UTCDate": date,
+        "UTCTime": created.strftime("%H:%M:%S"),
+        "TimeControl": _time_control(full),
+        "Termination": _TERMINATIONS.get(over.status, "Normal"),
+    }
+    for side, player in (("White", full.white), ("Black", full.black)):
+        if player.rating is not None:
+            headers[f"{side}Elo"] = str(player.rating)
+        if player.title:
+            headers[f"{side}Title"] = player.title
+    variant = _VARIANTS.get(full.variant.key)
+    return headers if variant is None else {**headers, "Variant": variant}
+
+
+def _time_control(full: GameFull) -> str:
+    if full.clock is not None:
+        return f"{full.clock.initial // 1000}+{full.clock.increment // 1000}"
+    return "-" if full.days_per_turn is None else f"1/{full.days_per_turn * 86400}"
+
+
+def _result(over: GameOver) -> str:
+    if not over.certain and over.winner is None:
+        return "*"
+    return {Colour.WHITE: "1-0", Colour.BLACK: "0-1", None: "1/2-1/2"}[over.winner]
+
+
+def _first_to_move(full: GameFull) -> Colour:
+    fields = full.initial_fen.split()
+    return Colour.BLACK if fields[1:2] == ["b"] else Colour.WHITE
+
+
+def _eval(score: str, *, white: bool) -> str | None:
+    """A UCI score of the position before our move as White sees the position after it; None if there is none."""
+    score_cp = centipawns(score)
+    if score_cp is None:
+        return None
+    sign = 1 if white else -1
+    if not score.startswith("mate"):
+        return f"{sign * score_cp / 100:.2f}"
+    mate_in = int(score.split()[1])
+    left = mate_in - 1 if mate_in > 0 else mate_in
+    return f"#{sign * left}" if left else None
