@@ -80,6 +80,11 @@ class Gate:
         else:
             self._house_lane().send(command)
 
+    @property
+    def is_talking(self) -> bool:
+        """Whether something is still to be said."""
+        return self._house is not None and self._house.is_talking
+
     def close_game(self, game_id: str) -> None:
         """Forget the game: commands not yet begun are dropped."""
         lane = self._games.pop(game_id, None)
@@ -214,17 +219,21 @@ class _HouseLane(threading.Thread):
         with self._changed:
             errand = _Errand(_urgency(command), next(self._numbers), command, backoff, give_up_at)
             self._errands.append(errand)
+            self._drop_old_talk()
             self._changed.notify()
-        if isinstance(command, Say):
-            self._drop_oldest_talk()
 
-    def _drop_oldest_talk(self) -> None:
-        """While nothing may be sent, talk is not heaped up."""
+    @property
+    def is_talking(self) -> bool:
+        """Whether something is still to be said."""
         with self._changed:
-            talk = sorted(errand for errand in self._errands if errand.urgency is _Urgency.TALK)
-            for errand in talk[:-_MOST_TALK]:
-                self._errands.remove(errand)
-                self._inbox.put(CommandFailed(errand.command, Unreachable("not sent: too much to say")))
+            return any(isinstance(errand.command, Say) for errand in (*self._errands, self._under_way) if errand)
+
+    def _drop_old_talk(self) -> None:
+        """While nothing may be sent, talk is not heaped up."""
+        talk = sorted(errand for errand in self._errands if errand.urgency is _Urgency.TALK)
+        for errand in talk[:-_MOST_TALK]:
+            self._errands.remove(errand)
+            self._inbox.put(CommandFailed(errand.command, Unreachable("not sent: there is too much to say")))
 
     def drop(self, game_id: str) -> None:
         """The commands of this game need not be sent any more."""

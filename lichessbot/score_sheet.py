@@ -126,8 +126,6 @@ def _time_control(full: GameFull) -> str:
 
 
 def _result(over: GameOver) -> str:
-    if not over.certain and over.winner is None:
-        return "*"
     return {Colour.WHITE: "1-0", Colour.BLACK: "0-1", None: "1/2-1/2"}[over.winner]
 
 

@@ -153,7 +153,7 @@ class Supervisor:
         self._roster.tick()
         self._gate.tick()
         self._look_if_due()
-        if self._stopping and not self._games and self._exit is None:
+        if self._stopping and not self._games and not self._gate.is_talking and self._exit is None:
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
