@@ -50,7 +50,8 @@ def pgn_text(
 
 
 def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    plain = "".join(letter if letter.isprintable() else " " for letter in value)
+    return plain.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _movetext(board: Board, clocks_s: Sequence[float | None], evals: Sequence[str | None]) -> list[str]:

@@ -24,6 +24,10 @@ BOT_TITLE: Final = "BOT"
 STANDARD_START: Final = "startpos"
 
 
+# Instants end with the year 9999, as Python's do; a claim may be a month away, but not lifetimes.
+_LATEST_MS: Final = 253_402_300_799_000
+_LONGEST_S: Final = 10**9
+
 # Ids become parts of addresses: nothing else may pass for one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
@@ -218,7 +222,7 @@ class GameFull(_Payload):
     variant: VariantRef
     speed: str = ""
     rated: bool = False
-    created_at_ms: int = Field(default=0, alias="createdAt")
+    created_at_ms: int = Field(default=0, ge=0, le=_LATEST_MS, alias="createdAt")
     white: Player = Player()
     black: Player = Player()
     initial_fen: str = Field(default=STANDARD_START, alias="initialFen")
@@ -242,7 +246,7 @@ class OpponentGone(_Payload):
     """Section 5: the opponent left, or came back (`gone` is false)."""
 
     gone: bool
-    claim_win_in_s: int | None = Field(default=None, alias="claimWinInSeconds")
+    claim_win_in_s: int | None = Field(default=None, ge=0, le=_LONGEST_S, alias="claimWinInSeconds")
 
 
 class UnknownEvent(_Payload):

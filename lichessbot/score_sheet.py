@@ -30,7 +30,7 @@ class ScoreSheet:
         self._our_id = our_id
         self._full: GameFull | None = None
         self._moves: tuple[str, ...] = ()
-        self._clocks_s: dict[int, float] = {}
+        self._clocks_s: dict[int, int] = {}
         self._evals: dict[int, str] = {}
         self._asked: Search | None = None
 
@@ -83,7 +83,7 @@ class ScoreSheet:
         self._evals = {ply: it for ply, it in self._evals.items() if ply <= last}
         if full.clock is not None and last >= 0:
             white_moved = (last % 2 == 0) == (_first_to_move(full) is Colour.WHITE)
-            self._clocks_s.setdefault(last, (state.wtime if white_moved else state.btime) / 1000)
+            self._clocks_s.setdefault(last, (state.wtime if white_moved else state.btime) // 1000)
 
     def _note(self, asked: Search, summary: SearchSummary) -> None:
         ply = len(asked.moves)

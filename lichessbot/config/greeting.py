@@ -15,9 +15,9 @@ def _chat_text(text: str) -> str:
     """One line that Lichess takes, with no braces but those of the names that are put in."""
     line = " ".join(text.split())
     if len(line) > LONGEST_CHAT_LINE:
-        raise ValueError(f"Input should have at most {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
+        raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
     if re.search(r"[{}]", re.sub("|".join(f"{{{name}}}" for name in PLACEHOLDERS), "", line)):
-        raise ValueError("Input should have no braces but {me} and {opponent}")
+        raise ValueError("Input should be a line without braces but {me} and {opponent}")
     return line
 
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from lichessbot.api import Access, Api
 from lichessbot.errors import RateLimited, Refused, Unreachable
-from lichessbot.vocabulary import DeclineReason
+from lichessbot.vocabulary import ChatRoom, DeclineReason
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -64,6 +64,15 @@ def test_our_token_is_tested_as_plain_text(lichess: ScriptedLichess, api: Api) -
     [
         (lambda api: api.move("abcd1234", "e2e4"), MOVE, None),
         (lambda api: api.abort("abcd1234"), "/api/bot/game/abcd1234/abort", None),
+        (lambda api: api.answer_takeback("abcd1234", granted=True), "/api/bot/game/abcd1234/takeback/yes", None),
+        (lambda api: api.answer_takeback("abcd1234", granted=False), "/api/bot/game/abcd1234/takeback/no", None),
+        (lambda api: api.claim_victory("abcd1234"), "/api/bot/game/abcd1234/claim-victory", None),
+        (lambda api: api.claim_draw("abcd1234"), "/api/bot/game/abcd1234/claim-draw", None),
+        (
+            lambda api: api.say("abcd1234", ChatRoom.SPECTATOR, "hello"),
+            "/api/bot/game/abcd1234/chat",
+            {"room": "spectator", "text": "hello"},
+        ),
         (lambda api: api.resign("abcd1234"), "/api/bot/game/abcd1234/resign", None),
         (lambda api: api.upgrade_to_bot(), "/api/bot/account/upgrade", None),
         (lambda api: api.accept_challenge("wxyz9876"), "/api/challenge/wxyz9876/accept", None),
@@ -82,6 +91,12 @@ def test_commands_are_posted(
     (request,) = lichess.requests
     assert (request.method, request.path) == ("POST", path)
     assert (json.loads(request.body) if request.body else None) == body
+
+
+def test_a_draw_is_offered_in_the_query_of_a_move(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply())
+    api.move("abcd1234", "e2e4", offering_draw=True)
+    assert lichess.paths() == [f"{MOVE}?offeringDraw=true"]
 
 
 def test_every_request_names_the_program_the_user_and_the_token(lichess: ScriptedLichess, api: Api) -> None:

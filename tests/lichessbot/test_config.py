@@ -275,3 +275,55 @@ def test_a_token_sent_in_clear_is_warned_of(file: Path, url: str, warned: bool) 
 
 def test_no_key_switches_off_the_verification_of_certificates() -> None:
     assert not [key for key in dotted_values(Config()) if any(word in key for word in ("verify", "tls", "ssl", "cert"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"greeting: {{hello: {'x' * 141}}}\n", "1: greeting.hello: expected a line of up to 140 characters"),
+        ("greeting: {hello: 'Hi {engine}'}\n", "1: greeting.hello: expected a line without braces but {me} and {opp"),
+        ("greeting: {goodbye: 'Hi {me'}\n", "1: greeting.goodbye: expected a line without braces"),
+        ("greeting: {hallo: Hi}\n", "1: greeting.hallo: unknown key; nearest valid key: hello"),
+        ("engine: {draw_or_resign: {resign_moves: 1}}\n", "1: engine.draw_or_resign.resign_moves: expected greater"),
+        ("engine: {draw_or_resign: {resign_score: 1}}\n", "1: engine.draw_or_resign.resign_score: expected less than"),
+        ("pgn_file_grouping: each\n", "1: pgn_file_grouping: expected 'game', 'opponent' or 'all', found 'each'"),
+        ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected greater than or equal to 0, found -1"),
+    ],
+)
+def test_manners_have_their_limits(file: Path, text: str, problem: str) -> None:
+    (found,) = problems(file, text)
+    assert found.startswith(problem)
+
+
+def test_a_greeting_is_one_line_and_nothing_counts_as_none(file: Path) -> None:
+    greeting = load(file, "greeting:\n  hello: |\n    Hi  {opponent},\n    good luck!\n  goodbye: ''\n").config.greeting
+    assert greeting.hello == "Hi {opponent}, good luck!"
+    assert not greeting.goodbye
+
+
+def test_records_are_kept_beside_the_config_file(file: Path) -> None:
+    assert load(file, "pgn_directory: games\n").config.pgn_directory == file.parent / "games"
+    assert load(file, "pgn_directory: /var/games\n").config.pgn_directory == Path("/var/games")
+
+
+def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Path) -> None:
+    config = load(
+        file,
+        """
+        engine:
+          draw_or_resign:
+            resign_enabled: true
+            resign_score: -1000
+            resign_moves: 3
+            offer_draw_enabled: true
+            offer_draw_score: 0
+            offer_draw_moves: 10
+            offer_draw_pieces: 10
+        greeting: {hello: "Hi! I'm {me}. Good luck!", goodbye: "Good game!"}
+        pgn_directory: games
+        pgn_file_grouping: opponent
+        max_takebacks_accepted: 3
+        """,
+    ).config
+    assert config.engine.draw_or_resign.offer_draw_moves == 10
+    assert config.max_takebacks_accepted == 3

@@ -17,6 +17,9 @@ from lichessbot.gate import Gate
 from lichessbot.messages import (
     Abort,
     AcceptChallenge,
+    AnswerTakeback,
+    ClaimDraw,
+    ClaimVictory,
     Command,
     CommandDone,
     CommandFailed,
@@ -25,9 +28,10 @@ from lichessbot.messages import (
     ReadAccount,
     ReadPlaying,
     Resign,
+    Say,
     SendMove,
 )
-from lichessbot.vocabulary import DeclineReason
+from lichessbot.vocabulary import ChatRoom, DeclineReason
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
@@ -37,6 +41,7 @@ OTHER_MOVE = SendMove("wxyz9876", 1, "d2d4")
 MOVE_PATH = "/api/bot/game/abcd1234/move/e2e4"
 OTHER_MOVE_PATH = "/api/bot/game/wxyz9876/move/d2d4"
 ACCEPT_PATH = "/api/challenge/c1/accept"
+CHAT_PATH = "/api/bot/game/abcd1234/chat"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
 WAITS = replace(
     Waits(),
@@ -44,6 +49,7 @@ WAITS = replace(
     house_answer=timedelta(seconds=0.5),
     house_patience=timedelta(seconds=0.6),
     backoff_first=timedelta(seconds=0.1),
+    offer_answer=timedelta(seconds=0.2),
     rate_limit=timedelta(seconds=0.4),
     stuck_answer=timedelta(seconds=0.7),
     stuck_house_answer=timedelta(seconds=0.7),
@@ -75,6 +81,11 @@ def answer(inbox: Inbox) -> CommandDone | CommandFailed:
         (MOVE, MOVE_PATH),
         (Abort("abcd1234", "why"), "/api/bot/game/abcd1234/abort"),
         (Resign("abcd1234", "why"), "/api/bot/game/abcd1234/resign"),
+        (AnswerTakeback("abcd1234", granted=True), "/api/bot/game/abcd1234/takeback/yes"),
+        (AnswerTakeback("abcd1234", granted=False), "/api/bot/game/abcd1234/takeback/no"),
+        (ClaimVictory("abcd1234"), "/api/bot/game/abcd1234/claim-victory"),
+        (ClaimDraw("abcd1234"), "/api/bot/game/abcd1234/claim-draw"),
+        (Say("abcd1234", ChatRoom.PLAYER, "hello"), CHAT_PATH),
         (AcceptChallenge("c1"), ACCEPT_PATH),
         (DeclineChallenge("c1", DeclineReason.LATER), "/api/challenge/c1/decline"),
     ],
@@ -244,6 +255,80 @@ def test_the_account_is_not_asked_for_more_often_than_lichess_allows(
         gate.send(ReadAccount())
     time.sleep(0.6)
     assert 10 < lichess.paths().count("/api/account") <= 30
+
+
+def test_a_draw_is_offered_with_the_move(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(MOVE_PATH, Reply())
+    gate.send(replace(MOVE, offering_draw=True))
+    assert isinstance(answer(inbox), CommandDone)
+    assert lichess.paths() == [f"{MOVE_PATH}?offeringDraw=true"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [AnswerTakeback("abcd1234", granted=True), ClaimVictory("abcd1234"), Say("abcd1234", ChatRoom.PLAYER, "x")],
+)
+def test_what_only_matters_now_is_not_sent_after_a_pause(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, command: Command
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    gate.send(MOVE)
+    answer(inbox)
+    gate.send(command)
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert failed.command == command
+    assert "too late" in str(failed.error)
+    assert lichess.paths() == [MOVE_PATH]
+    assert not gate.is_talking
+
+
+def talk(number: int) -> Say:
+    return Say("abcd1234", ChatRoom.PLAYER, f"line {number}")
+
+
+def test_talk_waits_for_everything_else_and_the_oldest_of_too_much_is_dropped(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
+    lichess.answer(CHAT_PATH, Reply())
+    lichess.answer(ACCEPT_PATH, Reply())
+    gate.send(ReadAccount())
+    time.sleep(0.05)
+    for number in range(25):
+        gate.send(talk(number))
+    assert gate.is_talking
+    gate.send(AcceptChallenge("c1"))
+    reports = [answer(inbox) for _ in range(27)]
+    assert [it.command for it in reports if isinstance(it, CommandFailed)] == [talk(number) for number in range(5)]
+    done = [it.command for it in reports if isinstance(it, CommandDone)]
+    assert done[1:] == [AcceptChallenge("c1"), *(talk(number) for number in range(5, 25))]
+    assert not gate.is_talking
+
+
+def test_talk_without_an_answer_is_not_repeated(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(CHAT_PATH, Reply(502))
+    gate.send(talk(1))
+    assert isinstance(answer(inbox), CommandFailed)
+    assert lichess.paths() == [CHAT_PATH]
+
+
+def test_talk_that_hangs_holds_up_no_move(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer(CHAT_PATH, Reply(delay_s=0.4))
+    lichess.answer(MOVE_PATH, Reply())
+    gate.send(talk(1))
+    gate.send(MOVE)
+    assert answer(inbox) == CommandDone(MOVE)
+
+
+def test_what_is_said_in_the_end_outlives_the_game(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.1))
+    lichess.answer(CHAT_PATH, Reply())
+    gate.send(ReadAccount())
+    gate.send(talk(1))
+    gate.close_game("abcd1234")
+    assert answer(inbox).command == ReadAccount()
+    assert answer(inbox) == CommandDone(talk(1))
 
 
 def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
