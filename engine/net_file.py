@@ -1,0 +1,208 @@
+"""The file of a neural network: what training writes and inference reads. Knows no position and no search.
+
+The network looks at a position twice, as White and as Black see it, with the same weights. Each view sums the feature
+weights of all men; the sums, clamped to 0..CLAMP and squared, are weighed into one score for the side to move.
+
+    feature   384 * (the man is an enemy) + 64 * (pawn 0 .. king 5) + square, which is square ^ 56 in Black's view
+    hidden    clamp(feature_bias + sum of feature_weights[feature], 0, CLAMP), for the side to move, then for the other
+    output    sum(hidden * hidden * output_weights[bucket]) // CLAMP + output_bias[bucket]
+    score     output * scale // (CLAMP * OUTPUT_UNIT), in centipawns; all divisions round down
+    bucket    (men on the board - 2) // 4 where there are eight, else 0
+
+All numbers are little-endian:
+
+    offset  bytes  what
+         0      8  MAGIC
+         8      4  VERSION
+        12      4  H, the size of one view: a multiple of 32, 32 to 1024
+        16      4  B, the number of output buckets: 1 or 8
+        20      4  scale: the centipawns of an output of one
+        24     32  SHA-256 of all other bytes of the file
+        56      2  length of the name in bytes, then the name in UTF-8
+                   feature_weights int16 [768][H], feature_bias int16 [H], output_weights int16 [B][2 * H],
+                   output_bias int32 [B]
+
+Weights keep within the limits below, so that no sum of at most 32 men leaves 16 bits and hidden * weight never does.
+(chessprogramming wiki: NNUE, perspective networks with squared clipped ReLU)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+
+MAGIC = b"LBOTNET\0"
+VERSION = 1
+HEADER = struct.Struct("<8sIIII")
+DIGEST_SIZE = 32
+NAME_LENGTH = struct.Struct("<H")
+BODY = HEADER.size + DIGEST_SIZE
+
+FEATURES = 768
+HIDDEN_STEP, HIDDEN_MOST = 32, 1024
+BUCKETS = (1, 8)
+SCALE = 400
+SCALE_MOST = 10_000
+NAME_BYTES_MOST = 64
+CLAMP = 255                        # an activation of one, and of a feature weight too (QA)
+OUTPUT_UNIT = 64                   # an output weight of one (QB)
+
+FEATURE_WEIGHT_LIMIT = 511         # 2.00 as a fraction of CLAMP
+FEATURE_BIAS_LIMIT = 16_383
+OUTPUT_WEIGHT_LIMIT = 127          # 1.98 as a fraction of OUTPUT_UNIT
+OUTPUT_BIAS_LIMIT = 10_000_000
+
+SHORT, INT = "h", "i"              # `array` has 2 and 4 bytes for these wherever Python runs
+
+
+class InvalidNet(ValueError):
+    """This is no network we can play with; the message says what was found and what was expected."""
+
+
+@dataclass(frozen=True)
+class Net:
+    """A network. Raises InvalidNet when made of parts that do not fit together or exceed the limits."""
+
+    name: str
+    feature_weights: array[int]    # [768][H]
+    feature_bias: array[int]       # [H]
+    output_weights: array[int]     # [B][2 * H]
+    output_bias: array[int]        # [B]
+    scale: int = SCALE
+
+    def __post_init__(self) -> None:
+        _check_shape(self.hidden, self.buckets, self.scale)
+        if len(self.name.encode()) > NAME_BYTES_MOST:
+            raise InvalidNet(f"the name has {len(self.name.encode())} bytes, expected at most {NAME_BYTES_MOST}")
+        for what, kind, values, count, limit in (
+            ("feature weights", SHORT, self.feature_weights, FEATURES * self.hidden, FEATURE_WEIGHT_LIMIT),
+            ("feature biases", SHORT, self.feature_bias, self.hidden, FEATURE_BIAS_LIMIT),
+            ("output weights", SHORT, self.output_weights, 2 * self.hidden * self.buckets, OUTPUT_WEIGHT_LIMIT),
+            ("output biases", INT, self.output_bias, self.buckets, OUTPUT_BIAS_LIMIT),
+        ):
+            _check_values(what, kind, values, count, limit)
+
+    @property
+    def hidden(self) -> int:
+        """The size of one view, H."""
+        return len(self.feature_bias)
+
+    @property
+    def buckets(self) -> int:
+        """How many sets of output weights there are, B."""
+        return len(self.output_bias)
+
+
+def encode(net: Net) -> bytes:
+    """The content of the file."""
+    name = net.name.encode()
+    arrays = (net.feature_weights, net.feature_bias, net.output_weights, net.output_bias)
+    body = NAME_LENGTH.pack(len(name)) + name + b"".join(map(_to_bytes, arrays))
+    header = HEADER.pack(MAGIC, VERSION, net.hidden, net.buckets, net.scale)
+    return header + hashlib.sha256(header + body).digest() + body
+
+
+def decode(content: bytes) -> Net:
+    """The inverse of `encode`. Raises InvalidNet."""
+    if not content.startswith(MAGIC):
+        raise InvalidNet(f"not a network file: begins with {content[: len(MAGIC)]!r}, expected {MAGIC!r}")
+    if len(content) < BODY + NAME_LENGTH.size:
+        raise InvalidNet(f"cut off: {len(content)} bytes, expected at least {BODY + NAME_LENGTH.size}")
+    _, version, hidden, buckets, scale = HEADER.unpack_from(content)
+    if version != VERSION:
+        raise InvalidNet(f"version {version} of the file format, expected {VERSION}")
+    _check_shape(hidden, buckets, scale)
+    (name_length,) = NAME_LENGTH.unpack_from(content, BODY)
+    expected = file_size(hidden, buckets, name_length)
+    if len(content) != expected:
+        raise InvalidNet(f"{len(content)} bytes, expected {expected} for {hidden} hidden and {buckets} outputs")
+    if hashlib.sha256(content[: HEADER.size] + content[BODY:]).digest() != content[HEADER.size : BODY]:
+        raise InvalidNet("damaged: the content does not match its checksum")
+    return _decode_body(content[BODY + NAME_LENGTH.size :], name_length, hidden, buckets, scale)
+
+
+def read(path: Path) -> Net:
+    """The network in a file. Raises InvalidNet with the file's name, also when there is no such file."""
+    try:
+        if path.exists() and not path.is_file():
+            raise InvalidNet("not a regular file")
+        with path.open("rb") as file:
+            return decode(file.read(LARGEST_FILE + 1))
+    except InvalidNet as error:
+        raise InvalidNet(f"{path}: {error}") from None
+    except (OSError, ValueError) as error:             # ValueError: a null byte in the path
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InvalidNet(f"{path}: cannot be read: {reason}") from None
+
+
+def write(net: Net, path: Path) -> None:
+    """Write the file, whole or not at all. Raises OSError."""
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_bytes(encode(net))
+    unfinished.replace(path)
+
+
+def file_size(hidden: int, buckets: int, name_length: int) -> int:
+    """How many bytes a file has."""
+    shorts = FEATURES * hidden + hidden + 2 * hidden * buckets
+    return BODY + NAME_LENGTH.size + name_length + 2 * shorts + 4 * buckets
+
+
+LARGEST_FILE = file_size(HIDDEN_MOST, max(BUCKETS), NAME_BYTES_MOST)
+
+
+def _decode_body(body: bytes, name_length: int, hidden: int, buckets: int, scale: int) -> Net:
+    """The network of a body of the right length. Raises InvalidNet."""
+    try:
+        name = body[:name_length].decode()
+    except UnicodeDecodeError:
+        raise InvalidNet(f"the name is not UTF-8: {body[:name_length]!r}") from None
+    offset = name_length
+    arrays: list[array[int]] = []
+    for kind, count in (
+        (SHORT, FEATURES * hidden),
+        (SHORT, hidden),
+        (SHORT, 2 * hidden * buckets),
+        (INT, buckets),
+    ):
+        values: array[int] = array(kind)
+        end = offset + count * values.itemsize
+        values.frombytes(body[offset:end])
+        if sys.byteorder == "big":
+            values.byteswap()
+        arrays.append(values)
+        offset = end
+    feature_weights, feature_bias, output_weights, output_bias = arrays
+    return Net(name, feature_weights, feature_bias, output_weights, output_bias, scale)
+
+
+def _to_bytes(values: array[int]) -> bytes:
+    if sys.byteorder == "big":
+        values = values[:]
+        values.byteswap()
+    return values.tobytes()
+
+
+def _check_shape(hidden: int, buckets: int, scale: int) -> None:
+    """Raises InvalidNet."""
+    if hidden % HIDDEN_STEP or not HIDDEN_STEP <= hidden <= HIDDEN_MOST:
+        raise InvalidNet(
+            f"{hidden} hidden values, expected a multiple of {HIDDEN_STEP} from {HIDDEN_STEP} to {HIDDEN_MOST}"
+        )
+    if buckets not in BUCKETS:
+        raise InvalidNet(f"{buckets} output buckets, expected {' or '.join(map(str, BUCKETS))}")
+    if not 1 <= scale <= SCALE_MOST:
+        raise InvalidNet(f"scale {scale}, expected 1 to {SCALE_MOST}")
+
+
+def _check_values(what: str, kind: str, values: array[int], count: int, limit: int) -> None:
+    """Raises InvalidNet."""
+    if values.typecode != kind or len(values) != count:
+        raise InvalidNet(f"{len(values)} {what} of type {values.typecode!r}, expected {count} of {kind!r}")
+    low, high = min(values), max(values)
+    if low < -limit or high > limit:
+        raise InvalidNet(f"{what} from {low} to {high}, expected -{limit} to {limit}")

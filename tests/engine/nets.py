@@ -1,0 +1,35 @@
+"""Networks with random weights, and the slow, obvious way to use one, written from the text of `net_file.py`."""
+
+import random
+from array import array
+from collections.abc import Sequence
+
+from engine.net_file import CLAMP, FEATURES, OUTPUT_UNIT, Net
+
+
+def random_net(seed: int, hidden: int, buckets: int) -> Net:
+    """A network whose hidden values spread over the whole range and whose scores differ from position to position."""
+    rng = random.Random(seed)
+    return Net(
+        name=f"random {seed}",
+        feature_weights=array("h", (rng.randint(-80, 80) for _ in range(FEATURES * hidden))),
+        feature_bias=array("h", (rng.randint(-100, 300) for _ in range(hidden))),
+        output_weights=array("h", (rng.randint(-60, 60) for _ in range(2 * hidden * buckets))),
+        output_bias=array("i", (rng.randint(-8000, 8000) for _ in range(buckets))),
+    )
+
+
+def slow_score(net: Net, board: Sequence[int], black_to_move: bool) -> int:
+    """Centipawns for the side to move. `board` holds 64 pieces from a1 on: 0-5 White's, 6-11 Black's, 12 none."""
+    men = [(piece // 6, piece % 6, square) for square, piece in enumerate(board) if piece < 12]
+    bucket = (len(men) - 2) // 4 if net.buckets == 8 else 0
+    us = int(black_to_move)
+    hidden: list[int] = []
+    for view in (us, 1 - us):
+        rows = [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in men]
+        for index in range(net.hidden):
+            total = net.feature_bias[index] + sum(net.feature_weights[row * net.hidden + index] for row in rows)
+            hidden.append(min(max(total, 0), CLAMP))
+    weights = net.output_weights[2 * net.hidden * bucket :]
+    total = sum(value * value * weight for value, weight in zip(hidden, weights, strict=False))
+    return (total // CLAMP + net.output_bias[bucket]) * net.scale // (CLAMP * OUTPUT_UNIT)
