@@ -6,8 +6,15 @@ The same files run compiled and plain. Plain mode is slow and only ever chosen o
 import os
 import sys
 from collections.abc import Sequence
-from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
-from importlib.util import find_spec
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    ModuleSpec,
+    SourceFileLoader,
+)
+from importlib.util import find_spec, spec_from_file_location
 
 
 class _SourceOnly:
@@ -18,6 +25,25 @@ class _SourceOnly:
         if path is None or not name.startswith(f"{__name__}."):
             return None
         return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
+
+
+class _FastestInference:
+    """A finder that takes the build of the inference room with AVX2 where the processor has it; see `_build.py`.
+
+    ENGINE_PORTABLE=1 does without.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+        if path is None or name != f"{__name__}.network" or os.environ.get("ENGINE_PORTABLE"):
+            return None
+        # A compiled room, hence not to be imported before the mode is chosen.
+        from engine.processor import has_avx2
+
+        if not has_avx2():
+            return None
+        build = FileFinder(path[0], (ExtensionFileLoader, EXTENSION_SUFFIXES)).find_spec(f"{name}_avx2")
+        return spec_from_file_location(name, build.origin) if build is not None else None
 
 
 def _choose_mode() -> None:
@@ -33,6 +59,7 @@ def _choose_mode() -> None:
             "the chess engine is not compiled: run `pip install -e .` in the project's folder "
             "(or set ENGINE_PURE=1 to run it as slow plain Python on purpose)"
         )
+    sys.meta_path.insert(0, _FastestInference)
 
 
 _choose_mode()

@@ -1,4 +1,5 @@
-"""`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH]`: the node signature.
+"""`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH [EVALFILE]]`: the node
+signature, with the evaluation that plays or another one.
 
 The commands for who works on the engine are in `workshop.py`.
 """
@@ -9,10 +10,11 @@ import threading
 from io import TextIOWrapper
 
 from engine.bench import DEFAULT_DEPTH, bench
+from engine.facade import InvalidNet
 from engine.uci import Uci
 from engine.workshop import COMMANDS, run
 
-USAGE = "usage: lichessbot-engine [uci | bench [DEPTH] | selfplay FOLDER | records FOLDER | tune FOLDER]"
+USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | selfplay FOLDER | records FOLDER | tune FOLDER]"
 
 
 def end_process(dead: threading.ExceptHookArgs) -> None:
@@ -29,14 +31,24 @@ def main() -> int:
             threading.excepthook = end_process
             Uci().run(sys.stdin)
         case ["bench"]:
-            bench(DEFAULT_DEPTH)
-        case ["bench", depth] if depth.isdecimal() and 1 <= int(depth) <= 30:
-            bench(int(depth))
+            return _bench(DEFAULT_DEPTH)
+        case ["bench", depth, *evaluation] if depth.isdecimal() and 1 <= int(depth) <= 30 and len(evaluation) <= 1:
+            return _bench(int(depth), *evaluation)
         case [command, *_] if command in COMMANDS:
             return run(sys.argv[1:])
         case _:
             print(USAGE, file=sys.stderr)
             return 2
+    return 0
+
+
+def _bench(depth: int, evaluation: str = "") -> int:
+    """Exit code 0, or 2 for a network that cannot be read."""
+    try:
+        bench(depth, evaluation)
+    except InvalidNet as error:
+        print(error, file=sys.stderr)
+        return 2
     return 0
 
 

@@ -2,8 +2,12 @@
 
 ENGINE_PURE=1 installs no compiled rooms (tests and debugging); ENGINE_MARCH=native lets gcc use this machine's
 own instructions (the portable build is the default, and as fast for everything but neural inference).
+
+The inference room is compiled a second time for processors with AVX2, from the same C text; `engine/__init__.py`
+chooses between the two when the engine starts.
 """
 
+import copy
 import os
 import platform
 
@@ -21,8 +25,11 @@ CURE = (
 FLAGS = ["-O3", "-fwrapv", "-DNDEBUG", "-DCYTHON_WITHOUT_ASSERTIONS", "-g0"]
 
 # Every x86-64 processor since 2008 counts bits in one instruction, but gcc must be told.
-if platform.machine() in ("x86_64", "AMD64"):
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
+if IS_X86:
     FLAGS.append("-mpopcnt")
+
+INFERENCE = "engine.network"
 
 
 class BuildExt(build_ext):
@@ -34,7 +41,8 @@ class BuildExt(build_ext):
             self.extensions = []
 
     def build_extensions(self) -> None:
-        if self.compiler.compiler_type == "unix":
+        is_unix = self.compiler.compiler_type == "unix"
+        if is_unix:
             march = os.environ.get("ENGINE_MARCH")
             for extension in self.extensions:
                 extension.extra_compile_args += FLAGS + ([f"-march={march}"] if march else [])
@@ -43,3 +51,18 @@ class BuildExt(build_ext):
             super().build_extensions()
         except (BaseError, CCompilerError, OSError) as error:
             raise SystemExit(f"error: {CURE} (the compiler said: {str(error).splitlines()[0]})") from None
+        if is_unix and IS_X86:
+            self._build_for_avx2()
+
+    def _build_for_avx2(self) -> None:
+        """The inference room once more, from the C text just made of it; not worth failing the install for."""
+        for room in [room for room in self.extensions if room.name == INFERENCE]:
+            variant = copy.copy(room)
+            variant.name = variant._full_name = f"{INFERENCE}_avx2"
+            variant.extra_compile_args = [*room.extra_compile_args, "-mavx2"]
+            try:
+                self.build_extension(variant)
+            except (BaseError, CCompilerError) as error:
+                self.warn(f"no inference for AVX2, the portable one will do (the compiler said: {error})")
+            else:
+                self.extensions.append(variant)

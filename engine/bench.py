@@ -5,7 +5,7 @@ The total changes exactly when the search or the evaluation changes what it does
 
 from time import perf_counter
 
-from engine.facade import Board, Engine, Limits, build_mode
+from engine.facade import Board, Engine, Limits, describe_build
 
 DEFAULT_DEPTH = 12
 HASH_MB = 16
@@ -65,22 +65,25 @@ POSITIONS = (
 )
 
 
-def count_nodes(fen: str, depth: int) -> int:
+def count_nodes(engine: Engine, fen: str, depth: int) -> int:
     """The nodes of a search to this depth that starts from nothing."""
-    engine = Engine(HASH_MB)
+    engine.new_game()
     engine.set_position(Board(fen))
     report = engine.go(Limits(depth=depth)).report
     return report.nodes if report is not None else 0
 
 
-def bench(depth: int) -> None:
-    """Search every position; the last line is the total."""
+def bench(depth: int, evaluation: str = "") -> None:
+    """Search every position; the last line is the total. `evaluation` is as for EvalFile. Raises InvalidNet."""
+    engine = Engine(HASH_MB)
+    engine.set_evaluation(evaluation)
     started = perf_counter()
     total = 0
     for fen in POSITIONS:
-        nodes = count_nodes(fen, depth)
+        nodes = count_nodes(engine, fen, depth)
         total += nodes
         print(f"{nodes:>10}  {fen}")
     seconds = perf_counter() - started
-    print(f"engine {build_mode()}, depth {depth}: {seconds:.2f} s, {total / seconds:,.0f} nodes/s")
+    print(f"engine {describe_build()}; evaluation: {engine.describe_evaluation()}")
+    print(f"depth {depth}: {seconds:.2f} s, {total / seconds:,.0f} nodes/s")
     print(f"Nodes searched: {total}")

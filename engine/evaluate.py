@@ -354,15 +354,23 @@ def endgame_part(position: Position, score: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def known_score(position: Position) -> cython.int:
+    """The score for the side to move of an ending that is known, else NO_SCORE. Never raises."""
+    score: cython.int = verdict(position)
+    return -score if position.side_to_move == BLACK and score != NO_SCORE else score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def evaluate(position: Position) -> cython.int:
     """Static score in centipawns for the side to move, the same for a mirrored position. Never raises."""
-    score: cython.int = verdict(position)
-    us: cython.int = position.side_to_move
+    score: cython.int = known_score(position)
     if score != NO_SCORE:
-        return score if us == WHITE else -score
+        return score
     score = balance(position)
     part: cython.int = endgame_part(position, score)
-    if us == BLACK:
+    if position.side_to_move == BLACK:
         score = -score
     full: cython.int = 1 << PHASE_SHIFT
     phase: cython.int = position.phase if position.phase < full else full     # promotions may exceed the full board

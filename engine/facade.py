@@ -9,14 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
-from engine import bitboard
+from engine import eval_file
 from engine.board import Board, InvalidMove
 from engine.clock import Clock, Limits, deadlines_us
 from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
+from engine.eval_file import build_mode, default_choice
 from engine.evaluate import phase_of, terms
 from engine.fen import STARTING_FEN, InvalidFen
 from engine.history import History
+from engine.line import network_score
 from engine.memory import available_mb
+from engine.net_file import InvalidNet
+from engine.network import Network, instructions
 from engine.notation import chess960_fen, pgn_text
 from engine.perft import divide, perft
 from engine.polyglot import polyglot_key
@@ -35,6 +39,7 @@ __all__ = [
     "Evaluation",
     "InvalidFen",
     "InvalidMove",
+    "InvalidNet",
     "Limits",
     "SearchReport",
     "SearchResult",
@@ -42,6 +47,8 @@ __all__ = [
     "available_mb",
     "build_mode",
     "chess960_fen",
+    "default_choice",
+    "describe_build",
     "divide",
     "evaluation",
     "perft",
@@ -53,9 +60,9 @@ DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # of a local program; whoever plays over a network sets more
 
 
-def build_mode() -> str:
-    """'compiled', or 'plain' when the engine runs as ordinary Python."""
-    return "plain" if bitboard.__file__.endswith(".py") else "compiled"
+def describe_build() -> str:
+    """For people: the mode, and the vector instructions that a neural evaluation uses."""
+    return f"compiled, {instructions()}" if build_mode() == "compiled" else build_mode()
 
 
 @dataclass(frozen=True)
@@ -123,16 +130,25 @@ class Thinking:
     """One search of one position, begun when it is made: its clock runs from then on."""
 
     def __init__(
-        self, board: Board, table: Table, histories: Sequence[History], task: Task, overhead_ms: int
+        self,
+        board: Board,
+        table: Table,
+        histories: Sequence[History],
+        network: Network | None,
+        task: Task,
+        overhead_ms: int,
     ) -> None:
-        """One thread for each of `histories`, what a thread has learnt about moves; the table is shared."""
+        """One thread for each of `histories`, what a thread has learnt about moves; table and network are shared."""
         self.limits = task.limits
         self._board = board
         self._table = table
         self._task = task
         self._clock = Clock(*deadlines_us(task.limits, board.turn == "white", overhead_ms), task.limits.ponder)
-        self._search = Search(board.copy().position, table, histories[0], self._clock, task.limits.nodes or 0)
-        self._helpers = [Search(board.copy().position, table, history, Clock(), 0) for history in histories[1:]]
+        nodes = task.limits.nodes or 0
+        self._search = Search(board.copy().position, table, histories[0], self._clock, nodes, network)
+        self._helpers = [
+            Search(board.copy().position, table, history, Clock(), 0, network) for history in histories[1:]
+        ]
         self._last: SearchReport | None = None
 
     def stop(self) -> None:
@@ -221,6 +237,7 @@ class Engine:
         self.analyse_mode = False  # use all the time given, even if only one move is legal or a mate is proven
         self._table = Table(hash_mb)
         self._histories = [History()]
+        self._network = eval_file.load("")
         self._board = Board()
         self._thinking: Thinking | None = None
 
@@ -231,6 +248,25 @@ class Engine:
     def set_threads(self, threads: int) -> None:
         """How many threads search, 1 or more; not during a search. A node limit counts those of the first alone."""
         self._histories = [History() for _ in range(threads)]
+
+    def set_evaluation(self, choice: str) -> None:
+        """Evaluate by 'none' (the hand-written terms), '<shipped>' or the network in a file; not during a search.
+
+        What was learnt with another evaluation is forgotten. Raises InvalidNet, keeping the old one.
+        """
+        self._network = eval_file.load(choice)
+        self.new_game()
+
+    def describe_evaluation(self) -> str:
+        """For people: 'hand-written', or the network's name and size."""
+        return eval_file.describe(self._network)
+
+    def network_score_cp(self, board: Board) -> int | None:
+        """What the network makes of a board, White's view; None if there is none."""
+        if self._network is None:
+            return None
+        score: int = network_score(board.position, self._network)
+        return score if board.turn == "white" else -score
 
     def clear_hash(self) -> None:
         """Empty the table; not during a search."""
@@ -257,7 +293,9 @@ class Engine:
         self._table.new_search()
         for history in self._histories:
             history.new_search()
-        self._thinking = Thinking(self._board, self._table, self._histories, task, self.move_overhead_ms)
+        self._thinking = Thinking(
+            self._board, self._table, self._histories, self._network, task, self.move_overhead_ms
+        )
         return self._thinking
 
     def go(

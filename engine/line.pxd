@@ -1,12 +1,16 @@
 from engine.bitboard cimport u64
 from engine.history cimport History
+from engine.network cimport Accumulators
 from engine.position cimport Position
 from engine.transposition cimport Table
+
+cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
 
 cdef class Line:
     cdef Position position
     cdef Table table
     cdef History history
+    cdef Accumulators accumulators  # None: the hand-written evaluation
     cdef int static_evals[132]
     cdef int raw_evals[130]
     cdef int steps[132]
@@ -23,6 +27,7 @@ cdef class Line:
     cdef void make_null(self, int ply) noexcept nogil
     cdef int before(self, int ply, int plies) noexcept nogil
     cdef int step(self, int move) noexcept nogil
+    cdef int evaluate(self, int ply) noexcept nogil
     cdef void note_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil
     cdef int static_eval(self, int ply) noexcept nogil

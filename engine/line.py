@@ -8,12 +8,14 @@ import cython
 
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
-    from cython.cimports.engine.evaluate import evaluate
+    from cython.cimports.engine.evaluate import evaluate, known_score
     from cython.cimports.engine.history import NO_STEP, History, bonus
     from cython.cimports.engine.move import NO_MOVE, is_tactical, to_square
+    from cython.cimports.engine.network import Accumulators, Network
+    from cython.cimports.engine.params import NETWORK_LIMIT
     from cython.cimports.engine.pieces import KIND_OF
     from cython.cimports.engine.position import Position
-    from cython.cimports.engine.score import MAX_PLY, NO_SCORE, from_table, is_mate_score
+    from cython.cimports.engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_mate_score
     from cython.cimports.engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -25,12 +27,14 @@ if cython.compiled:
     )
 else:
     from engine.bitboard import u64
-    from engine.evaluate import evaluate
+    from engine.evaluate import evaluate, known_score
     from engine.history import NO_STEP, History, bonus
     from engine.move import NO_MOVE, is_tactical, to_square
+    from engine.network import Accumulators, Network
+    from engine.params import NETWORK_LIMIT
     from engine.pieces import KIND_OF
     from engine.position import Position
-    from engine.score import MAX_PLY, NO_SCORE, from_table, is_mate_score
+    from engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_mate_score
     from engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -45,12 +49,33 @@ BEFORE_ROOT = cython.declare(cython.int, 2)         # plies before the root that
 REMEMBERED = cython.declare(cython.int, 64)         # tried moves of a node that are learnt from
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cython.int) -> cython.int:
+    """Static score in centipawns for the side to move. Never raises.
+
+    What is known of endings comes first, and a known win outranks whatever the network guesses.
+    """
+    known: cython.int = known_score(position)
+    if known == NO_SCORE:
+        return accumulators.score(position, ply)
+    if known == DRAW:
+        return DRAW
+    return known + NETWORK_LIMIT if known > DRAW else known - NETWORK_LIMIT
+
+
+def network_score(position: Position, network: Network) -> int:
+    """`evaluate_by_network` for Python callers."""
+    return evaluate_by_network(position, Accumulators(network), 0)
+
+
 @cython.final
 @cython.cclass
 class Line:
-    """Of one thread's search."""
+    """Of one thread's search. Without a network the hand-written evaluation judges positions."""
 
-    def __init__(self, position: Position, table: Table, history: History) -> None:
+    def __init__(self, position: Position, table: Table, history: History, network: Network | None) -> None:
         if not cython.compiled:
             self.static_evals = [0] * (MAX_PLY + 4)
             self.raw_evals = [0] * (MAX_PLY + 2)
@@ -67,6 +92,7 @@ class Line:
         self.position = position
         self.table = table
         self.history = history
+        self.accumulators = None if network is None else Accumulators(network)
         ply: cython.int
         for ply in range(MAX_PLY + 4):
             self.static_evals[ply] = NO_SCORE
@@ -83,6 +109,8 @@ class Line:
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
         """Play a move and note its step for those that answer or follow it. Never raises."""
         self.steps[ply + BEFORE_ROOT] = self.step(move)
+        if self.accumulators is not None:
+            self.accumulators.note_move(self.position, move, ply)
         self.position.make(move)
         self.table.prefetch(self.position.key)
 
@@ -92,6 +120,8 @@ class Line:
     def make_null(self, ply: cython.int) -> cython.void:
         """Pass. Never raises."""
         self.steps[ply + BEFORE_ROOT] = NO_STEP
+        if self.accumulators is not None:
+            self.accumulators.note_null(ply)
         self.position.make_null()
         self.table.prefetch(self.position.key)
 
@@ -116,6 +146,15 @@ class Line:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def evaluate(self, ply: cython.int) -> cython.int:
+        """Static score of the position at this ply in centipawns for the side to move. Never raises."""
+        if self.accumulators is None:
+            return evaluate(self.position)
+        return evaluate_by_network(self.position, self.accumulators, ply)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def note_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
         """Evaluate the position, if the table does not know it, and correct that by what was learnt. Never raises.
 
@@ -126,7 +165,7 @@ class Line:
         if not in_check:
             raw = entry_eval(entry) if entry else NO_SCORE
             if raw == NO_SCORE:
-                raw = evaluate(self.position)
+                raw = self.evaluate(ply)
             corrected = raw + self.history.correction(self.position.side_to_move, self.position.pawn_key)
         self.raw_evals[ply] = raw
         self.static_evals[ply + BEFORE_ROOT] = corrected

@@ -24,6 +24,8 @@ SCALE_BARE_BISHOPS = 32            # ... with bishops of opposite colours and no
 SCALE_OPPOSITE_BISHOPS = 52        # ... with these and other pieces; sane 32..64
 SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 0..10
 
+NETWORK_LIMIT = 4000               # cp: a network's guess stays within, a known win begins beyond; sane 2000..10000
+
 # --- Search --------------------------------------------------------------------------------------------------------
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 25             # cp to each side, doubled on every failure; sane 10..60

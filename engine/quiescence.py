@@ -8,7 +8,6 @@ import cython
 
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
-    from cython.cimports.engine.evaluate import evaluate
     from cython.cimports.engine.line import Line
     from cython.cimports.engine.meter import Meter
     from cython.cimports.engine.move import NO_MOVE, is_promotion, is_tactical, to_square
@@ -19,7 +18,6 @@ if cython.compiled:
     from cython.cimports.engine.transposition import EXACT, LOWER_BOUND, UPPER_BOUND, Table, entry_move
 else:
     from engine.bitboard import u64
-    from engine.evaluate import evaluate
     from engine.line import Line
     from engine.meter import Meter
     from engine.move import NO_MOVE, is_promotion, is_tactical, to_square
@@ -63,7 +61,7 @@ class Quiescence:
         if self.meter.stopped:
             return DRAW
         if ply >= MAX_PLY:
-            return evaluate(self.position)
+            return self.line.evaluate(ply)
         if self.position.is_insufficient_material():
             return DRAW
         in_check: cython.bint = self.position.in_check()

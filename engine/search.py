@@ -11,11 +11,11 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.clock import Clock, now_us
-    from cython.cimports.engine.evaluate import evaluate
     from cython.cimports.engine.history import NO_STEP, History
     from cython.cimports.engine.line import Line
     from cython.cimports.engine.meter import Meter
     from cython.cimports.engine.move import NO_MOVE, is_tactical
+    from cython.cimports.engine.network import Network
     from cython.cimports.engine.ordering import Picker
     from cython.cimports.engine.params import (
         CAPTURE_EXCHANGE_MARGIN,
@@ -73,11 +73,11 @@ if cython.compiled:
 else:
     from engine.bitboard import u64
     from engine.clock import Clock, now_us
-    from engine.evaluate import evaluate
     from engine.history import NO_STEP, History
     from engine.line import Line
     from engine.meter import Meter
     from engine.move import NO_MOVE, is_tactical
+    from engine.network import Network
     from engine.ordering import Picker
     from engine.params import (
         CAPTURE_EXCHANGE_MARGIN,
@@ -140,9 +140,17 @@ MULTICUT = cython.declare(cython.int, 99)           # no extension: the table's 
 @cython.final
 @cython.cclass
 class Search:
-    """One thread's search of one position; the table may be shared."""
+    """One thread's search of one position; the table and the network may be shared."""
 
-    def __init__(self, position: Position, table: Table, history: History, clock: Clock, node_limit: int = 0) -> None:
+    def __init__(
+        self,
+        position: Position,
+        table: Table,
+        history: History,
+        clock: Clock,
+        node_limit: int = 0,
+        network: Network | None = None,
+    ) -> None:
         if not cython.compiled:
             self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
             self.pv_length = [0] * (MAX_PLY + 2)
@@ -150,7 +158,7 @@ class Search:
         self.table = table
         self.clock = clock
         self.meter = Meter(clock, node_limit)
-        self.line = Line(position, table, history)
+        self.line = Line(position, table, history, network)
         self.picker = Picker(position, history)
         self.quiescence = Quiescence(table, self.line, self.picker, self.meter)
         self.root_height = position.height
@@ -298,7 +306,7 @@ class Search:
             # Mate on the hundredth half-move wins all the same.
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
         if ply >= MAX_PLY:
-            return evaluate(self.position)
+            return self.line.evaluate(ply)
         return NO_SCORE
 
     @cython.cfunc

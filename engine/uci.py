@@ -21,10 +21,12 @@ from engine.facade import (
     Engine,
     InvalidFen,
     InvalidMove,
+    InvalidNet,
     Limits,
     SearchReport,
     Thinking,
-    build_mode,
+    default_choice,
+    describe_build,
     divide,
     evaluation,
 )
@@ -104,7 +106,7 @@ class Uci:
             self._say(f"info string heard {' '.join(words)[:200]!r}")
         try:
             command(words[1:])
-        except (UciError, InvalidFen, InvalidMove, MemoryError) as error:
+        except (UciError, InvalidFen, InvalidMove, InvalidNet, MemoryError) as error:
             self._say(f"info string error: {error}")
 
     def _say(self, text: str) -> None:
@@ -126,7 +128,8 @@ class Uci:
         self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
         self._say("option name UCI_Chess960 type check default false")
         self._say("option name UCI_AnalyseMode type check default false")
-        self._say(f"info string engine runs {build_mode()}")
+        self._say(f"option name EvalFile type string default {default_choice()}")
+        self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
         self._say("uciok")
 
     def _new_game(self, words: list[str]) -> None:
@@ -177,6 +180,9 @@ class Uci:
                 self._chess960 = _switch(name, value)
             case "uci_analysemode":
                 self._engine.analyse_mode = _switch(name, value)
+            case "evalfile":
+                self._engine.set_evaluation(value)
+                self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
             case _:
                 raise UciError(f"unknown option {name[:40]!r}; `uci` lists the known ones")
 
@@ -241,6 +247,10 @@ class Uci:
         for name, (white_midgame, white_endgame, black_midgame, black_endgame) in parts.terms.items():
             self._say(f"{name:<15}{white_midgame:>9}{white_endgame:>6}{black_midgame:>10}{black_endgame:>6}")
         self._say(f"phase {parts.phase}/{parts.full_phase}, evaluation {parts.score_cp / 100:+.2f} (White's view)")
+        score_cp = self._engine.network_score_cp(self._board)
+        if score_cp is not None:
+            what_plays = self._engine.describe_evaluation()
+            self._say(f"but {what_plays} plays, evaluation {score_cp / 100:+.2f} (White's view)")
 
     def _perft(self, depth: int) -> None:
         counts = divide(self._board.position, depth)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from queue import Empty, SimpleQueue
 from typing import IO, Final
 
-from engine.facade import Limits, build_mode
+from engine.facade import Limits, describe_build
 from lichessbot.api import Access, Api
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.errors import ApiError
@@ -94,7 +94,7 @@ class Check:
         elif isinstance(report, BestMove):
             self._say(
                 "ok",
-                f"the engine ({build_mode()}) plays {report.move} after {seconds:.1f} s: "
+                f"the engine ({describe_build()}) plays {report.move} after {seconds:.1f} s: "
                 f"depth {report.summary.depth}, {report.summary.nodes} nodes",
             )
 

@@ -12,14 +12,14 @@ ROOT = Path(__file__).parent.parent
 # Rows from the bottom up; a room may import rooms of the rows above its own line, never of its own.
 ROWS = {
     "engine": (
-        ("_build", "bitboard", "memory", "net_file", "params", "pieces", "score", "tuned"),
+        ("_build", "bitboard", "memory", "net_file", "params", "pieces", "processor", "score", "tuned"),
         ("attacks", "move", "zobrist", "weights"),
         ("piece_square", "kpk"),
         ("position",),
-        ("fen", "movegen", "pawns", "records"),
+        ("fen", "movegen", "network", "pawns", "records"),
         ("perft", "endings", "see"),
         ("evaluate",),
-        ("transposition", "history", "clock", "board", "tuning"),
+        ("transposition", "history", "clock", "board", "eval_file", "tuning"),
         ("ordering", "pruning", "notation", "polyglot", "meter", "line"),
         ("quiescence",),
         ("search",),

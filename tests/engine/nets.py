@@ -19,6 +19,24 @@ def random_net(seed: int, hidden: int, buckets: int) -> Net:
     )
 
 
+def material_net() -> Net:
+    """A network that counts material, about 100 cp a pawn, 950 the queen; what a bare minimum of sense needs.
+
+    A hidden value is the middle of its range plus what we have and minus what they have, (m + d)^2; the other view
+    has (m - d)^2, and the difference of the two is 4md, linear in d.
+    """
+    hidden, middle = 32, 127
+    worth = (3, 9, 10, 15, 28, 0)
+    rows = [sign * worth[kind] for sign in (1, -1) for kind in range(6) for _ in range(64)]
+    return Net(
+        name="material",
+        feature_weights=array("h", (value for value in rows for _ in range(hidden))),
+        feature_bias=array("h", [middle] * hidden),
+        output_weights=array("h", [21] * hidden + [-21] * hidden),
+        output_bias=array("i", [0]),
+    )
+
+
 def slow_score(net: Net, board: Sequence[int], black_to_move: bool) -> int:
     """Centipawns for the side to move. `board` holds 64 pieces from a1 on: 0-5 White's, 6-11 Black's, 12 none."""
     men = [(piece // 6, piece % 6, square) for square, piece in enumerate(board) if piece < 12]

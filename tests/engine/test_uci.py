@@ -12,7 +12,7 @@ import chess
 import chess.engine
 import pytest
 
-from engine.facade import build_mode
+from engine.facade import Engine, describe_build
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
 
@@ -100,10 +100,11 @@ def test_castling_is_spelt_as_the_option_says(session: Session, chess960: str, c
 def test_the_greeting_names_engine_build_and_options() -> None:
     lines = converse("uci", "quit")
     assert lines[0] == f"id name lichessbot-engine {version('lichessbot')}"
-    assert f"info string engine runs {build_mode()}" in lines
+    assert f"info string engine runs {describe_build()}; evaluation: {Engine().describe_evaluation()}" in lines
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_AnalyseMode",
+        "option name EvalFile",
     ]
     assert lines[-1] == "uciok"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from engine.facade import describe_build
 from lichessbot.rehearsal.challenges import Terms
 from lichessbot.rehearsal.clock import RealTime
 from lichessbot.rehearsal.server import RehearsalServer
@@ -433,7 +434,7 @@ def test_check_says_that_all_is_well_and_what_would_happen(arena: Arena) -> None
     assert "ready to play" in done.stdout
     assert "the token of testbot is valid and has all scopes" in done.stdout
     assert "TestBot is a BOT account" in done.stdout
-    assert "the engine (compiled) plays" in done.stdout or "the engine (plain) plays" in done.stdout
+    assert f"the engine ({describe_build()}) plays" in done.stdout
     assert "would play up to 4 games at once" in done.stdout
 
 
