@@ -22,8 +22,8 @@ from tests.fakes.arena import Arena, SlowOpponent, judge
 # Kings behind blocked pawns: nobody can win, and eight pieces are few.
 BLOCKED = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1"
 HOPELESS = "4k3/8/8/8/3q4/8/5PPP/7K w - - 0 1"
-# A rook gives check on h8, which has one answer; later there are two.
-ONE_REPLY = "k7/8/2K5/5p2/8/8/8/7R w - - 0 1"
+# A rook gives check on e8, to which there is one answer: that one needs no thinking, later ones do.
+ONE_REPLY = "7k/6pp/8/8/8/7P/5rP1/4R2K w - - 0 1"
 READY_TO_DRAW = {"offer_draw_enabled": True, "offer_draw_score": 2000, "offer_draw_moves": 2}
 # A player who is not there can be claimed against after a second.
 QUICK = Timing(tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_wait_floor_s=1.0, claim_clock_margin_s=0.1)
@@ -228,13 +228,13 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
     configure(arena, engine={"depth": None, "move_time_ms": 5000}, max_takebacks_accepted=1)
     arena.start()
     human = Person(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
-    human.plays("h1h8")
-    arena.server.call(lambda: human.table.play(Color.WHITE, "h8g8"))
+    human.plays("e1e8")
+    arena.server.call(lambda: human.table.play(Color.WHITE, "e8e7"))
     human.asks_back()
     human.hears("Takeback accepted")
     assert human.game.ply == 2
-    human.plays("h8f8")
-    assert human.game.moves[:3] == ["h1h8", "a8a7", "h8f8"]
+    arena.server.call(lambda: human.table.play(Color.WHITE, "e8e6"))
+    assert human.game.moves == ["e1e8", "f2f8", "e8e6"]
     human.leaves_the_game()
 
 
