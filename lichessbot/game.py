@@ -307,13 +307,19 @@ class Game:
         if thought is None or thought.search.search_id != best.search_id:
             return
         try:
-            command = SendMove(self.game_id, len(self._moves) + 1, self._board.normalise(best.move or ""))
+            move = self._board.normalise(best.move or "")
         except InvalidMove as error:
             yield from self._replace_engine(thought, str(error), now)
             return
+        self._verdict.note(len(self._moves), best.summary.score)
+        yield from self._owe(move, now)
+
+    def _owe(self, move: str, now: float) -> Iterator[Action]:
+        """The legal move to play was found: it is owed, unless the game is given up."""
         self._thought = None
+        command = SendMove(self.game_id, len(self._moves) + 1, move)
         holds_back = self._rereading or self._takebacks.held_until is not None
-        match self._judge(command, best.summary.score, now):
+        match self._judge(move, now):
             case Judgement.DRAW:
                 command = replace(command, offering_draw=True)
                 yield Remember(Deed.DRAW_OFFER)
@@ -327,13 +333,12 @@ class Game:
         else:
             yield from self._owed.send(now)
 
-    def _judge(self, command: SendMove, score: str, now: float) -> Judgement:
+    def _judge(self, move: str, now: float) -> Judgement:
         """What the scores say about playing on."""
         assert self._full is not None, "only a game that was read is thought about"
         assert self._clock is not None, "the same"
-        self._verdict.note(len(self._moves), score)
         opponent = self._full.player(self._clock.colour.other)
-        return self._verdict.judge(Situation.of(self._board, command.move, self._clock, opponent, now))
+        return self._verdict.judge(Situation.of(self._board, move, self._clock, opponent, now))
 
     def _hurry_engine(self, thought: _Thought, now: float) -> Iterator[Action]:
         """The engine used up its time: it is told to stop once, and then it is hung."""

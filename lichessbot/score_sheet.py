@@ -31,7 +31,8 @@ class ScoreSheet:
         self._full: GameFull | None = None
         self._moves: tuple[str, ...] = ()
         self._clocks_s: dict[int, int] = {}
-        self._evals: dict[int, str] = {}
+        self._evals: dict[int, tuple[tuple[str, ...], str]] = {}
+        """For each ply what was thought of it, and after which moves: others may have come instead."""
         self._asked: Search | None = None
 
     def ask(self, search: Search) -> None:
@@ -73,14 +74,17 @@ class ScoreSheet:
             board,
             _result(over),
             [self._clocks_s.get(ply) for ply in plies],
-            [self._evals.get(ply) for ply in plies],
+            [self._eval(ply, board.moves) for ply in plies],
         )
+
+    def _eval(self, ply: int, moves: list[str]) -> str | None:
+        before, text = self._evals.get(ply, ((), ""))
+        return text if text and before == tuple(moves[:ply]) else None
 
     def _read(self, full: GameFull, state: GameState) -> None:
         self._moves = tuple(state.moves.split())
         last = len(self._moves) - 1
         self._clocks_s = {ply: it for ply, it in self._clocks_s.items() if ply <= last}
-        self._evals = {ply: it for ply, it in self._evals.items() if ply <= last}
         if full.clock is not None and last >= 0:
             white_moved = (last % 2 == 0) == (_first_to_move(full) is Colour.WHITE)
             self._clocks_s.setdefault(last, (state.wtime if white_moved else state.btime) // 1000)
@@ -88,9 +92,9 @@ class ScoreSheet:
     def _note(self, asked: Search, summary: SearchSummary) -> None:
         ply = len(asked.moves)
         we_are_white = self._full is not None and (ply % 2 == 0) == (_first_to_move(self._full) is Colour.WHITE)
-        text = _eval(summary.score, white=we_are_white)
+        text = _as_white_sees_it(summary.score, white=we_are_white)
         if text is not None:
-            self._evals[ply] = f"{text},{summary.depth}"
+            self._evals[ply] = asked.moves, f"{text},{summary.depth}"
 
 
 def _headers(full: GameFull, over: GameOver, site: str) -> dict[str, str]:
@@ -134,7 +138,7 @@ def _first_to_move(full: GameFull) -> Colour:
     return Colour.BLACK if fields[1:2] == ["b"] else Colour.WHITE
 
 
-def _eval(score: str, *, white: bool) -> str | None:
+def _as_white_sees_it(score: str, *, white: bool) -> str | None:
     """A UCI score of the position before our move as White sees the position after it; None if there is none."""
     score_cp = centipawns(score)
     if score_cp is None:

@@ -127,12 +127,28 @@ def test_an_answer_to_another_search_is_not_written_down() -> None:
 def test_what_was_taken_back_is_crossed_out() -> None:
     sheet = Sheet()
     sheet.full("")
-    sheet.think("", "cp 31")
     sheet.state("e2e4", 179, 180)
     sheet.full("", 180, 180)
     sheet.state("d2d4", 100, 180)
     (node,) = sheet.read().mainline()
-    assert (node.san(), node.clock(), node.eval()) == ("d4", 100, None)
+    assert (node.san(), node.clock()) == ("d4", 100)
+
+
+def test_a_state_that_tells_of_an_offer_crosses_nothing_out() -> None:
+    sheet = Sheet()
+    sheet.full("")
+    sheet.think("", "cp 31")
+    sheet.state("", 180, 180)
+    sheet.state("e2e4", 180, 180)
+    assert next(iter(sheet.read().mainline())).eval() is not None
+
+
+def test_what_was_thought_of_another_reply_is_not_written_down() -> None:
+    sheet = Sheet(white=False)
+    sheet.full("")
+    sheet.think("e2e4", "cp 31")
+    sheet.state("d2d4 e7e5", 180, 180)
+    assert [node.eval() for node in sheet.read().mainline()] == [None, None]
 
 
 @pytest.mark.parametrize(
