@@ -18,7 +18,7 @@ Rooms, each importing only from the rows above its own:
     site                                        everything Lichess does, on one event loop
     house · routes · ledger · pranks            the players of the house, HTTP, what faults cost, what people do
     obstacles · server                          what stands before the API, the serving thread
-    cruelty                                     all the faults for one bot, put together
+    cruelty · company                           all the faults for one bot, what opponents do beside moving
     match                                       a series of games
     options · display                           what can be asked for, what a person sees of the games
     report                                      what a person reads of the faults

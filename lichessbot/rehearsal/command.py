@@ -22,6 +22,7 @@ from rich.console import Console
 
 from engine.facade import build_mode
 from lichessbot.rehearsal.accounts import Account
+from lichessbot.rehearsal.company import Company
 from lichessbot.rehearsal.cruelty import Cruelty
 from lichessbot.rehearsal.daemon import Daemon, Terms
 from lichessbot.rehearsal.display import (
@@ -166,7 +167,7 @@ class _Rehearsal:
             created_at_ms=wall_ms(),
             title=BOT_TITLE,
             bio="Rehearses before it goes on stage.",
-            allows_takebacks=False,
+            allows_takebacks=plan.company > 0,
         )
         site.accounts.add(bot)
         house = House(site)
@@ -175,6 +176,8 @@ class _Rehearsal:
         assert grant is not None
         cruelty = Cruelty(site, bot, grant, faults)
         match = Match(site, house, bot, plan, cruelty, self._display.say)
+        if plan.company:
+            Company(site, bot, cruelty.mischief, plan.company, plan.seed)
 
         def on(happening: Happening) -> None:
             if isinstance(happening, EventStreamOpened) and happening.account is bot:

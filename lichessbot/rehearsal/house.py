@@ -73,6 +73,8 @@ class House:
         mind = self._mind(game, game.turn)
         if mind is None or mind in self._busy or game.is_over or game.threefold_pending:
             return
+        if table.is_left_by(game.turn):
+            return
         self._busy.add(mind)
         task = asyncio.get_running_loop().create_task(self._move(table, mind))
         self._thinking.add(task)
@@ -102,7 +104,7 @@ class House:
             move = await loop.run_in_executor(self._threads, mind.choose, game.board(), _clocks(game))
         finally:
             self._busy.discard(mind)
-        if game.moves == moves and not game.is_over and not game.threefold_pending:
+        if game.moves == moves and not game.is_over and not game.threefold_pending and not table.is_left_by(color):
             table.play(color, move)
         else:
             self._move_if_on_turn(table)        # the game went on meanwhile: a takeback, or its end

@@ -56,6 +56,8 @@ class Plan:
     opponent: OpponentKind
     depth: int
     seed: int
+    company: float = 0.0        # how probably opponents talk, offer or ask for something after a move
+    may_resign: bool = False    # the bot is configured to
 
 
 class Outcome(StrEnum):
@@ -267,7 +269,7 @@ class Match:
             table.abort()
 
     def _on_end(self, bout: Bout, game: Game) -> None:
-        outcome, reason = judge(game, bout.bot_color)
+        outcome, reason = judge(game, bout.bot_color, may_resign=self.plan.may_resign)
         savable = self._ledger.close(game, lost=outcome is Outcome.FAILED)
         if not savable:
             outcome, reason = Outcome.EXCUSED, f"{reason}, no client could have moved in time"
@@ -291,14 +293,14 @@ class Match:
             bout.timer = None
 
 
-def judge(game: Game, bot_color: Color) -> tuple[Outcome, str]:
+def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Outcome, str]:
     """How an ended game came out for the side `bot_color`, and why.
 
-    Flagging, staying away, aborting and resigning are failures: no rehearsal asks a bot for them.
+    Flagging, staying away and aborting are failures, and so is resigning unless the bot `may_resign`.
     """
     reason = game.status.wire_name
     missed_its_turn = game.status in (Status.OUT_OF_TIME, Status.TIMEOUT) and game.turn is bot_color
-    resigned = game.status is Status.RESIGN and game.winner is not bot_color
+    resigned = game.status is Status.RESIGN and game.winner is not bot_color and not may_resign
     if game.status is Status.ABORTED or missed_its_turn or resigned:
         return Outcome.FAILED, reason
     if game.winner is None:

@@ -60,6 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--chaos", type=_chance, metavar="P",
         help="every opportunity for a fault is taken with this probability; without it each fault strikes once",
     )
+    parser.add_argument(
+        "--company", type=_chance, metavar="P",
+        help="after every move opponents talk, offer draws or want moves back with this probability; some go away",
+    )
     parser.add_argument("--ledger", type=_new_file, metavar="FILE", help="write what every fault cost there")
     parser.add_argument(
         "--time-scale", type=_scale, default=1.0, metavar="X",
@@ -79,7 +83,16 @@ def match_plan(args: argparse.Namespace) -> Plan:
         opponent=args.opponent,
         depth=args.depth,
         seed=args.seed,
+        company=args.company or 0.0,
+        may_resign=_resigns(args.config),
     )
+
+
+def _resigns(config: object) -> bool:
+    """Whether a configuration lets the bot resign, so that it is not blamed for it."""
+    for key in ("engine", "draw_or_resign", "resign_enabled"):
+        config = config.get(key) if isinstance(config, Mapping) else None
+    return config is True
 
 
 def refuse_nonsense(args: argparse.Namespace) -> None:

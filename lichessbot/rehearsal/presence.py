@@ -43,6 +43,10 @@ class Presence:
         """The connection of `color` ended; it counts as absence only after a short lapse."""
         self._away_since_ms[color] = now_ms + 1000 * self._timing.presence_lapse_s
 
+    def is_away(self, color: Color) -> bool:
+        """Whether `color` has left, however lately."""
+        return color in self._away_since_ms
+
     def is_claimable(self, leaver: Color, game: Game, now_ms: int) -> bool:
         """Whether `leaver` has been away long enough to lose by it."""
         return self._away_ms(leaver, now_ms) >= self._wait_ms(leaver, game)

@@ -58,6 +58,14 @@ class Table:
     def end_streams(self) -> None:
         self._streams.end_all()
 
+    def leave(self, color: Color) -> None:
+        """A player of the house, who needs no stream, stands up and does not come back."""
+        if not self.is_left_by(color):
+            self._presence.leave(color, monotonic_ms())
+
+    def is_left_by(self, color: Color) -> bool:
+        return self._presence.is_away(color)
+
     # Commands of the players (contract 3.3).
 
     def play(self, color: Color, uci: str, *, offering_draw: bool | None = None) -> None:

@@ -3,18 +3,23 @@
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.facade import InvalidFen, InvalidMove
 from lichessbot import events
 from lichessbot.actions import GameOver, Think
-from lichessbot.config import Config
+from lichessbot.config import LONGEST_CHAT_LINE, Config, GreetingConfig
+from lichessbot.conversation import Conversation
 from lichessbot.errors import UnreadableLine
-from lichessbot.game import Game
-from lichessbot.messages import Abort, BestMove, Resign, SendMove, StreamEvent, StreamOpened
+from lichessbot.game import NOTHING_DONE, Game
+from lichessbot.messages import Abort, BestMove, Resign, Say, SendMove, StreamEvent, StreamOpened
+from lichessbot.score_sheet import ScoreSheet
+from lichessbot.vocabulary import GameStatus
 from lichessbot.waits import Waits
 
 DATA = Path(__file__).parents[1] / "data" / "lichess"
@@ -22,6 +27,7 @@ QUICK = 4_000
 LONG = 1_000_000
 TRUE_MOVES = "e2e4 e7e5"
 OUR_MOVE = "g1f3"
+GREETING = GreetingConfig(hello="{me} {opponent}", hello_spectators="{opponent}")
 
 JUNK: tuple[Any, ...] = (
     None, True, False, 0, -1, 7, 2**31, 2**63, 10**400, -0.5, 1e308, float("nan"), float("inf"), "", "a", "\0",
@@ -120,6 +126,8 @@ class Victim:
 
     def __init__(self, chance: random.Random) -> None:
         self.game = Game("abcd1234", "testbot", Config(), Waits())
+        self.talk = Conversation("abcd1234", "testbot", GREETING, Waits(), NOTHING_DONE, lambda: "Aleph")
+        self.sheet = ScoreSheet("https://lichess.org", "testbot")
         self.chance = chance
         self.now = 1000.0
         self.search_id = 0
@@ -128,6 +136,10 @@ class Victim:
 
     def hear(self, report: Any) -> None:
         self.now += self.chance.random() / 100
+        self.sheet.hear(report)
+        self.note(report)
+        for said in self.talk.hear(report, self.now):
+            assert not isinstance(said, Say) or 0 < len(said.text) <= LONGEST_CHAT_LINE
         for action in [*self.game.handle(report, self.now), *self.game.tick(self.now)]:
             match action:
                 case Think(search):
@@ -138,6 +150,12 @@ class Victim:
                     self.over = action
                 case Resign() | Abort():
                     raise AssertionError(f"{action} because of what a stream said")
+
+    def note(self, report: Any) -> None:
+        """The record can be asked for at any time: it is there, or there is a reason why not."""
+        if self.chance.random() < 0.1:
+            with suppress(InvalidFen, InvalidMove):
+                self.sheet.pgn(GameOver(GameStatus.DRAW, None, 0))
 
     def hear_line(self, line: bytes) -> bool:
         """A line of the stream, as far as it can be read; True if it says that the game is over."""
@@ -161,7 +179,7 @@ def true_lines() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "black": {"id": "ferdinand", "name": "Ferdinand", "rating": 1500}, "initialFen": "startpos",
         "clock": {"initial": 60_000, "increment": 0}, "state": state,
     }
-    chat = {"type": "chatLine", "room": "player", "username": "ferdinand", "text": "hi"}
+    chat = {"type": "chatLine", "room": "player", "username": "ferdinand", "text": "!eval"}
     return full, [full, state, chat, {"type": "opponentGone", "gone": True, "claimWinInSeconds": 10}]
 
 

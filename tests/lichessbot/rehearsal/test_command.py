@@ -235,6 +235,23 @@ def test_faults_and_chaos_settle_the_plan() -> None:
     assert match_plan(arguments()).clock.limit_s < match_plan(arguments("--chaos", "0.2")).clock.limit_s
 
 
+@pytest.mark.parametrize(
+    ("settings", "may_resign"),
+    [
+        ("engine: {draw_or_resign: {resign_enabled: true}}", True),
+        ("engine: {draw_or_resign: {resign_enabled: false}}", False),
+        ("engine: 3", False),
+    ],
+)
+def test_a_bot_that_is_configured_to_resign_is_not_blamed_for_it(
+    tmp_path: Path, settings: str, may_resign: bool
+) -> None:
+    file = tmp_path / "config.yml"
+    file.write_text(settings)
+    assert match_plan(arguments("--config", str(file))).may_resign is may_resign
+    assert not match_plan(arguments()).may_resign
+
+
 def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
     client = Client(

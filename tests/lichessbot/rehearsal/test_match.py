@@ -233,10 +233,11 @@ def test_our_absence_is_a_failure() -> None:
     assert judge(left, WHITE) == (Outcome.WON, "timeout")
 
 
-def test_our_resignation_is_a_failure() -> None:
+def test_our_resignation_is_a_failure_unless_we_may() -> None:
     resigned = game("e2e4 e7e5")
     resigned.resign(WHITE, 0)
     assert judge(resigned, WHITE) == (Outcome.FAILED, "resign")
+    assert judge(resigned, WHITE, may_resign=True) == (Outcome.LOST, "resign")
     assert judge(resigned, BLACK) == (Outcome.WON, "resign")
 
 
