@@ -127,4 +127,17 @@ def intentions(config: Config) -> Iterator[str]:
     limit = ", ".join(filter(None, limits)) or "what its clock allows"
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
+    yield _manners(config)
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"
+
+
+def _manners(config: Config) -> str:
+    """What is agreed to and kept beside the moves."""
+    rules = config.engine.draw_or_resign
+    deeds = (
+        "offer and accept draws" if rules.offer_draw_enabled else "",
+        "resign lost games" if rules.resign_enabled else "",
+        f"grant up to {config.max_takebacks_accepted} takebacks in a game" if config.max_takebacks_accepted else "",
+        f"keep finished games in {config.pgn_directory}" if config.pgn_directory else "",
+    )
+    return "would " + (", ".join(filter(None, deeds)) or "neither agree to draws or takebacks nor resign")

@@ -95,10 +95,10 @@ class GameClock:
     def opponent_hurry_s(self, now: float) -> float:
         """What is left to an opponent who has less than we and no increment; endless for any other. On our turn."""
         white = self.colour is Colour.WHITE
-        theirs_s = (self.state.btime if white else self.state.wtime) / 1000
+        theirs_ms = self.state.btime if white else self.state.wtime
         increment_ms = self.state.binc if white else self.state.winc
-        in_a_hurry = self.timed and increment_ms == 0 and theirs_s < self.remaining_s(now)
-        return theirs_s if in_a_hurry else math.inf
+        in_a_hurry = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
+        return theirs_ms / 1000 if in_a_hurry else math.inf
 
     def patience_s(self, limits: Limits, waits: Waits, now: float) -> float:
         """How long the engine may think under `limits` before it is told to stop."""

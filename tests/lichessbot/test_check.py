@@ -1,0 +1,30 @@
+"""What `lichessbot check` says the daemon would do."""
+
+from typing import Any
+
+import pytest
+
+from lichessbot.check import intentions
+from lichessbot.config import Config
+
+NOTHING = "would neither agree to draws or takebacks nor resign"
+ALL: dict[str, Any] = {
+    "engine": {"draw_or_resign": {"offer_draw_enabled": True, "resign_enabled": True}},
+    "max_takebacks_accepted": 2,
+    "pgn_directory": "/var/games",
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, NOTHING),
+        (
+            ALL,
+            "would offer and accept draws, resign lost games, grant up to 2 takebacks in a game, "
+            "keep finished games in /var/games",
+        ),
+    ],
+)
+def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
+    assert sentence in list(intentions(Config.model_validate(settings)))
