@@ -1,32 +1,64 @@
-"""Whether to accept a challenge: event, config and free slots in, decision out.
+"""Whether to accept a challenge: event, config and circumstances in, decision with its reason out.
 
-Pure. The checks stand in the order that tells the challenger most, with the reasons Lichess
-translates: who they are, the clock, the variant, the mode, and only then that we are busy.
+Pure. The checks stand in the order that tells the challenger most, with the reasons Lichess translates: first what
+they can mend (who they are, the clock, the variant, the mode), then what they cannot (rating, lists), and last that
+we are busy. Every decision names the rule behind it, for the log, the records and `lichessbot explain`.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
 from engine.facade import Board, InvalidFen
-from lichessbot.config import ChallengeConfig
+from lichessbot.config import ChallengeConfig, Rules
 from lichessbot.events import Challenge, ChallengeReceived
-from lichessbot.vocabulary import DeclineReason, Mode, Variant
+from lichessbot.occupancy import Guest, Occupancy, slots_for
+from lichessbot.vocabulary import DeclineReason, Mode, Speed, Variant
 
 _OPEN_STATUS: Final = "created"
 _UNFAIR_RULE: Final = "noAbort"
+# What a game lasts, both players together: a rule of thumb that operators know from other bots.
+_SECONDS_PER_BASE_SECOND: Final = 1.33
+_SECONDS_PER_INCREMENT_SECOND: Final = 105
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a decision depends on beside the challenge and the config."""
+
+    our_id: str
+    occupancy: Occupancy = field(default_factory=Occupancy)
+    recent: int = 0
+    """Challenges of this challenger that were accepted within `recent_bot_challenge_age`."""
+    listed_on: str | None = None
+    """The address of the online block list that names the challenger."""
+    stopping: bool = False
 
 
 @dataclass(frozen=True)
 class Accept:
-    pass
+    """`rule` is `key = value`; `because` says it in words."""
+
+    rule: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Wait:
+    """It would be accepted if there were a slot."""
+
+    rule: str
+    because: str
 
 
 @dataclass(frozen=True)
 class Decline:
-    """`because` is for our own log; the challenger sees `reason`."""
+    """The challenger sees `reason`; `rule` and `because` are for our own log and records."""
 
     reason: DeclineReason
+    rule: str
     because: str
 
 
@@ -37,81 +69,265 @@ class Ignore:
     because: str
 
 
-Decision = Accept | Decline | Ignore
-_Check = Callable[[Challenge, ChallengeConfig], Decline | None]
+Decision = Accept | Wait | Decline | Ignore
 
 
-def decide(received: ChallengeReceived, config: ChallengeConfig, our_id: str, free_slots: int) -> Decision:
-    """What to answer. `free_slots`: games that may still begin, 0 while the daemon is stopping."""
+@dataclass(frozen=True)
+class _Case:
+    """One challenge under the rules that count for its challenger."""
+
+    challenge: Challenge
+    config: ChallengeConfig
+    rules: Rules
+    now: Circumstances
+    bot_api: bool
+
+    def decline(self, reason: DeclineReason, key: str, because: str) -> Decline:
+        return Decline(reason, self.config.cited(key, is_bot=self.challenge.from_bot), because)
+
+
+_Check = Callable[[_Case], Decline | None]
+
+
+def guest_of(challenge: Challenge) -> Guest:
+    """The challenger as he would sit at the board."""
+    user = challenge.challenger
+    return Guest(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
+
+
+def decide(received: ChallengeReceived, config: ChallengeConfig, now: Circumstances) -> Decision:
+    """What to answer."""
     challenge = received.challenge
-    if challenge.challenger is not None and challenge.challenger.id == our_id:
+    if challenge.challenger is not None and challenge.challenger.id == now.our_id:
         return Ignore("our own challenge")
     if challenge.status != _OPEN_STATUS:
         return Ignore(f"its status is {challenge.status}")
-    objections = (check(challenge, config) for check in _CHECKS)
-    first = next((objection for objection in objections if objection), None)
-    if first is not None:
-        return first
-    if free_slots <= 0:
-        return Decline(DeclineReason.LATER, "no free slot")
-    if not received.compat.bot:
-        return Decline(DeclineReason.GENERIC, "Lichess says that bots cannot play it")
-    return Accept()
+    rules = config.rules_for(is_bot=challenge.from_bot)
+    case = _Case(challenge, config, rules, now, received.compat.bot)
+    objections = (check(case) for check in _CHECKS)
+    return next((objection for objection in objections if objection), None) or _seat(case)
 
 
-def _challenger(challenge: Challenge, config: ChallengeConfig) -> Decline | None:
-    is_bot = challenge.challenger is not None and challenge.challenger.is_bot
+def _seat(case: _Case) -> Accept | Wait:
+    """Nothing is wrong with it: is there a slot?"""
+    config, occupancy, is_bot = case.config, case.now.occupancy, case.challenge.from_bot
+    if case.challenge.time_control.clock is None:
+        rule = config.cited("max_correspondence_games", is_bot=is_bot)
+        return Accept(rule, f"it keeps every rule, and {occupancy.correspondence_games} such games run")
+    free = occupancy.free_slots(config, for_bot=is_bot)
+    if free > 0:
+        whose = " for bots" if is_bot and config.games_reserved_for_humans else ""
+        of = slots_for(config, is_bot=is_bot)
+        rule = config.cited("concurrency", is_bot=is_bot)
+        return Accept(rule, f"it keeps every rule, and {free} of {of} slots{whose} {'is' if free == 1 else 'are'} free")
+    if occupancy.free_slots(config, for_bot=False) > 0:
+        rule = config.cited("games_reserved_for_humans", is_bot=is_bot)
+        return Wait(rule, "every slot that bots may take is taken")
+    return Wait(config.cited("concurrency", is_bot=is_bot), "every slot is taken")
+
+
+# Who they are
+
+
+def _challenger(case: _Case) -> Decline | None:
+    config, is_bot = case.config, case.challenge.from_bot
     if is_bot and not config.accept_bot:
-        return Decline(DeclineReason.NO_BOT, "accept_bot is false")
+        return case.decline(DeclineReason.NO_BOT, "accept_bot", "bots are not accepted")
+    if is_bot and slots_for(config, is_bot=True) == 0:
+        return case.decline(DeclineReason.NO_BOT, "games_reserved_for_humans", "every slot is kept for humans")
     if not is_bot and config.only_bot:
-        return Decline(DeclineReason.ONLY_BOT, "only_bot is true")
+        return case.decline(DeclineReason.ONLY_BOT, "only_bot", "only bots are accepted")
     return None
 
 
-def _clock(challenge: Challenge, config: ChallengeConfig) -> Decline | None:
-    base, increment = challenge.time_control.limit, challenge.time_control.increment
-    if base is None or increment is None:
-        return Decline(DeclineReason.TIME_CONTROL, f"time control {challenge.time_control.type}")
-    if challenge.speed not in config.time_controls:
-        return Decline(DeclineReason.TIME_CONTROL, f"speed {challenge.speed}")
-    if base < config.min_base or increment < config.min_increment:
-        return Decline(DeclineReason.TOO_FAST, f"clock {base}+{increment}")
-    if base > config.max_base or increment > config.max_increment:
-        return Decline(DeclineReason.TOO_SLOW, f"clock {base}+{increment}")
+# The clock
+
+
+def _speed(case: _Case) -> Decline | None:
+    control, allowed = case.challenge.time_control, case.rules.time_controls
+    if case.challenge.speed in allowed or control.clock in allowed:
+        return None
+    because = f"{control} is {case.challenge.speed}, which is not among the accepted time controls"
+    return case.decline(DeclineReason.TIME_CONTROL, "time_controls", because)
+
+
+def _clock(case: _Case) -> Decline | None:
+    clock, rules = case.challenge.time_control.clock, case.rules
+    if clock is None:
+        return None
+    for key, value, what in (("base", clock.base_s, "starting clock"), ("increment", clock.increment_s, "increment")):
+        if value < getattr(rules, f"min_{key}"):
+            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"a {what} of {value} s is too short")
+        if value > getattr(rules, f"max_{key}"):
+            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"a {what} of {value} s is too long")
+    if rules.bullet_requires_increment and case.challenge.speed == Speed.BULLET and clock.increment_s == 0:
+        return case.decline(DeclineReason.TOO_FAST, "bullet_requires_increment", "it is bullet without increment")
     return None
 
 
-def _variant(challenge: Challenge, config: ChallengeConfig) -> Decline | None:
-    key = challenge.variant.key
-    if key not in config.variants:
-        return Decline(DeclineReason.VARIANT, f"variant {key}")
+def _duration(case: _Case) -> Decline | None:
+    clock, longest = case.challenge.time_control.clock, case.rules.max_estimated_game_duration
+    if longest is None or clock is None:
+        return None
+    estimate = timedelta(
+        seconds=clock.base_s * _SECONDS_PER_BASE_SECOND + clock.increment_s * _SECONDS_PER_INCREMENT_SECOND
+    )
+    if estimate <= timedelta(minutes=longest):
+        return None
+    because = f"such a game lasts about {estimate / timedelta(minutes=1):.1f} minutes"
+    return case.decline(DeclineReason.TOO_SLOW, "max_estimated_game_duration", because)
+
+
+def _days(case: _Case) -> Decline | None:
+    control, rules = case.challenge.time_control, case.rules
+    if control.clock is not None:
+        return None
+    days = control.days_per_turn
+    if days is None:
+        if rules.max_days == math.inf:
+            return None
+        return case.decline(DeclineReason.TOO_SLOW, "max_days", "a game without any time limit is too long")
+    if days < rules.min_days:
+        return case.decline(DeclineReason.TOO_FAST, "min_days", f"{days} days for a move are too short")
+    if days > rules.max_days:
+        return case.decline(DeclineReason.TOO_SLOW, "max_days", f"{days} days for a move are too long")
     return None
 
 
-def _start(challenge: Challenge, config: ChallengeConfig) -> Decline | None:
+# The game
+
+
+def _variant(case: _Case) -> Decline | None:
+    key = case.challenge.variant.key
+    if key in case.rules.variants:
+        return None
+    because = f"{key} is not among the accepted variants"
+    only_standard = case.rules.variants == (Variant.STANDARD,)
+    return case.decline(DeclineReason.STANDARD if only_standard else DeclineReason.VARIANT, "variants", because)
+
+
+def _start(case: _Case) -> Decline | None:
     """A start that our rules refuse could not be played."""
-    if challenge.initial_fen is None:
+    fen = case.challenge.initial_fen
+    if fen is None:
         return None
     try:
-        board = Board(challenge.initial_fen, chess960=challenge.variant.key != Variant.STANDARD)
+        board = Board(fen, chess960=case.challenge.variant.key != Variant.STANDARD)
     except InvalidFen as error:
-        return Decline(DeclineReason.VARIANT, str(error))
-    return None if board.legal_moves() else Decline(DeclineReason.VARIANT, "no legal move at the start")
+        return Decline(DeclineReason.VARIANT, "the rules of chess", str(error))
+    if board.legal_moves():
+        return None
+    return Decline(DeclineReason.VARIANT, "the rules of chess", "no legal move at the start")
 
 
-def _mode(challenge: Challenge, config: ChallengeConfig) -> Decline | None:
-    if challenge.rated and Mode.RATED not in config.modes:
-        return Decline(DeclineReason.CASUAL, "rated is off")
-    if not challenge.rated and Mode.CASUAL not in config.modes:
-        return Decline(DeclineReason.RATED, "casual is off")
+def _mode(case: _Case) -> Decline | None:
+    rated, modes = case.challenge.rated, case.rules.modes
+    if rated and Mode.RATED not in modes:
+        return case.decline(DeclineReason.CASUAL, "modes", "rated games are off")
+    if not rated and Mode.CASUAL not in modes:
+        return case.decline(DeclineReason.RATED, "modes", "casual games are off")
     return None
 
 
-def _rules(challenge: Challenge, config: ChallengeConfig) -> Decline | None:
+def _unfair(case: _Case) -> Decline | None:
     """Under `noAbort` a game whose opponent never moves could be ended by nobody."""
-    if _UNFAIR_RULE in challenge.rules:
-        return Decline(DeclineReason.GENERIC, f"rule {_UNFAIR_RULE}")
+    if _UNFAIR_RULE in case.challenge.rules:
+        return Decline(DeclineReason.GENERIC, "no game that nobody can end", f"the challenge carries {_UNFAIR_RULE}")
     return None
 
 
-_CHECKS: Final[tuple[_Check, ...]] = (_challenger, _clock, _variant, _start, _mode, _rules)
+def _playable(case: _Case) -> Decline | None:
+    if not case.bot_api:
+        return Decline(DeclineReason.GENERIC, "the Bot API", "Lichess says that bots cannot play it")
+    return None
+
+
+# What they cannot mend
+
+
+def _rating(case: _Case) -> Decline | None:
+    user, rules = case.challenge.challenger, case.rules
+    rating = user.rating if user else None
+    if rating is None:
+        return _unrated(case)
+    if rating < rules.min_rating:
+        return case.decline(DeclineReason.GENERIC, "min_rating", f"a rating of {rating} is too low")
+    if rating > rules.max_rating:
+        return case.decline(DeclineReason.GENERIC, "max_rating", f"a rating of {rating} is too high")
+    ours = case.challenge.destination.rating if case.challenge.destination else None
+    if rules.rating_difference is not None and ours is not None and abs(rating - ours) > rules.rating_difference:
+        because = f"a rating of {rating} is too far from ours, {ours}"
+        return case.decline(DeclineReason.GENERIC, "rating_difference", because)
+    return None
+
+
+def _unrated(case: _Case) -> Decline | None:
+    """Who has no rating, an anonymous player, keeps no bound."""
+    for key, open_bound in (("min_rating", 0), ("max_rating", 4000), ("rating_difference", None)):
+        if getattr(case.rules, key) != open_bound:
+            return case.decline(DeclineReason.GENERIC, key, "the challenger has no rating")
+    return None
+
+
+def _lists(case: _Case) -> Decline | None:
+    user_id = guest_of(case.challenge).user_id
+    if user_id in case.config.block_list:
+        return Decline(DeclineReason.GENERIC, f"challenge.block_list has {user_id}", f"{user_id} is blocked")
+    if case.now.listed_on is not None:
+        rule = f"challenge.online_block_list has {case.now.listed_on}"
+        return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
+    if case.rules.allow_list and user_id not in case.rules.allow_list:
+        name = user_id or "an anonymous player"
+        place = case.config.place("allow_list", is_bot=case.challenge.from_bot)
+        return Decline(DeclineReason.GENERIC, f"{place} lacks {name}", "only players on the list are accepted")
+    return None
+
+
+# We are busy
+
+
+def _stopping(case: _Case) -> Decline | None:
+    return Decline(DeclineReason.LATER, "a signal", "the bot is stopping") if case.now.stopping else None
+
+
+def _recent(case: _Case) -> Decline | None:
+    most, age_s = case.config.max_recent_bot_challenges, case.config.recent_bot_challenge_age
+    if not case.challenge.from_bot or most is None or case.now.recent < most:
+        return None
+    because = f"{case.now.recent} challenges of this bot were accepted in the last {age_s} s"
+    return case.decline(DeclineReason.LATER, "max_recent_bot_challenges", because)
+
+
+def _per_user(case: _Case) -> Decline | None:
+    games = case.now.occupancy.games_with(guest_of(case.challenge).user_id)
+    if games < case.rules.max_simultaneous_games_per_user:
+        return None
+    because = f"{games} {'game' if games == 1 else 'games'} with this player at the same time"
+    return case.decline(DeclineReason.LATER, "max_simultaneous_games_per_user", because)
+
+
+def _correspondence(case: _Case) -> Decline | None:
+    games = case.now.occupancy.correspondence_games
+    if case.challenge.time_control.clock is not None or games < case.config.max_correspondence_games:
+        return None
+    return case.decline(DeclineReason.LATER, "max_correspondence_games", f"{games} such games run already")
+
+
+_CHECKS: Final[tuple[_Check, ...]] = (
+    _challenger,
+    _speed,
+    _clock,
+    _duration,
+    _days,
+    _variant,
+    _start,
+    _mode,
+    _unfair,
+    _playable,
+    _rating,
+    _lists,
+    _stopping,
+    _recent,
+    _per_user,
+    _correspondence,
+)

@@ -115,7 +115,7 @@ def intentions(config: Config) -> Iterator[str]:
     welcome = who[challenge.accept_bot, challenge.only_bot]
     yield f"would accept {welcome}; {', '.join(challenge.variants)}; {' or '.join(challenge.modes)}"
     yield (
-        f"would accept {', '.join(challenge.time_controls)} with {challenge.min_base} to "
+        f"would accept {', '.join(map(str, challenge.time_controls))} with {challenge.min_base} to "
         f"{challenge.max_base} s and an increment of {challenge.min_increment} to "
         f"{challenge.max_increment} s, and decline the rest"
     )

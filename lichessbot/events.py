@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lichessbot.errors import UnreadableLine
-from lichessbot.vocabulary import Colour, GameStatus
+from lichessbot.vocabulary import Colour, ExactClock, GameStatus
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -56,6 +56,11 @@ class User(_Payload):
     def is_bot(self) -> bool:
         return self.title == BOT_TITLE
 
+    @property
+    def has_players_title(self) -> bool:
+        """A title that a person earned at the board."""
+        return bool(self.title) and not self.is_bot
+
 
 class VariantRef(_Payload):
     """Sections 4 and 5: `{key, name, ...}`; in exports it is a bare key instead."""
@@ -64,11 +69,24 @@ class VariantRef(_Payload):
 
 
 class TimeControl(_Payload):
-    """Section 3.4: clock in seconds; correspondence and unlimited games have neither field."""
+    """Section 3.4: clock in seconds; correspondence games have days instead, unlimited ones nothing."""
 
     type: str
     limit: int | None = None
     increment: int | None = None
+    days_per_turn: int | None = Field(default=None, alias="daysPerTurn")
+
+    @property
+    def clock(self) -> ExactClock | None:
+        """None in a game that may last for days."""
+        if self.limit is None or self.increment is None:
+            return None
+        return ExactClock(self.limit, self.increment)
+
+    def __str__(self) -> str:
+        if self.days_per_turn is not None:
+            return f"{self.days_per_turn} days"
+        return str(self.clock or self.type)
 
 
 class Challenge(_Payload):
@@ -83,7 +101,12 @@ class Challenge(_Payload):
     speed: str
     time_control: TimeControl = Field(alias="timeControl")
     initial_fen: str | None = Field(default=None, alias="initialFen")
+    rematch_of: Id | None = Field(default=None, alias="rematchOf")
     rules: tuple[str, ...] = ()
+
+    @property
+    def from_bot(self) -> bool:
+        return self.challenger is not None and self.challenger.is_bot
 
 
 class Compat(_Payload):
@@ -98,6 +121,11 @@ class Opponent(_Payload):
     id: str | None = None
     username: str = ""
     rating: int | None = None
+
+    @property
+    def is_bot(self) -> bool:
+        """Section 1: here the name is all that carries a title."""
+        return self.username.startswith(f"{BOT_TITLE} ")
 
 
 class StatusRef(_Payload):
@@ -151,6 +179,11 @@ class ChallengeReceived(_Payload):
 
     challenge: Challenge
     compat: Compat = Compat()
+
+    @property
+    def is_replay(self) -> bool:
+        """Told again because the stream was opened: nobody knows how old it is."""
+        return "compat" not in self.model_fields_set
 
 
 class ChallengeCanceled(_Payload):

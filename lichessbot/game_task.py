@@ -80,6 +80,7 @@ class GameTask:
     """Plays one game from `start` until it is `over`. For the main thread: an engine lives no longer than it."""
 
     def __init__(self, info: GameInfo, house: House) -> None:
+        self.info = info
         self.game_id = game_id = info.game_id
         self.over = False
         self.over_for_certain = False
@@ -129,6 +130,7 @@ class GameTask:
 
     def close(self) -> None:
         """Let go of everything at once; nothing is sent to Lichess."""
+        self._house.store.note_left(self.game_id)
         self._reader.stop()
         self._house.gate.close_game(self.game_id)
         self._close_engine()

@@ -216,6 +216,8 @@ class _HouseLane(threading.Thread):
     def send(self, command: Command) -> None:
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
         give_up_at = time.monotonic() + _patience(command, self._waits).total_seconds()
+        if isinstance(command, AcceptChallenge):
+            give_up_at = min(give_up_at, command.until)
         with self._changed:
             errand = _Errand(_urgency(command), next(self._numbers), command, backoff, give_up_at)
             self._errands.append(errand)

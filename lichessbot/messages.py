@@ -3,6 +3,7 @@
 Plain values without behaviour. `game_id` is None where the event stream or the account is meant.
 """
 
+import math
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -72,7 +73,10 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class AcceptChallenge:
+    """Not to be sent after the monotonic second `until`: the challenger has given up by then."""
+
     challenge_id: str
+    until: float = field(default=math.inf, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,15 @@ class PlayingWanted:
 
 
 @dataclass(frozen=True, slots=True)
+class ListFetched:
+    """A new version of a list of players; `etag` is the server's name for it, empty if it has none."""
+
+    address: str
+    names: frozenset[str]
+    etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """What a look at the games in progress, begun at `asked_at`, says of one: None if it is not among them."""
 
@@ -246,6 +259,7 @@ Report = (
     | StreamLost
     | StreamRefused
     | PlayingWanted
+    | ListFetched
     | Standing
     | BestMove
     | EngineDied

@@ -1,32 +1,55 @@
-"""The reception: answers challenges, once each, and keeps a slot for every one it accepted.
+"""The reception: answers challenges, once each, lets some wait, and keeps a slot for every one it accepted.
 
-For the main thread. Knows what was answered, also before a restart; whom to accept is decided by
-`challenges`, how an answer travels is the gate's work.
+For the main thread. Knows what was answered, also before a restart; whom to accept is decided by `challenges`, who
+goes first in `waiting`, and how an answer travels is the gate's work.
 """
 
 import time
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from lichessbot.challenges import Accept, Decline, Ignore, decide
+from lichessbot.challenges import Accept, Circumstances, Decline, Ignore, Wait, decide, guest_of
 from lichessbot.config import ChallengeConfig
-from lichessbot.errors import ApiError, Refused
-from lichessbot.events import ChallengeReceived, GameInfo
+from lichessbot.errors import ApiError, RateLimited, Refused
+from lichessbot.events import Challenge, ChallengeReceived, GameInfo
 from lichessbot.gate import Gate
+from lichessbot.guest_book import Answer, Entry
 from lichessbot.journal import Journal
 from lichessbot.messages import AcceptChallenge, DeclineChallenge
+from lichessbot.occupancy import Guest, Occupancy
+from lichessbot.player_lists import PlayerLists
 from lichessbot.slots import Slots
 from lichessbot.store import Store
+from lichessbot.vocabulary import DeclineReason, Mode, Speed
+from lichessbot.waiting import WaitingRoom
+from lichessbot.waits import Waits
+
+_NOT_FOUND: Final = 404
+_SETTLED: Final = "The challenge has been"
+
+
+@dataclass(frozen=True)
+class Premises:
+    """The house as it is at this moment."""
+
+    config: ChallengeConfig
+    our_id: str
+    games: Sequence[GameInfo]
+    stopping: bool = False
 
 
 class Reception:
     """Whoever challenges us comes here."""
 
-    def __init__(self, gate: Gate, store: Store, game_start: timedelta) -> None:
+    def __init__(self, gate: Gate, store: Store, waits: Waits, lists: PlayerLists) -> None:
         self._gate = gate
         self._store = store
+        self._waits = waits
+        self._lists = lists
         self._journal = Journal()
-        self._slots = Slots(game_start)
+        self._slots = Slots(waits.game_start)
+        self._waiting = WaitingRoom()
 
     def __len__(self) -> int:
         """How many games are about to start."""
@@ -34,26 +57,125 @@ class Reception:
 
     @property
     def wake_at(self) -> float | None:
-        """When `has_doubt` is to be asked."""
-        return self._slots.wake_at
+        """When `has_doubt` is to be asked, or `serve` to be called."""
+        moments = (self._slots.wake_at, self._waiting.wake_at)
+        return min((moment for moment in moments if moment is not None), default=None)
 
-    def consider(self, received: ChallengeReceived, config: ChallengeConfig, our_id: str, free_slots: int) -> None:
-        """Answer a challenge, unless it was answered before or is not for us to answer."""
+    @property
+    def has_waiting(self) -> bool:
+        """Whether `serve` has something to do."""
+        return len(self._waiting) > 0
+
+    # Challenges
+
+    def consider(self, received: ChallengeReceived, received_at: float, premises: Premises) -> None:
+        """Answer a challenge or let it wait, unless it was answered before or is not for us to answer."""
         challenge = received.challenge
-        if self._store.answered(challenge.id):
+        if self._store.answered(challenge.id) or challenge.id in self._waiting:
             return
-        challenger = challenge.challenger.id if challenge.challenger else "anonymous"
-        facts = {"challenge": challenge.id, "challenger": challenger, "speed": challenge.speed}
-        match decide(received, config, our_id, free_slots):
+        decision = decide(received, premises.config, self._circumstances(challenge, premises))
+        if isinstance(decision, Ignore):
+            self._journal.debug("challenge.ignore", **_facts(challenge), because=decision.because)
+            return
+        for older in self._waiting.drop_replaced(challenge):
+            self._close(older.id, Answer.REPLACED, f"by {challenge.id}")
+        self._store.note_challenge(_entry(challenge))
+        match decision:
             case Accept():
-                self._journal.info("challenge.accept", **facts)
-                self._slots.keep(challenge.id)
-                self._answer(AcceptChallenge(challenge.id))
-            case Decline(reason, because):
-                self._journal.info("challenge.decline", **facts, reason=reason, because=because)
-                self._answer(DeclineChallenge(challenge.id, reason))
-            case Ignore(because):
-                self._journal.debug("challenge.ignore", **facts, because=because)
+                self._accept(challenge, decision, received_at)
+            case Decline():
+                self._decline(challenge, decision)
+            case Wait() if received.is_replay:
+                because = f"{decision.because}, and nobody knows how long it has waited"
+                self._decline(challenge, Decline(DeclineReason.LATER, decision.rule, because))
+            case Wait():
+                self._wait(received, decision, received_at, premises.config)
+
+    def serve(self, premises: Premises) -> None:
+        """Give the free slots to those who wait, and send away those who waited in vain."""
+        now = time.monotonic()
+        for received in self._waiting.drop_expired(now):
+            waited_s = self._waits.challenge_wait.total_seconds()
+            self._send_away(received, premises, f"no slot became free within {waited_s:g} s")
+        for received in self._waiting.in_order(premises.config):
+            challenge = received.challenge
+            decision = decide(received, premises.config, self._circumstances(challenge, premises))
+            if not isinstance(decision, Wait):
+                self._waiting.drop(challenge.id)
+            match decision:
+                case Accept():
+                    self._accept(challenge, decision, now)
+                case Decline():
+                    self._decline(challenge, decision)
+
+    def canceled(self, challenge: Challenge) -> None:
+        """The challenger took it back, or we ours."""
+        waited = self._waiting.drop(challenge.id)
+        self._journal.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
+        if waited:
+            self._close(challenge.id, Answer.CANCELED, "by the challenger")
+
+    def _circumstances(self, challenge: Challenge, premises: Premises) -> Circumstances:
+        age_s = premises.config.recent_bot_challenge_age or 0
+        book, challenger = self._store.guest_book, guest_of(challenge).user_id
+        return Circumstances(
+            our_id=premises.our_id,
+            occupancy=Occupancy.of((*self._slots.guests, *self._playing(premises.games))),
+            recent=book.accepted_since(challenger, time.time() - age_s),
+            listed_on=self._lists.naming(challenger, premises.config.online_block_list),
+            stopping=premises.stopping,
+        )
+
+    def _playing(self, games: Sequence[GameInfo]) -> Iterator[Guest]:
+        """A challenge tells more of its player than the game it became."""
+        for info in games:
+            entry = self._store.guest_book[info.game_id]
+            has_clock = info.speed != Speed.CORRESPONDENCE
+            yield entry.guest if entry else Guest(info.opponent.id or "", info.opponent.is_bot, has_clock)
+
+    def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
+        self._journal.info("challenge.accept", **_facts(challenge), rule=decision.rule)
+        self._slots.keep(challenge.id, guest_of(challenge))
+        self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
+        until = since + self._waits.house_patience.total_seconds()
+        self._answer(AcceptChallenge(challenge.id, until))
+
+    def _decline(self, challenge: Challenge, decision: Decline) -> None:
+        reason, rule, because = decision.reason, decision.rule, decision.because
+        self._journal.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
+        self._note(challenge.id, answer=Answer.DECLINED, reason=reason, rule=rule, because=because)
+        self._answer(DeclineChallenge(challenge.id, reason))
+
+    def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
+        challenge = received.challenge
+        self._journal.info("challenge.wait", **_facts(challenge), rule=decision.rule)
+        self._note(challenge.id, answer=Answer.WAITING, rule=decision.rule, because=decision.because)
+        self._waiting.add(received, since + self._waits.challenge_wait.total_seconds())
+        for hopeless in self._waiting.drop_hopeless(config):
+            rule = config.cited("concurrency", is_bot=hopeless.challenge.from_bot)
+            because = "every slot is taken, and as many wait as could start if every game ended now"
+            self._decline(hopeless.challenge, Decline(DeclineReason.LATER, rule, because))
+
+    def _send_away(self, received: ChallengeReceived, premises: Premises, because: str) -> None:
+        entry = self._store.guest_book[received.challenge.id]
+        rule = entry.rule if entry else premises.config.cited("concurrency", is_bot=received.challenge.from_bot)
+        self._decline(received.challenge, Decline(DeclineReason.LATER, rule, because))
+
+    def _answer(self, command: AcceptChallenge | DeclineChallenge) -> None:
+        self._store.note_answering(command.challenge_id)
+        self._gate.send(command)
+
+    def _close(self, challenge_id: str, answer: Answer, because: str) -> None:
+        """It will be answered by nobody any more."""
+        self._journal.info("challenge.closed", challenge=challenge_id, answer=answer, because=because)
+        self._note(challenge_id, answer=answer, because=because)
+
+    def _note(self, challenge_id: str, **changes: object) -> None:
+        entry = self._store.guest_book[challenge_id]
+        if entry is not None:
+            self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
+
+    # What became of our answers
 
     def answer_arrived(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answered(command.challenge_id)
@@ -61,12 +183,43 @@ class Reception:
 
     def answer_failed(self, command: AcceptChallenge | DeclineChallenge, error: ApiError) -> None:
         """An answer that may not have arrived can be given again if the challenge is repeated."""
-        self._slots.free(command.challenge_id)
         if not isinstance(error, Refused):
             self._store.forget_answer(command.challenge_id)
+        if isinstance(command, AcceptChallenge):
+            self._acceptance_failed(command.challenge_id, error)
+
+    def _acceptance_failed(self, challenge_id: str, error: ApiError) -> None:
+        """Who is gone needs no answer; who was refused for another reason is still waiting for one."""
+        match error:
+            case Refused(status=status) if status == _NOT_FOUND:
+                # Expired, or accepted by a request of ours whose answer was lost.
+                self._slots.doubt(challenge_id, time.monotonic())
+            case Refused(text=text) if text.startswith(_SETTLED):
+                self._slots.free(challenge_id)
+                self._close(challenge_id, Answer.NO_GAME, text)
+            case Refused() | RateLimited():
+                self._slots.free(challenge_id)
+                later = DeclineReason.LATER
+                self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
+                self._answer(DeclineChallenge(challenge_id, later))
+            case _:
+                self._slots.doubt(challenge_id, time.monotonic())
+
+    # Our own challenges
+
+    def keep_for_ours(self, challenge_id: str, guest: Guest, until: float) -> None:
+        """A slot for a challenge we made, until the monotonic second `until` or until it is `settled`."""
+        self._slots.keep_open(challenge_id, guest, until)
+
+    def settled(self, challenge_id: str) -> None:
+        """The challenge we made was declined or canceled."""
+        self._slots.free(challenge_id)
+
+    # Games
 
     def game_started(self, game_id: str) -> None:
         self._slots.free(game_id)
+        self._waiting.drop(game_id)
 
     def has_doubt(self) -> bool:
         """Whether an accepted challenge should have become a game by now."""
@@ -75,10 +228,37 @@ class Reception:
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """A look at the games in progress, begun at `asked_at`: what is overdue and not there will not come."""
         for info in games:
-            self._slots.free(info.game_id)
+            self.game_started(info.game_id)
         for challenge_id in self._slots.free_overdue(asked_at):
             self._journal.warning("challenge.no_game", challenge=challenge_id)
+            self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")
 
-    def _answer(self, command: AcceptChallenge | DeclineChallenge) -> None:
-        self._store.note_answering(command.challenge_id)
-        self._gate.send(command)
+
+def _facts(challenge: Challenge) -> dict[str, object]:
+    user_id = guest_of(challenge).user_id
+    return {
+        "challenge": challenge.id,
+        "challenger": user_id or "anonymous",
+        "speed": challenge.speed,
+        "rematch_of": challenge.rematch_of,
+    }
+
+
+def _entry(challenge: Challenge) -> Entry:
+    guest, us = guest_of(challenge), challenge.destination
+    return Entry(
+        id=challenge.id,
+        received_at=time.time(),
+        challenger=guest.user_id,
+        is_bot=guest.is_bot,
+        rating=challenge.challenger.rating if challenge.challenger else None,
+        our_rating=us.rating if us else None,
+        variant=challenge.variant.key,
+        speed=challenge.speed,
+        terms=f"{challenge.time_control} {(Mode.RATED if challenge.rated else Mode.CASUAL)}",
+        has_clock=guest.has_clock,
+        answer=Answer.WAITING,
+        reason="",
+        rule="",
+        because="",
+    )

@@ -33,6 +33,11 @@ class Roster:
         return len(self._tasks)
 
     @property
+    def games(self) -> list[GameInfo]:
+        """As they were announced."""
+        return [task.info for task in self._tasks.values()]
+
+    @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         moments = (task.wake_at for task in self._tasks.values())

@@ -1,22 +1,26 @@
-"""Slots kept for accepted challenges until their games start.
+"""Slots kept for challenges that may become games any moment, until they do.
 
-Pure: `now` is monotonic seconds, passed in. A game starts within moments of the acceptance; when it
-does not, either the news was lost or the challenge is dead, which a look at the games in progress tells.
+Pure: `now` is monotonic seconds, passed in. A game starts within moments of the acceptance; when it does not, either
+the news was lost or the challenge is dead, which a look at the games in progress tells.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+
+from lichessbot.occupancy import Guest
 
 
 @dataclass(slots=True)
 class _Slot:
+    guest: Guest
     due_at: float | None = None
     """When the game should have started; None while the acceptance is on its way."""
     questioned_at: float | None = None
 
 
 class Slots:
-    """The challenges that were accepted and are not yet games."""
+    """The challenges that were accepted, by us or perhaps by those we challenged, and are not yet games."""
 
     def __init__(self, game_start: timedelta) -> None:
         self._game_start_s = game_start.total_seconds()
@@ -26,18 +30,33 @@ class Slots:
         return len(self._slots)
 
     @property
+    def guests(self) -> Iterator[Guest]:
+        """For whom they are kept."""
+        return (slot.guest for slot in self._slots.values())
+
+    @property
     def wake_at(self) -> float | None:
         return min((slot.due_at for slot in self._slots.values() if slot.due_at is not None), default=None)
 
-    def keep(self, challenge_id: str) -> None:
+    def keep(self, challenge_id: str, guest: Guest) -> None:
         """The challenge is being accepted."""
-        self._slots[challenge_id] = _Slot()
+        self._slots[challenge_id] = _Slot(guest)
+
+    def keep_open(self, challenge_id: str, guest: Guest, until: float) -> None:
+        """We challenged `guest`. If nobody says what came of it until the monotonic second `until`, a look tells."""
+        self._slots[challenge_id] = _Slot(guest, due_at=until)
 
     def expect(self, challenge_id: str, now: float) -> None:
         """The acceptance was acknowledged: the game should start."""
         slot = self._slots.get(challenge_id)
         if slot is not None:
             slot.due_at = now + self._game_start_s
+
+    def doubt(self, challenge_id: str, now: float) -> None:
+        """Nobody knows whether the acceptance took effect: only a look at the games can tell."""
+        slot = self._slots.get(challenge_id)
+        if slot is not None:
+            slot.due_at = now
 
     def free(self, challenge_id: str) -> None:
         """The game started, or never will."""

@@ -27,6 +27,18 @@ MIGRATIONS: Final = (
     CREATE TABLE answers (challenge_id TEXT PRIMARY KEY, answered_at REAL NOT NULL);
     CREATE TABLE round_trips (id INTEGER PRIMARY KEY, ms REAL NOT NULL);
     """,
+    """
+    CREATE TABLE challenges (
+        id TEXT PRIMARY KEY, received_at REAL NOT NULL, challenger TEXT NOT NULL, is_bot INTEGER NOT NULL,
+        rating INTEGER, our_rating INTEGER, variant TEXT NOT NULL, speed TEXT NOT NULL, terms TEXT NOT NULL,
+        has_clock INTEGER NOT NULL, answer TEXT NOT NULL, reason TEXT NOT NULL, rule TEXT NOT NULL,
+        because TEXT NOT NULL
+    );
+    CREATE TABLE player_lists (
+        address TEXT PRIMARY KEY, names TEXT NOT NULL, etag TEXT NOT NULL, fetched_at REAL NOT NULL
+    );
+    ALTER TABLE games ADD COLUMN left_at REAL;
+    """,
 )
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
@@ -136,6 +148,36 @@ def newer_than_ours(folder: Path) -> str | None:
     except (sqlite3.Error, OSError):
         return None  # Missing or damaged: neither keeps us from playing.
     return _newer(path, schema, len(MIGRATIONS)) if schema > len(MIGRATIONS) else None
+
+
+def read_only(folder: Path, query: str, *values: object) -> list[Any]:
+    """The rows of a query, also while a daemon uses the folder; takes no lock and changes nothing.
+
+    None at all if there are no records yet. Raises StateFailed.
+    """
+    path = folder / FILE_NAME
+    if not path.exists():
+        return []
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute(query, values).fetchall()
+    except (sqlite3.Error, OSError) as error:
+        raise StateFailed(f"{path}: {error}") from error
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a daemon runs on this folder."""
+    try:
+        lock = os.open(folder / LOCK_NAME, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _newer(path: Path, schema: int, ours: int) -> str:

@@ -1,4 +1,4 @@
-"""What must survive the daemon: games, answers given, what was done once, how long a move takes.
+"""What must survive the daemon: games, challenges and their answers, what was done once, how long a move takes.
 
 Knows what is remembered; not what is done about it. Questions are answered from memory. Notes are
 written by a thread of its own: whoever makes one waits until it is safe on the disk, but not
@@ -16,8 +16,9 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
+from lichessbot.guest_book import COLUMNS, INSERT, Entry, GuestBook
 from lichessbot.journal import Journal
-from lichessbot.messages import Deed
+from lichessbot.messages import Deed, ListFetched
 from lichessbot.state_file import StateFile, Statement
 
 GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
@@ -31,6 +32,7 @@ _TIDY_EVERY: Final = timedelta(days=1)
 # Lichess forgets a challenge within a day; a correspondence game may last for months.
 _ANSWERS_KEPT: Final = timedelta(days=2)
 _GAMES_KEPT: Final = timedelta(days=365)
+_CHALLENGES_KEPT: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,9 @@ class Store:
         self._journal = Journal()
         self._deeds: Counter[tuple[str, str]] = Counter()
         self._answers: dict[str, None] = {}
+        self.guest_book = GuestBook()
+        self.player_lists: dict[str, ListFetched] = {}
+        """The last good version of each list, by address."""
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
         self._trips_unwritten: list[float] = []
         self._notes: SimpleQueue[_Note | None] = SimpleQueue()
@@ -59,6 +64,8 @@ class Store:
             self._remember()
         except StateFailed as error:
             self._say_failure(error)
+        # Whatever an earlier process played, we play only what is noted from now on.
+        self._put_later("UPDATE games SET left_at = ? WHERE left_at IS NULL", time.time())
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
 
@@ -68,6 +75,9 @@ class Store:
         self._answers.update(
             (challenge_id, None) for (challenge_id,) in self._newest("challenge_id", "answers", _MOST_REMEMBERED)
         )
+        self.guest_book = GuestBook(map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED)))
+        for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
+            self.player_lists[address] = ListFetched(address, frozenset(names.split()), etag)
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
 
     def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
@@ -87,10 +97,14 @@ class Store:
         self._put("INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)", game_id, deed, time.time())
 
     def note_game(self, game_id: str, opponent: str) -> None:
-        """A game that is ours to play; said again, nothing happens."""
-        self._put(
-            "INSERT OR IGNORE INTO games (id, opponent, joined_at) VALUES (?, ?, ?)", game_id, opponent, time.time()
-        )
+        """A game that is ours to play; said again, it is played again."""
+        insert = "INSERT INTO games (id, opponent, joined_at) VALUES (?, ?, ?)"
+        sql = f"{insert} ON CONFLICT (id) DO UPDATE SET left_at = NULL"
+        self._put(sql, game_id, opponent, time.time())
+
+    def note_left(self, game_id: str) -> None:
+        """The game is over, or not played by us any more. Never waits."""
+        self._put_later("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
 
     def answered(self, challenge_id: str) -> bool:
         """Whether this challenge was accepted or declined, by whichever process, or is being answered now."""
@@ -108,6 +122,17 @@ class Store:
     def forget_answer(self, challenge_id: str) -> None:
         """The answer may not have arrived: it can be given again."""
         self._answers.pop(challenge_id, None)
+
+    def note_challenge(self, entry: Entry) -> None:
+        """What became of a challenge, in place of what was said of it before. Never waits."""
+        self.guest_book.write(entry)
+        self._put_later(INSERT, *entry.row)
+
+    def note_player_list(self, fetched: ListFetched) -> None:
+        """A new version of a list. Never waits."""
+        self.player_lists[fetched.address] = fetched
+        sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"
+        self._put_later(sql, fetched.address, "\n".join(sorted(fetched.names)), fetched.etag, time.time())
 
     def round_trips(self, limit: int) -> Sequence[float]:
         """The latest times, in milliseconds, from sending a move to its answer; oldest first."""
@@ -128,9 +153,13 @@ class Store:
         if not self._writer.is_alive():
             self._file.close()
 
-    def _put(self, sql: str, *row: object) -> None:
+    def _put_later(self, sql: str, *row: object) -> _Note:
         note = _Note([(sql, [[_storable(value) for value in row]])])
         self._notes.put(note)
+        return note
+
+    def _put(self, sql: str, *row: object) -> None:
+        note = self._put_later(sql, *row)
         if not self._failing:
             note.settled.wait(GAME_WAITS_AT_MOST.total_seconds())
 
@@ -203,5 +232,6 @@ def _retention(now_s: float) -> Sequence[Statement]:
         ("DELETE FROM games WHERE joined_at < ?", [(game_limit,)]),
         ("DELETE FROM deeds WHERE done_at < ?", [(game_limit,)]),
         ("DELETE FROM answers WHERE answered_at < ?", [(answer_limit,)]),
+        ("DELETE FROM challenges WHERE received_at < ?", [(now_s - _CHALLENGES_KEPT.total_seconds(),)]),
         ("DELETE FROM round_trips WHERE id <= (SELECT max(id) FROM round_trips) - ?", [(ROUND_TRIPS_KEPT,)]),
     )

@@ -45,6 +45,7 @@ from lichessbot.messages import (
     GameCommand,
     HouseCommand,
     Inbox,
+    ListFetched,
     PlayingWanted,
     ReadAccount,
     ReadPlaying,
@@ -58,7 +59,8 @@ from lichessbot.messages import (
     ThreadDied,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
-from lichessbot.reception import Reception
+from lichessbot.player_lists import PlayerLists
+from lichessbot.reception import Premises, Reception
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings
 from lichessbot.roster import Roster
@@ -104,7 +106,8 @@ class Supervisor:
         self._house: House | None = None
         self._events: StreamReader | None = None
         self._roster = Roster(self._inbox)
-        self._reception = Reception(self._gate, store, waits.game_start)
+        self._lists = PlayerLists(store, self._inbox, waits, access.proxy)
+        self._reception = Reception(self._gate, store, waits, self._lists)
         self._reconciler = Reconciler(waits)
         self._self_test: SelfTest | None = None
         self._account: Account | None = None
@@ -152,6 +155,7 @@ class Supervisor:
             self._dispatch(self._inbox.get(timeout=timeout_s))
         self._roster.tick()
         self._gate.tick()
+        self._serve()
         self._look_if_due()
         if self._stopping and not self._games and not self._gate.is_talking and self._exit is None:
             self._exit = ExitCode.OK
@@ -188,6 +192,8 @@ class Supervisor:
                 self._hear_opening()
             case PlayingWanted(reason):
                 self._doubt(reason)
+            case ListFetched():
+                self._lists.heard(report)
             case StreamLost(game_id=None, reason=reason, retry_in=retry_in):
                 self._listening = "not connected, trying again"
                 self._journal.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
@@ -272,6 +278,7 @@ class Supervisor:
             overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
             open_api=self._open_api,
         )
+        self._lists.watch(self._config.challenge.online_block_list)
         self._journal.info("account", name=account.username, url=self._access.url)
         self._doubt("games may be left over")
 
@@ -317,9 +324,9 @@ class Supervisor:
                 self._roster.tell(game.game_id, report)
             case ChallengeReceived():
                 if self._house is not None:
-                    self._reception.consider(event, self._config.challenge, self._house.our_id, self._free_slots)
+                    self._reception.consider(event, report.received_at, self._premises(self._house))
             case ChallengeCanceled(challenge=challenge):
-                self._journal.info("challenge.canceled", challenge=challenge.id)
+                self._reception.canceled(challenge)
             case _:
                 self._journal.debug("event.ignored", type=type(event).__name__)
 
@@ -349,9 +356,13 @@ class Supervisor:
         """Games being played or about to start."""
         return len(self._roster) + len(self._reception)
 
-    @property
-    def _free_slots(self) -> int:
-        return 0 if self._stopping else self._config.challenge.concurrency - self._games
+    def _premises(self, house: House) -> Premises:
+        return Premises(self._config.challenge, house.our_id, self._roster.games, self._stopping)
+
+    def _serve(self) -> None:
+        """A game may have ended: then somebody who waits can begin."""
+        if self._house is not None and self._reception.has_waiting:
+            self._reception.serve(self._premises(self._house))
 
     # The end
 
@@ -377,11 +388,13 @@ class Supervisor:
         self._config = self._fitted(self._settings.reload_aloud(self._journal))
         if self._house is not None:
             self._house = replace(self._house, config=self._config)
+            self._lists.watch(self._config.challenge.online_block_list)
         self._manager.reloaded()
 
     def _close(self) -> None:
         if self._events is not None:
             self._events.stop()
+        self._lists.close()
         self._roster.close()
         if self._self_test is not None:
             self._self_test.close()

@@ -4,8 +4,10 @@ What arrives may hold words not listed here (new variants, new statuses): events
 as text, and only a known word ever matches.
 """
 
+import re
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
 
 
 class Variant(StrEnum):
@@ -17,12 +19,41 @@ class Variant(StrEnum):
 
 
 class Speed(StrEnum):
-    """The real-time speeds open to bots; Lichess derives them from base + 40 increments."""
+    """The speeds open to bots; Lichess derives those with a clock from base + 40 increments."""
 
     BULLET = "bullet"
     BLITZ = "blitz"
     RAPID = "rapid"
     CLASSICAL = "classical"
+    CORRESPONDENCE = "correspondence"
+    """So many days for each move, or as long as anybody likes."""
+
+    @classmethod
+    def of_clock(cls, base_s: float, increment_s: int) -> Self | None:
+        """The speed of a clock; None for ultraBullet, which is closed to bots."""
+        estimate_s = base_s + 40 * increment_s
+        bounds = ((1500, "classical"), (480, "rapid"), (180, "blitz"), (30, "bullet"))
+        return next((cls(name) for at_least_s, name in bounds if estimate_s >= at_least_s), None)
+
+
+REAL_TIME_SPEEDS: Final = (Speed.BULLET, Speed.BLITZ, Speed.RAPID, Speed.CLASSICAL)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactClock:
+    """One time control, written as Lichess shows it: minutes+seconds."""
+
+    base_s: int
+    increment_s: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """`5+3`, `0.5+0`; None if it is neither."""
+        found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\+(\d{1,3})", text.strip(), re.ASCII)
+        return None if found is None else cls(round(float(found[1]) * 60), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.base_s / 60:g}+{self.increment_s}"
 
 
 class Mode(StrEnum):
@@ -46,6 +77,21 @@ class ChatRoom(StrEnum):
     SPECTATOR = "spectator"
 
 
+class SortBy(StrEnum):
+    """Which of several waiting challengers is first."""
+
+    BEST = "best"
+    FIRST = "first"
+
+
+class Preference(StrEnum):
+    """Which kind of challenger goes before the other."""
+
+    NONE = "none"
+    HUMAN = "human"
+    BOT = "bot"
+
+
 class DeclineReason(StrEnum):
     """What the challenger is told; Lichess shows a translated sentence for each."""
 
@@ -56,6 +102,7 @@ class DeclineReason(StrEnum):
     TIME_CONTROL = "timeControl"
     RATED = "rated"
     CASUAL = "casual"
+    STANDARD = "standard"
     VARIANT = "variant"
     NO_BOT = "noBot"
     ONLY_BOT = "onlyBot"

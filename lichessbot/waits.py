@@ -29,6 +29,14 @@ class Waits:
     """For the whole answer to every other request, which may trickle in, before it is given up."""
     house_patience: timedelta = timedelta(seconds=15)
     """How long a house request is worth sending or repeating: an unanswered challenge lives 20 s."""
+    challenge_wait: timedelta = timedelta(seconds=12)
+    """For a slot, before a challenge is declined: after 20 s Lichess lets it expire, and the answer needs time too."""
+    list_answer: timedelta = timedelta(seconds=15)
+    """For a whole list of players from its server."""
+    list_refresh: timedelta = timedelta(minutes=15)
+    """Between two looks at a list of players."""
+    list_retry: timedelta = timedelta(seconds=30)
+    """At least between two looks at a list of players that could not be had."""
     rate_limit: timedelta = timedelta(seconds=60)
     """After a 429 that names no pause of its own."""
     longest_pause: timedelta = timedelta(minutes=10)

@@ -4,15 +4,17 @@ Knows the keys, their ranges and defaults; knows nothing of what they are used f
 their names and meaning. With no file at all the defaults and the environment are enough to run.
 """
 
-from lichessbot.config.challenge import ChallengeConfig
+from lichessbot.config.challenge import ChallengeConfig, Rules
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.engine import EngineConfig
+from lichessbot.config.fields import LOOPBACK
 from lichessbot.config.greeting import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
 from lichessbot.config.model import Config, PgnGrouping, dotted_values
 from lichessbot.config.reading import LoadedConfig, load_config
 
 __all__ = [
     "LONGEST_CHAT_LINE",
+    "LOOPBACK",
     "PLACEHOLDERS",
     "ChallengeConfig",
     "Config",
@@ -21,6 +23,7 @@ __all__ = [
     "GreetingConfig",
     "LoadedConfig",
     "PgnGrouping",
+    "Rules",
     "dotted_values",
     "load_config",
 ]

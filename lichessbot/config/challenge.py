@@ -1,31 +1,191 @@
-"""The section `challenge`: which challenges are accepted."""
+"""The section `challenge`: which challenges are accepted, and how many at a time.
 
-from collections.abc import Iterator
-from typing import Annotated, ClassVar
+Most keys are rules that can be set again for humans or for bots alone, in the sections `human` and `bot`.
+"""
 
-from pydantic import AfterValidator, Field
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Final, TypeVar
+from urllib.parse import urlsplit
 
-from lichessbot.config.fields import Flag, Number, Section, distinct
-from lichessbot.vocabulary import Mode, Speed, Variant
+from pydantic import AfterValidator, BeforeValidator, Field, Strict
+
+from lichessbot.config.fields import LOOPBACK, Flag, Number, Section, Text, distinct
+from lichessbot.vocabulary import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
+T = TypeVar("T")
 
 
-class ChallengeConfig(Section):
-    """Which challenges are accepted. Increments and bases in seconds."""
+def _time_control(value: object) -> Speed | ExactClock:
+    if isinstance(value, Speed | ExactClock):
+        return value
+    clock = ExactClock.parse(value) if isinstance(value, str) else None
+    if clock is not None:
+        return clock
+    try:
+        return Speed(str(value))
+    except ValueError as error:
+        raise ValueError(f"Input should be {', '.join(Speed)} or a clock of minutes+seconds such as 5+3") from error
+
+
+def _days(days: float) -> float:
+    if days != math.inf and days != int(days):
+        raise ValueError("Input should be a whole number or .inf")
+    return days
+
+
+def _user_id(name: str) -> str:
+    """Lichess compares lower-case names."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("Input should be a name of 2 to 30 letters, digits, _ and -")
+    return name.lower()
+
+
+def _list_address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        good = bool(parts.hostname) and (parts.port is None or parts.port > 0) and "@" not in parts.netloc
+    except ValueError:
+        good = False
+    if not good or (parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK)):
+        raise ValueError("Input should be an address such as https://example.com/list.txt")
+    return text
+
+
+def _no_list(value: Any) -> Any:
+    """A key whose entries are all commented out."""
+    return () if value is None else value
+
+
+Increment = Annotated[Number, Field(ge=0, le=180)]
+Base = Annotated[Number, Field(ge=0, le=10800)]
+MinDays = Annotated[Number, Field(ge=1, le=14)]
+MaxDays = Annotated[float, Strict(), Field(ge=1), AfterValidator(_days)]
+Rating = Annotated[Number, Field(ge=0, le=4000)]
+Minutes = Annotated[Number, Field(ge=1, le=1440)]
+PerUser = Annotated[Number, Field(ge=1, le=64)]
+SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
+TimeControls = SomeOf[Annotated[Speed | ExactClock, BeforeValidator(_time_control)]]
+Names = Annotated[tuple[Annotated[Text, AfterValidator(_user_id)], ...], AfterValidator(distinct)]
+Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...], AfterValidator(distinct)]
+
+
+class Rules(Section):
+    """What a challenge must be like. Increments, bases in seconds, durations in minutes."""
+
+    variants: SomeOf[Variant] = tuple(Variant)
+    time_controls: TimeControls = REAL_TIME_SPEEDS
+    modes: SomeOf[Mode] = tuple(Mode)
+    min_increment: Increment = 0
+    max_increment: Increment = 20
+    min_base: Base = 0
+    max_base: Base = 1800
+    min_days: MinDays = 1
+    max_days: MaxDays = 14
+    max_estimated_game_duration: Minutes | None = None
+    bullet_requires_increment: Flag = False
+    min_rating: Rating = 0
+    max_rating: Rating = 4000
+    rating_difference: Rating | None = None
+    allow_list: Annotated[Names, BeforeValidator(_no_list)] = ()
+    max_simultaneous_games_per_user: PerUser = 5
+
+    bounds: ClassVar = (
+        ("min_increment", "max_increment"),
+        ("min_base", "max_base"),
+        ("min_days", "max_days"),
+        ("min_rating", "max_rating"),
+    )
+
+
+class Overrides(Section):
+    """The rules for one kind of challenger, as far as they differ; None is no difference."""
+
+    as_one: ClassVar[bool] = True
+
+    variants: SomeOf[Variant] | None = None
+    time_controls: TimeControls | None = None
+    modes: SomeOf[Mode] | None = None
+    min_increment: Increment | None = None
+    max_increment: Increment | None = None
+    min_base: Base | None = None
+    max_base: Base | None = None
+    min_days: MinDays | None = None
+    max_days: MaxDays | None = None
+    max_estimated_game_duration: Minutes | None = None
+    bullet_requires_increment: Flag | None = None
+    min_rating: Rating | None = None
+    max_rating: Rating | None = None
+    rating_difference: Rating | None = None
+    allow_list: Names | None = None
+    max_simultaneous_games_per_user: PerUser | None = None
+
+
+class ChallengeConfig(Rules):
+    """Which challenges are accepted."""
 
     concurrency: Annotated[Number, Field(ge=1, le=64)] = 1
-    variants: Annotated[tuple[Variant, ...], Field(min_length=1), AfterValidator(distinct)] = tuple(Variant)
-    time_controls: Annotated[tuple[Speed, ...], Field(min_length=1), AfterValidator(distinct)] = tuple(Speed)
-    modes: Annotated[tuple[Mode, ...], Field(min_length=1), AfterValidator(distinct)] = tuple(Mode)
+    games_reserved_for_humans: Annotated[Number, Field(ge=0, le=64)] = 0
+    max_correspondence_games: Annotated[Number, Field(ge=1, le=200)] = 100
+    sort_by: SortBy = SortBy.BEST
+    preference: Preference = Preference.NONE
     accept_bot: Flag = True
     only_bot: Flag = False
-    min_increment: Annotated[Number, Field(ge=0, le=180)] = 0
-    max_increment: Annotated[Number, Field(ge=0, le=180)] = 20
-    min_base: Annotated[Number, Field(ge=0, le=10800)] = 0
-    max_base: Annotated[Number, Field(ge=0, le=10800)] = 1800
+    block_list: Annotated[Names, BeforeValidator(_no_list)] = ()
+    online_block_list: Annotated[Addresses, BeforeValidator(_no_list)] = ()
+    recent_bot_challenge_age: Annotated[Number, Field(ge=1, le=86400)] | None = None
+    max_recent_bot_challenges: Annotated[Number, Field(ge=1, le=1000)] | None = None
+    human: Overrides = Overrides()
+    bot: Overrides = Overrides()
 
-    bounds: ClassVar = (("min_increment", "max_increment"), ("min_base", "max_base"))
+    def overrides(self, *, is_bot: bool) -> Mapping[str, Any]:
+        """The rules that are set for this kind of challenger alone."""
+        return (self.bot if is_bot else self.human).given
+
+    def rules_for(self, *, is_bot: bool) -> Rules:
+        """The rules for a bot, or for a human; `bullet_requires_increment` is meant for bots unless said otherwise."""
+        values = {name: getattr(self, name) for name in Rules.model_fields}
+        if not is_bot:
+            values["bullet_requires_increment"] = False
+        return Rules.model_construct(**{**values, **self.overrides(is_bot=is_bot)})
+
+    def place(self, key: str, *, is_bot: bool) -> str:
+        """Where in the file the value stands that counts for this kind of challenger."""
+        kind = "bot." if is_bot else "human."
+        return f"challenge.{kind if key in self.overrides(is_bot=is_bot) else ''}{key}"
+
+    def cited(self, key: str, *, is_bot: bool) -> str:
+        """`key = value` as it counts for this kind of challenger."""
+        value = self.overrides(is_bot=is_bot).get(key, getattr(self, key))
+        return f"{self.place(key, is_bot=is_bot)} = {_shown(value)}"
 
     def complaints(self) -> Iterator[tuple[str, str]]:
         yield from super().complaints()
         if self.only_bot and not self.accept_bot:
             yield "only_bot", "expected accept_bot to be true as well, found false"
+        if self.games_reserved_for_humans > self.concurrency:
+            found = self.games_reserved_for_humans
+            yield "games_reserved_for_humans", f"expected at most concurrency = {self.concurrency}, found {found}"
+        pair = ("recent_bot_challenge_age", "max_recent_bot_challenges")
+        for key, other in (pair, pair[::-1]):
+            if getattr(self, key) is not None and getattr(self, other) is None:
+                yield key, f"expected {other} to be set as well: one has no effect without the other"
+        for kind, is_bot in (("human", False), ("bot", True)):
+            given = self.overrides(is_bot=is_bot)
+            for key, complaint in self.rules_for(is_bot=is_bot).complaints():
+                culprit = key if key in given else dict(self.bounds)[key]
+                if culprit in given:
+                    yield f"{kind}.{culprit}", complaint if culprit == key else f"{key}: {complaint}"
+
+
+def _shown(value: object) -> str:
+    """A value as it would stand in the file."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, float):
+        return ".inf" if value == math.inf else f"{value:g}"
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

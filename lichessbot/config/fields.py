@@ -1,10 +1,11 @@
 """What every section of the configuration is made of: the kinds of values, and a base that refuses unknown keys."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Strict
 
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 Number = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
 Text = Annotated[str, Strict()]
@@ -16,9 +17,16 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     bounds: ClassVar[tuple[tuple[str, str], ...]] = ()
+    as_one: ClassVar[bool] = False
+    """Whether those who list all keys see the section as one value: `given`."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The keys that have a value."""
+        return {name: value for name, value in self if value is not None}
 
     def complaints(self) -> Iterator[tuple[str, str]]:
-        """Keys whose values are good alone but not together, each with what was expected."""
+        """Keys, dotted if inside a section, whose values are good alone but not together, with what was expected."""
         for low, high in self.bounds:
             smallest, largest = getattr(self, low), getattr(self, high)
             if smallest > largest:

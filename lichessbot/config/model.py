@@ -73,7 +73,9 @@ def dotted_values(section: Section) -> dict[str, object]:
     """Every key with its value, those of sections dotted."""
     values: dict[str, object] = {}
     for name, value in section:
-        if isinstance(value, Section):
+        if isinstance(value, Section) and value.as_one:
+            values[name] = value.given
+        elif isinstance(value, Section):
             values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
         else:
             values[name] = value

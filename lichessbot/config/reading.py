@@ -15,13 +15,12 @@ import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.fields import Section
+from lichessbot.config.fields import LOOPBACK, Section
 from lichessbot.config.foreign import NOT_OURS
 from lichessbot.config.model import Config
 from lichessbot.credentials import TOKEN_VARIABLE, exposure, read_token, token_complaint
 from lichessbot.errors import ConfigError
 
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
 
 
@@ -45,7 +44,7 @@ def load_config(path: Path | None, environment: Mapping[str, str]) -> LoadedConf
     token = _token(source, path, environment)
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
-    if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in _LOOPBACK:
+    if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
         source.warnings.append(f"everybody on the way to {config.url} can read the token: use https://")
     state_dir = _state_dir(config, path, environment)
     if config.pgn_directory is not None:
@@ -160,7 +159,7 @@ class _Source:
     def _check(self, section: Section, path: KeyPath) -> None:
         """Note what does not go together, in this section and those inside it."""
         for key, complaint in section.complaints():
-            self.problem((*path, key), complaint)
+            self.problem((*path, *key.split(".")), complaint)
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))

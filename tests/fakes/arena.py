@@ -54,6 +54,7 @@ class Arena:
         self.folder = folder
         self.started: list[Table] = []
         self.ended: list[Table] = []
+        self.most_at_once = 0
         self.bot = self.site.accounts.add(Account(BOT, 0, title="BOT"))
         self.token = self.site.accounts.issue_token(self.bot)
         self._house = server.call(lambda: House(self.site))
@@ -67,6 +68,7 @@ class Arena:
     def _note(self, happening: Happening) -> None:
         if isinstance(happening, GameStarted):
             self.started.append(happening.table)
+            self.most_at_once = max(self.most_at_once, len(self.started) - len(self.ended))
         elif isinstance(happening, GameEnded):
             self.ended.append(happening.table)
 
@@ -165,6 +167,11 @@ class Arena:
     def decline_reason(self, challenge_id: str) -> DeclineReason | None:
         challenge = self.site.challenges.get(challenge_id)
         return None if challenge is None else challenge.decline_reason
+
+    def is_settled(self, challenge_id: str) -> bool:
+        """Accepted, declined or canceled."""
+        challenge = self.site.challenges.get(challenge_id)
+        return challenge is not None and not challenge.is_active
 
     def table(self, game_id: str) -> Table:
         return next(table for table in self.started if table.game.id == game_id)

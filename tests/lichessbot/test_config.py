@@ -1,3 +1,4 @@
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
+from lichessbot.config.challenge import Overrides, Rules
 from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ConfigError
-from lichessbot.vocabulary import Mode, Speed, Variant
+from lichessbot.vocabulary import ExactClock, Mode, Speed, Variant
 
 TOKEN = "lip_0123456789abcdef"
 WITH_TOKEN = {TOKEN_VARIABLE: TOKEN}
@@ -163,10 +165,59 @@ def test_no_text_makes_loading_fail_otherwise(tmp_path_factory: pytest.TempPathF
         load_config(path, WITH_TOKEN)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "time_controls: [blitz, 5+]",
+            "challenge.time_controls.1: expected bullet, blitz, rapid, classical, correspondence or a clock of "
+            "minutes+seconds such as 5+3, found '5+'",
+        ),
+        ("max_days: 1.5", "challenge.max_days: expected a whole number or .inf, found 1.5"),
+        ("block_list: [a b]", None),
+        ("block_list: [Magnus, magnus]", None),
+        ("online_block_list: [example.com/list]", None),
+        ("online_block_list: ['http://example.com/list']", None),
+        (
+            "games_reserved_for_humans: 2",
+            "challenge.games_reserved_for_humans: expected at most concurrency = 1, found 2",
+        ),
+        ("recent_bot_challenge_age: 60", None),
+        ("bot: {concurrency: 2}", None),
+        ("bot: {max_baze: 2}", "challenge.bot.max_baze: unknown key; nearest valid key: max_base"),
+        ("bot: {min_base: 1801}", "challenge.bot.min_base: expected at most max_base = 1800, found 1801"),
+        (
+            "{min_base: 60, human: {max_base: 30}}",
+            "challenge.human.max_base: min_base: expected at most max_base = 30, found 60",
+        ),
+    ],
+)
+def test_a_rule_that_cannot_be_is_one_line(file: Path, text: str, problem: str | None) -> None:
+    body = text if text.startswith("{") else f"{{{text}}}"
+    (found,) = problems(file, f"challenge: {body}\n")
+    assert problem is None or found == f"1: {problem}"
+
+
+def test_rules_are_typed(file: Path) -> None:
+    text = "{time_controls: [bullet, 0.5+1], max_days: .inf, block_list: [Magnus], allow_list: , bot: {max_base: 60}}"
+    challenge = load(file, f"challenge: {text}\n").config.challenge
+    assert challenge.time_controls == (Speed.BULLET, ExactClock(30, 1))
+    assert challenge.max_days == math.inf
+    assert challenge.block_list == ("magnus",)
+    assert challenge.allow_list == ()
+    assert challenge.rules_for(is_bot=True).max_base == 60
+    assert challenge.rules_for(is_bot=False).max_base == 1800
+    assert challenge.cited("time_controls", is_bot=True) == "challenge.time_controls = [bullet, 0.5+1]"
+    assert challenge.cited("max_base", is_bot=True) == "challenge.bot.max_base = 60"
+
+
+def test_a_rule_for_one_kind_can_be_any_rule() -> None:
+    assert set(Overrides.model_fields) == set(Rules.model_fields)
+
+
 def test_keys_of_lichess_bot_are_warnings_that_say_what_to_do(file: Path) -> None:
     text = """\
 challenge:
-  sort_by: best
   concurrency: 2
 engine:
   name: stockfish
@@ -178,10 +229,9 @@ matchmaking: {allow_matchmaking: false}
     assert [
         warning.removeprefix(f"{file}:").partition(": has no effect here: ")[::2] for warning in loaded.warnings
     ] == [
-        ("2: challenge.sort_by", "challenges are answered as they come; remove the key"),
-        ("5: engine.name", "the bot brings its own engine; remove the key"),
-        ("6: engine.uci_options", "set engine.hash_mb, engine.threads and engine.move_overhead_ms"),
-        ("7: matchmaking", "the bot does not challenge others; remove the section"),
+        ("4: engine.name", "the bot brings its own engine; remove the key"),
+        ("5: engine.uci_options", "set engine.hash_mb, engine.threads and engine.move_overhead_ms"),
+        ("6: matchmaking", "the bot does not challenge others; remove the section"),
     ]
 
 

@@ -1,13 +1,15 @@
 from datetime import timedelta
 
+from lichessbot.occupancy import Guest
 from lichessbot.slots import Slots
 
 NOW = 1000.0
+GUEST = Guest("ferdinand", is_bot=False)
 
 
 def test_a_slot_is_kept_until_the_game_starts() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one")
+    slots.keep("one", GUEST)
     assert len(slots) == 1
     slots.free("one")
     assert len(slots) == 0
@@ -15,14 +17,14 @@ def test_a_slot_is_kept_until_the_game_starts() -> None:
 
 def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one")
+    slots.keep("one", GUEST)
     assert slots.wake_at is None
     assert not slots.question(NOW + 3600)
 
 
 def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one")
+    slots.keep("one", GUEST)
     slots.expect("one", NOW)
     assert not slots.question(NOW + 4.9)
     assert slots.question(NOW + 5)
@@ -33,7 +35,7 @@ def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> 
 
 def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one")
+    slots.keep("one", GUEST)
     slots.expect("one", NOW)
     slots.question(NOW + 5)
     assert slots.free_overdue(NOW + 4) == []
@@ -42,7 +44,33 @@ def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
 
 def test_a_game_that_started_before_its_acceptance_was_acknowledged_keeps_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep("one")
+    slots.keep("one", GUEST)
     slots.free("one")
     slots.expect("one", NOW)
     assert len(slots) == 0
+
+
+def test_an_acceptance_that_nobody_answered_keeps_its_slot_until_a_look() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", GUEST)
+    slots.doubt("one", NOW)
+    assert len(slots) == 1
+    assert slots.question(NOW)
+    assert slots.free_overdue(NOW) == ["one"]
+
+
+def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep_open("ours", GUEST, NOW + 25)
+    assert list(slots.guests) == [GUEST]
+    assert not slots.question(NOW + 24)
+    slots.free("ours")
+    assert list(slots.guests) == []
+
+
+def test_our_own_challenge_of_which_nothing_is_heard_is_looked_for() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep_open("ours", GUEST, NOW + 25)
+    assert slots.wake_at == NOW + 25
+    assert slots.question(NOW + 25)
+    assert slots.free_overdue(NOW + 26) == ["ours"]

@@ -102,8 +102,8 @@ def test_a_migration_keeps_a_copy_of_what_was(tmp_path: Path) -> None:
     assert new.read("SELECT rated FROM games") == []
     put(new, "b")
     new.close()
-    with closing(sqlite3.connect(tmp_path / f"{FILE_NAME}.schema1")) as copy:
-        assert copy.execute("PRAGMA user_version").fetchone() == (1,)
+    with closing(sqlite3.connect(tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}")) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         assert copy.execute("SELECT challenge_id FROM answers").fetchall() == [("a",)]
 
 

@@ -152,14 +152,25 @@ def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     lichess.answer(accept("one"), Reply())
-    lichess.answer(accept("three"), Reply())
-    lichess.answer(decline("two"), Reply())
-    lichess.answer(EVENTS, ticking(challenge("one"), challenge("two"), *[0.4, b"\n"] * 8, challenge("three")))
+    lichess.answer(accept("two"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one"), *[0.4, b"\n"] * 8, challenge("two")))
     daemon.start()
-    daemon.until_asked(accept("three"))
-    assert accept("two") not in lichess.paths()
+    daemon.until_asked(accept("two"))
+    assert "challenge.no_game challenge=one" in daemon.log
+
+
+def test_who_waits_for_a_slot_in_vain_is_declined_before_the_challenge_expires(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    lichess.answer(decline("two"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("two")))
+    daemon.start()
+    daemon.until_asked(decline("two"))
     assert json.loads(next(it.body for it in lichess.requests if it.path == decline("two"))) == {"reason": "later"}
-    assert "challenge.no_game" in daemon.log
+    assert "challenge.wait challenge=two" in daemon.log
+    assert accept("two") not in lichess.paths()
 
 
 def test_an_accepted_challenge_whose_start_was_lost_is_played(lichess: ScriptedLichess, daemon: Daemon) -> None:

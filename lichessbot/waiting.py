@@ -1,0 +1,99 @@
+"""The waiting room: challenges that would be accepted if there were a slot.
+
+Pure: `now` is monotonic seconds, passed in. Nobody waits longer than Lichess lets a challenge live, and no more wait
+than could start if every game ended now: who has no chance is told so at once.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from lichessbot.config import ChallengeConfig
+from lichessbot.events import Challenge, ChallengeReceived
+from lichessbot.occupancy import slots_for
+from lichessbot.vocabulary import Preference, SortBy
+
+_BONUS: Final = 200  # rating points that a rated game, or a player's title, is worth
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    number: int
+    received: ChallengeReceived
+    until: float
+
+
+class WaitingRoom:
+    """Who waits, by challenge."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, _Waiting] = {}
+        self._numbers = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __contains__(self, challenge_id: str) -> bool:
+        return challenge_id in self._waiting
+
+    @property
+    def wake_at(self) -> float | None:
+        """When somebody has waited long enough."""
+        return min((waiting.until for waiting in self._waiting.values()), default=None)
+
+    def add(self, received: ChallengeReceived, until: float) -> None:
+        """Let a challenge wait until the monotonic second `until`."""
+        self._numbers += 1
+        self._waiting[received.challenge.id] = _Waiting(self._numbers, received, until)
+
+    def drop(self, challenge_id: str) -> bool:
+        """Whether it was there."""
+        return self._waiting.pop(challenge_id, None) is not None
+
+    def drop_replaced(self, newer: Challenge) -> list[Challenge]:
+        """Lichess keeps one challenge of each player to us: those of the same player before `newer` are dead."""
+        waiting = [it.received.challenge for it in self._waiting.values()]
+        dead = [it for it in waiting if it.challenger and newer.challenger and it.challenger.id == newer.challenger.id]
+        for challenge in dead:
+            self.drop(challenge.id)
+        return dead
+
+    def drop_expired(self, now: float) -> list[ChallengeReceived]:
+        """Those who waited long enough."""
+        return self._dropped([waiting for waiting in self._waiting.values() if waiting.until <= now])
+
+    def drop_hopeless(self, config: ChallengeConfig) -> list[ChallengeReceived]:
+        """Those for whom there would be no slot even if every game ended now, the last in order first."""
+        hopeless, places, bots = [], slots_for(config, is_bot=False), slots_for(config, is_bot=True)
+        for waiting in self._sorted(config):
+            is_bot = waiting.received.challenge.from_bot
+            if places <= 0 or (is_bot and bots <= 0):
+                hopeless.append(waiting)
+                continue
+            places -= 1
+            bots -= is_bot
+        return self._dropped(hopeless[::-1])
+
+    def in_order(self, config: ChallengeConfig) -> list[ChallengeReceived]:
+        """Who goes first, first."""
+        return [waiting.received for waiting in self._sorted(config)]
+
+    def _sorted(self, config: ChallengeConfig) -> list[_Waiting]:
+        def rank(waiting: _Waiting) -> tuple[bool, int, int]:
+            challenge = waiting.received.challenge
+            kind = Preference.BOT if challenge.from_bot else Preference.HUMAN
+            put_back = config.preference not in (Preference.NONE, kind)
+            return put_back, -_merit(challenge) if config.sort_by is SortBy.BEST else 0, waiting.number
+
+        return sorted(self._waiting.values(), key=rank)
+
+    def _dropped(self, leaving: list[_Waiting]) -> list[ChallengeReceived]:
+        for waiting in leaving:
+            self.drop(waiting.received.challenge.id)
+        return [waiting.received for waiting in leaving]
+
+
+def _merit(challenge: Challenge) -> int:
+    """What makes a challenge good, in points of the challenger's rating."""
+    user = challenge.challenger
+    rating = (user.rating if user else None) or 0
+    return rating + _BONUS * challenge.rated + _BONUS * bool(user and user.has_players_title)
