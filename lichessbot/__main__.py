@@ -1,6 +1,6 @@
 """The command line: arguments, logging, start and exit codes; the work is done in the other rooms.
 
-Exit codes: 0 done; 1 `check`, `upgrade` or `rehearse` did not succeed, or `run` met a bug and should be
+Exit codes: 0 done; 1 `check`, `upgrade`, `explain` or `rehearse` did not succeed, or `run` met a bug and should be
 started again; 2 wrong arguments or configuration; 3 Lichess refuses the token or the account; 4 left by
 a second signal with games running.
 """
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Final
 
 from engine.facade import build_mode
+from lichessbot import explain
 from lichessbot.api import Access
 from lichessbot.check import Check
-from lichessbot.config import LoadedConfig
+from lichessbot.config import LoadedConfig, load_config
 from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ConfigError, StateError, StateNewer
 from lichessbot.journal import Journal, start_logging
@@ -57,6 +58,8 @@ def _parser(*, with_rehearsal: bool) -> argparse.ArgumentParser:
     _command(commands, "check", "say whether the bot would work, and what it would do", _check)
     upgrading = _command(commands, "upgrade", "turn the account into a BOT account, after asking", _upgrade)
     upgrading.add_argument("--yes", action="store_true", help="do not ask")
+    explaining = _command(commands, "explain", "say which rule decides about a challenge, or decided", _explain)
+    explain.add_arguments(explaining)
     rehearse = commands.add_parser("rehearse", help="play against an embedded Lichess, offline")
     if with_rehearsal:
         # The embedded server is loaded for this command only: `run` has no use for it.
@@ -123,6 +126,16 @@ def _upgrade(options: argparse.Namespace) -> int:
     answers = None if options.yes else sys.stdin
     done = upgrade(_access(settings.loaded, waits), waits, answers, sys.stdout)
     return ExitCode.OK if done else ExitCode.FAILED
+
+
+def _explain(options: argparse.Namespace) -> int:
+    loaded = load_config(options.config, os.environ, needs_token=False)
+    try:
+        known = explain.explain(options, loaded, Waits(), sys.stdout)
+    except StateError as error:
+        sys.stderr.write(f"{error}\n")
+        return ExitCode.FAILED
+    return ExitCode.OK if known else ExitCode.FAILED
 
 
 def _load(options: argparse.Namespace) -> tuple[Settings, Waits]:

@@ -113,13 +113,11 @@ def _seat(case: _Case) -> Accept | Wait:
     config, occupancy, is_bot = case.config, case.now.occupancy, case.challenge.from_bot
     if case.challenge.time_control.clock is None:
         rule = config.cited("max_correspondence_games", is_bot=is_bot)
-        return Accept(rule, f"it keeps every rule, and {occupancy.correspondence_games} such games run")
+        return Accept(rule, f"it keeps every rule; such games now: {occupancy.correspondence_games}")
     free = occupancy.free_slots(config, for_bot=is_bot)
     if free > 0:
-        whose = " for bots" if is_bot and config.games_reserved_for_humans else ""
         of = slots_for(config, is_bot=is_bot)
-        rule = config.cited("concurrency", is_bot=is_bot)
-        return Accept(rule, f"it keeps every rule, and {free} of {of} slots{whose} {'is' if free == 1 else 'are'} free")
+        return Accept(config.cited("concurrency", is_bot=is_bot), f"it keeps every rule; free slots: {free} of {of}")
     if occupancy.free_slots(config, for_bot=False) > 0:
         rule = config.cited("games_reserved_for_humans", is_bot=is_bot)
         return Wait(rule, "every slot that bots may take is taken")
@@ -157,9 +155,9 @@ def _clock(case: _Case) -> Decline | None:
         return None
     for key, value, what in (("base", clock.base_s, "starting clock"), ("increment", clock.increment_s, "increment")):
         if value < getattr(rules, f"min_{key}"):
-            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"a {what} of {value} s is too short")
+            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"its {what} of {value} s is too short")
         if value > getattr(rules, f"max_{key}"):
-            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"a {what} of {value} s is too long")
+            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"its {what} of {value} s is too long")
     if rules.bullet_requires_increment and case.challenge.speed == Speed.BULLET and clock.increment_s == 0:
         return case.decline(DeclineReason.TOO_FAST, "bullet_requires_increment", "it is bullet without increment")
     return None
@@ -302,7 +300,7 @@ def _per_user(case: _Case) -> Decline | None:
     games = case.now.occupancy.games_with(guest_of(case.challenge).user_id)
     if games < case.rules.max_simultaneous_games_per_user:
         return None
-    because = f"{games} {'game' if games == 1 else 'games'} with this player at the same time"
+    because = f"games with this player now: {games}"
     return case.decline(DeclineReason.LATER, "max_simultaneous_games_per_user", because)
 
 

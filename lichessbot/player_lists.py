@@ -157,10 +157,10 @@ def parse(body: bytes) -> frozenset[str]:
     """The ids of the players in a list: one a line, `#` begins a remark. Raises ListUnusable if it is no such list."""
     lines = [line.partition("#")[0].strip() for line in body.decode("utf-8-sig", "replace").splitlines()]
     entries = [line for line in lines if line]
-    names = frozenset(line.lower() for line in entries if _NAME.fullmatch(line))
+    names = [line.lower() for line in entries if _NAME.fullmatch(line)]
     if 2 * len(names) < len(entries):
         raise ListUnusable("most of its lines are no names of players")
-    return names
+    return frozenset(names)
 
 
 def _pieces(response: requests.Response, deadline: float) -> Iterator[bytes]:

@@ -153,14 +153,17 @@ def newer_than_ours(folder: Path) -> str | None:
 def read_only(folder: Path, query: str, *values: object) -> list[Any]:
     """The rows of a query, also while a daemon uses the folder; takes no lock and changes nothing.
 
-    None at all if there are no records yet. Raises StateFailed.
+    None at all if there are no records yet, or only those of an older version. Raises StateFailed or StateNewer.
     """
-    path = folder / FILE_NAME
+    path, ours = folder / FILE_NAME, len(MIGRATIONS)
     if not path.exists():
         return []
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            return connection.execute(query, values).fetchall()
+            schema = _schema(connection)
+            if schema > ours:
+                raise StateNewer(_newer(path, schema, ours))
+            return connection.execute(query, values).fetchall() if schema == ours else []
     except (sqlite3.Error, OSError) as error:
         raise StateFailed(f"{path}: {error}") from error
 

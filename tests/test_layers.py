@@ -37,7 +37,7 @@ ROWS = {
         ("challenges", "conversation", "game", "player_lists", "score_sheet"),
         ("game_task", "reconciler"),
         ("roster", "reception"),
-        ("supervisor", "check", "upgrade"),
+        ("supervisor", "check", "explain", "upgrade"),
         ("rehearsal",),
         ("__main__",),
     ),

@@ -34,14 +34,14 @@ class LoadedConfig:
     warnings: tuple[str, ...] = ()
 
 
-def load_config(path: Path | None, environment: Mapping[str, str]) -> LoadedConfig:
-    """The configuration in `path` (None: the defaults) with its token.
+def load_config(path: Path | None, environment: Mapping[str, str], *, needs_token: bool = True) -> LoadedConfig:
+    """The configuration in `path` (None: the defaults) with its token, which is empty if none is needed.
 
     Raises ConfigError naming every problem, one line each, as `file:line: key: ...`.
     """
     source = _Source("defaults") if path is None else _Source.read(path)
     config = source.validated()
-    token = _token(source, path, environment)
+    token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:

@@ -46,6 +46,7 @@ class Challenge:
     final_color: Color                    # the challenger's
     seen_at_ms: int                       # created, or last known to be waited for
     is_open: bool = False
+    rematch_of: str | None = None         # the game after which it is offered
     kept_alive: bool = False              # somebody holds a keepAliveStream
     settled: ChallengeStatus | None = None
     decline_reason: DeclineReason | None = None

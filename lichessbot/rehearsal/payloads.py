@@ -136,6 +136,8 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
         shape["direction"] = direction
     if terms.fen is not None:
         shape["initialFen"] = terms.fen
+    if it.rematch_of is not None:
+        shape["rematchOf"] = it.rematch_of
     if it.decline_reason is not None:
         shape["declineReason"] = it.decline_reason.sentence
         shape["declineReasonKey"] = it.decline_reason.wire_key

@@ -227,6 +227,18 @@ class Site:
         """A challenge of the house, which may ask for clocks that Lichess does not offer."""
         return self.announce(self._new_challenge(terms, challenger, target))
 
+    def offer_rematch(self, game: Game, by: Account) -> Challenge:
+        """The same again with the other colours; to the opponent it looks like a challenge (contract 4)."""
+        setup, color = game.setup, game.setup.color_of(by)
+        opponent = None if color is None else setup.player(color.other).account
+        if color is None or opponent is None:
+            raise NotFound("Not your game")
+        fen = setup.initial_fen if setup.variant is Variant.FROM_POSITION else None
+        terms = Terms(setup.variant, setup.time_control, setup.rated, ColorChoice(color.other.value), fen)
+        challenge = self._new_challenge(terms, by, opponent)
+        challenge.rematch_of = setup.id
+        return self.announce(challenge)
+
     def open_challenge(self, terms: Terms) -> Challenge:
         """A challenge that anybody may join: the first takes one side, the second the other."""
         challenge = self._new_challenge(settled_terms(terms, by_bot=False), None, None)

@@ -1,0 +1,137 @@
+"""Who waits, in which order, and who is sent away."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lichessbot.config import ChallengeConfig
+from lichessbot.events import ChallengeReceived
+from lichessbot.waiting import WaitingRoom
+
+NOW = 1000.0
+
+
+def received(
+    name: str, *, rating: int | None = 1500, title: str | None = None, rated: bool = False
+) -> ChallengeReceived:
+    """A challenge whose id is the challenger's name."""
+    challenge = {
+        "id": name,
+        "challenger": {"id": name, "rating": rating, "title": title},
+        "variant": {"key": "standard"},
+        "rated": rated,
+        "speed": "blitz",
+        "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+    }
+    return ChallengeReceived.model_validate({"challenge": challenge})
+
+
+def config(**keys: Any) -> ChallengeConfig:
+    return ChallengeConfig.model_validate({"concurrency": 64, **keys})
+
+
+def room(*waiting: ChallengeReceived) -> WaitingRoom:
+    room = WaitingRoom()
+    for it in waiting:
+        room.add(it, NOW)
+    return room
+
+
+def ids(waiting: list[ChallengeReceived]) -> list[str]:
+    return [it.challenge.id for it in waiting]
+
+
+WEAK = received("weak", rating=1000)
+STRONG = received("strong", rating=2000)
+RATED = received("rated", rating=1850, rated=True)
+MASTER = received("master", rating=1900, title="FM")
+MACHINE = received("machine", rating=3000, title="BOT")
+NOBODY = received("nobody", rating=None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "order"),
+    [
+        ({"sort_by": "first"}, ["nobody", "weak", "strong", "machine", "rated", "master"]),
+        ({}, ["machine", "master", "rated", "strong", "weak", "nobody"]),
+        ({"preference": "human"}, ["master", "rated", "strong", "weak", "nobody", "machine"]),
+        ({"preference": "bot", "sort_by": "first"}, ["machine", "nobody", "weak", "strong", "rated", "master"]),
+    ],
+)
+def test_the_order_is_by_kind_then_merit_or_arrival(keys: dict[str, Any], order: list[str]) -> None:
+    assert ids(room(NOBODY, WEAK, STRONG, MACHINE, RATED, MASTER).in_order(config(**keys))) == order
+
+
+def test_equals_keep_the_order_in_which_they_came() -> None:
+    names = [f"p{number}" for number in range(9)]
+    assert ids(room(*map(received, names)).in_order(config())) == names
+
+
+def test_nobody_waits_longer_than_his_time() -> None:
+    waiting = room(WEAK)
+    waiting.add(STRONG, NOW + 5)
+    assert waiting.wake_at == NOW
+    assert ids(waiting.drop_expired(NOW)) == ["weak"]
+    assert waiting.wake_at == NOW + 5
+    assert ids(waiting.drop_expired(NOW + 4)) == []
+    assert "strong" in waiting
+
+
+def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> None:
+    waiting = room(WEAK, STRONG)
+    newer = WEAK.challenge.model_copy(update={"id": "newer"})
+    assert [it.id for it in waiting.drop_replaced(newer)] == ["weak"]
+    anonymous = newer.model_copy(update={"challenger": None})
+    assert waiting.drop_replaced(anonymous) == []
+    assert len(waiting) == 1
+
+
+def test_no_more_wait_than_there_are_slots_and_the_best_stay() -> None:
+    waiting = room(STRONG, WEAK, MASTER)
+    assert ids(waiting.drop_hopeless(config(concurrency=2))) == ["weak"]
+    assert ids(waiting.in_order(config())) == ["master", "strong"]
+
+
+def test_bots_have_no_hope_for_slots_of_humans() -> None:
+    machines = [received(f"m{number}", title="BOT") for number in range(3)]
+    waiting = room(*machines, WEAK)
+    assert ids(waiting.drop_hopeless(config(concurrency=3, games_reserved_for_humans=2))) == ["m2", "m1"]
+
+
+_CHALLENGES = st.lists(
+    st.builds(
+        received,
+        st.from_regex(r"[a-z]{8}", fullmatch=True),
+        rating=st.one_of(st.none(), st.integers(400, 4000)),
+        title=st.sampled_from([None, "GM", "BOT"]),
+        rated=st.booleans(),
+    ),
+    unique_by=lambda it: it.challenge.id,
+    max_size=12,
+)
+
+
+@given(challenges=_CHALLENGES, slots=st.integers(1, 4), reserved=st.integers(0, 4))
+def test_whoever_stays_could_start_if_every_game_ended(
+    challenges: list[ChallengeReceived], slots: int, reserved: int
+) -> None:
+    rules = config(concurrency=slots, games_reserved_for_humans=min(slots, reserved))
+    waiting = room(*challenges)
+    before = ids(waiting.in_order(rules))
+    gone = ids(waiting.drop_hopeless(rules))
+    after = waiting.in_order(rules)
+    bots = sum(it.challenge.from_bot for it in after)
+    assert len(after) <= slots
+    assert bots <= slots - min(slots, reserved)
+    assert ids(after) == [it for it in before if it not in gone]
+    humans = [it for it in challenges if not it.challenge.from_bot]
+    assert len(after) == min(slots, len(humans) + min(len(challenges) - len(humans), slots - min(slots, reserved)))
+
+
+def test_a_challenge_leaves_once() -> None:
+    waiting = room(WEAK)
+    assert waiting.drop("weak")
+    assert not waiting.drop("weak")
+    assert waiting.wake_at is None
