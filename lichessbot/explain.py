@@ -26,6 +26,7 @@ _LATEST_SHOWN: Final = 5
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
+_NEW_PLAYER: Final = 1500  # the rating Lichess gives to everybody at first
 _LICHESS_VARIANTS: Final = (
     "standard", "chess960", "fromPosition", "antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill",
     "racingKings", "threeCheck",
@@ -147,7 +148,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="challenger",
         type=_challenger,
         metavar="WHO",
-        help="human, bot or anonymous, with a rating if it matters, such as bot:1900; default human",
+        help=f"human, bot or anonymous, with a rating, such as bot:1900; default human:{_NEW_PLAYER}",
     )
     parser.add_argument("--name", type=_name, help="who exactly it is, for the lists of players")
     length = parser.add_mutually_exclusive_group()
@@ -168,7 +169,7 @@ def explain(options: argparse.Namespace, loaded: LoadedConfig, waits: Waits, out
         return _explain_past(loaded.state_dir, options.challenge, out)
     if not is_planned:
         raise ConfigError(["explain: expected the id of a challenge, or --clock M+S, --days N or --unlimited"])
-    challenger = replace(options.challenger or Challenger(is_bot=False), name=options.name or "")
+    challenger = replace(options.challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=options.name or "")
     mode = Mode.RATED if options.rated else Mode.CASUAL
     inquiry = Inquiry(challenger, options.clock, options.days, mode, options.variant, options.fen)
     _explain_inquiry(loaded, inquiry, waits, out)
@@ -179,8 +180,9 @@ def _challenger(text: str) -> Challenger:
     kind, colon, rating = text.partition(":")
     if kind not in ("human", "bot", "anonymous") or (colon and not (rating.isascii() and rating.isdigit())):
         raise argparse.ArgumentTypeError(f"expected human, bot or anonymous, or such as bot:1900, found {text!r}")
-    is_anonymous = kind == "anonymous"
-    return Challenger(kind == "bot", int(rating) if colon and not is_anonymous else None, is_anonymous=is_anonymous)
+    if kind == "anonymous":
+        return Challenger(is_bot=False, is_anonymous=True)
+    return Challenger(kind == "bot", int(rating) if colon else _NEW_PLAYER)
 
 
 def _clock(text: str) -> ExactClock:

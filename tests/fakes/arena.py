@@ -31,7 +31,7 @@ CONFIG = """\
 url: {url}
 state_dir: state
 abort_time: {abort_time}
-challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800}}
+challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800{rules}}}
 engine: {{hash_mb: 1, depth: {depth}, move_overhead_ms: 30}}
 """
 ENDED_BY_THE_RULES = {Status.MATE, Status.STALEMATE, Status.DRAW}
@@ -55,6 +55,7 @@ class Arena:
         self.started: list[Table] = []
         self.ended: list[Table] = []
         self.most_at_once = 0
+        self.time_scale = 1.0
         self.bot = self.site.accounts.add(Account(BOT, 0, title="BOT"))
         self.token = self.site.accounts.issue_token(self.bot)
         self._house = server.call(lambda: House(self.site))
@@ -74,15 +75,18 @@ class Arena:
 
     # The daemon
 
-    def configure(self, *, concurrency: int = 4, depth: int = 4, abort_time: int = 30) -> None:
-        text = CONFIG.format(url=self.site.url, concurrency=concurrency, depth=depth, abort_time=abort_time)
+    def configure(self, *, concurrency: int = 4, depth: int = 4, abort_time: int = 30, rules: str = "") -> None:
+        """`rules`: further keys of the section `challenge`."""
+        values = {"concurrency": concurrency, "depth": depth, "abort_time": abort_time}
+        text = CONFIG.format(url=self.site.url, rules=f", {rules}" if rules else "", **values)
         (self.folder / "config.yml").write_text(text)
 
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-P", "-m", "lichessbot", *words, "--config", str(self.folder / "config.yml")]
 
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "LICHESS_BOT_TOKEN": self.token, MARK: self._mark}
+        scale = {"LICHESSBOT_TIME_SCALE": str(self.time_scale)}
+        return {**os.environ, "LICHESS_BOT_TOKEN": self.token, MARK: self._mark, **scale}
 
     def start(self) -> None:
         """Start the daemon and wait until it listens."""
@@ -137,10 +141,14 @@ class Arena:
     # The opponents
 
     def player(
-        self, name: str, mind: type[GreedyOpponent] | None = GreedyOpponent, title: str | None = None
+        self,
+        name: str,
+        mind: type[GreedyOpponent] | None = GreedyOpponent,
+        title: str | None = None,
+        rating: int = 1500,
     ) -> Account:
         """An account the house plays for; without a mind it never moves by itself."""
-        account = self.site.accounts.add(Account(name, 0, title=title))
+        account = self.site.accounts.add(Account(name, 0, title=title, rating=rating))
         if mind is not None:
             chosen: type[Opponent] = mind
             self.server.call(lambda: self._house.hire(account, lambda game_id: chosen(game_id)))  # type: ignore[call-arg]
@@ -162,6 +170,10 @@ class Arena:
         terms = Terms(variant, RealTime(base_s, increment_s, hurried), rated, color, fen)
         if hurried:
             return self.server.call(lambda: self.site.invite(challenger, self.bot, terms)).id
+        return self.server.call(lambda: self.site.challenge(challenger, BOT, terms)).id
+
+    def propose(self, challenger: Account, terms: Terms) -> str:
+        """Challenge the bot to anything Lichess offers; returns the id."""
         return self.server.call(lambda: self.site.challenge(challenger, BOT, terms)).id
 
     def decline_reason(self, challenge_id: str) -> DeclineReason | None:
