@@ -119,6 +119,11 @@ def intentions(config: Config) -> Iterator[str]:
         f"{challenge.max_base} s and an increment of {challenge.min_increment} to "
         f"{challenge.max_increment} s, and decline the rest"
     )
+    for kind, is_bot in (("humans", False), ("bots", True)):
+        if rules := [challenge.cited(key, is_bot=is_bot) for key in challenge.overrides(is_bot=is_bot)]:
+            yield f"would hold {kind} to {'; '.join(rules)}"
+    if challenge.games_reserved_for_humans:
+        yield f"would keep {challenge.games_reserved_for_humans} of {challenge.concurrency} slots for humans"
     limits = [
         f"depth {engine.depth}" if engine.depth else "",
         f"{engine.nodes} nodes" if engine.nodes else "",

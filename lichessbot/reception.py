@@ -110,6 +110,7 @@ class Reception:
 
     def canceled(self, challenge: Challenge) -> None:
         """The challenger took it back, or we ours."""
+        self.settled(challenge.id)
         waited = self._waiting.drop(challenge.id)
         self._journal.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
         if waited:
@@ -208,11 +209,11 @@ class Reception:
     # Our own challenges
 
     def keep_for_ours(self, challenge_id: str, guest: Guest, until: float) -> None:
-        """A slot for a challenge we made, until the monotonic second `until` or until it is `settled`."""
+        """A slot for a challenge we made, until it is `settled`, or a look after `until` (monotonic) says so."""
         self._slots.keep_open(challenge_id, guest, until)
 
     def settled(self, challenge_id: str) -> None:
-        """The challenge we made was declined or canceled."""
+        """It was declined or canceled, whoever made it: no game will come of it."""
         self._slots.free(challenge_id)
 
     # Games

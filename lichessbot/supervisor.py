@@ -25,6 +25,7 @@ from lichessbot.errors import ApiError
 from lichessbot.events import (
     Account,
     ChallengeCanceled,
+    ChallengeDeclined,
     ChallengeReceived,
     GameFinish,
     GameInfo,
@@ -77,7 +78,7 @@ class ExitCode(IntEnum):
     OK = 0
     """Everything asked for was done; for `run`: stopped by a signal with no game left."""
     FAILED = 1
-    """`check`, `upgrade` or `rehearse` did not succeed; for `run`: a bug, and a restart resumes the games."""
+    """Any other command did not succeed; for `run`: a bug, and a restart resumes the games."""
     USAGE = 2
     """The arguments or the configuration are wrong."""
     REFUSED = 3
@@ -327,6 +328,8 @@ class Supervisor:
                     self._reception.consider(event, report.received_at, self._premises(self._house))
             case ChallengeCanceled(challenge=challenge):
                 self._reception.canceled(challenge)
+            case ChallengeDeclined(challenge=challenge):
+                self._reception.settled(challenge.id)
             case _:
                 self._journal.debug("event.ignored", type=type(event).__name__)
 

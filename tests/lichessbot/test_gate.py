@@ -396,3 +396,13 @@ def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, gate: Gate,
     gate.close()
     assert time.monotonic() - began < 0.5
     assert inbox.empty()
+
+
+def test_an_acceptance_is_not_sent_when_the_challenger_has_given_up(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    gate.send(AcceptChallenge("c1", until=time.monotonic() - 0.01))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert "too late" in str(failed.error)
+    assert lichess.requests == []

@@ -36,10 +36,10 @@ def test_the_version_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("--help") == 0
     out = capsys.readouterr().out
-    assert all(command in out for command in ("run", "check", "upgrade", "rehearse"))
+    assert all(command in out for command in ("run", "check", "explain", "upgrade", "rehearse"))
 
 
-@pytest.mark.parametrize("command", ["run", "check", "upgrade", "rehearse"])
+@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(command, "--help") == 0
     assert f"usage: lichessbot {command}" in capsys.readouterr().out
@@ -50,7 +50,7 @@ def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
     assert exit_code(*words) == 2
 
 
-@pytest.mark.parametrize("command", ["run", "check", "upgrade"])
+@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade"])
 def test_a_wrong_configuration_is_exit_code_two(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

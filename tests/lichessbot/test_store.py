@@ -13,7 +13,9 @@ import pytest
 
 from lichessbot import store as store_room
 from lichessbot.errors import StateFailed, StateNewer
+from lichessbot.guest_book import Answer, Entry
 from lichessbot.messages import Deed
+from lichessbot.occupancy import Guest
 from lichessbot.state_file import FILE_NAME, MIGRATIONS, StateFile
 from lichessbot.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
@@ -122,6 +124,56 @@ def test_what_is_old_is_forgotten_at_the_next_start(tmp_path: Path, monkeypatch:
         store.note_answered("new")
         until(lambda: count(tmp_path, "answers") == 1)
         assert count(tmp_path, "games") == 1, "games are kept for longer"
+
+
+def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTED) -> Entry:
+    return Entry(
+        challenge_id, received_at, "rival", True, 1900, None, "standard", "blitz", "3+0 rated", True, answer,
+        "", "challenge.concurrency = 1", "half a \ud83d character",
+    )  # fmt: skip
+
+
+def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_path: Path) -> None:
+    now = time.time()
+    with closing(Store(StateFile(tmp_path))) as store:
+        store.note_challenge(entry("one", now, Answer.WAITING))
+        store.note_challenge(entry("one", now))
+        store.note_challenge(entry("two", now - 100))
+        store.note_challenge(entry("three", now, Answer.DECLINED))
+        assert store.guest_book["one"] == entry("one", now)
+    with closing(Store(StateFile(tmp_path))) as store:
+        book = store.guest_book
+        again = book["one"]
+        assert again is not None
+        assert again.answer is Answer.ACCEPTED
+        assert again.guest == Guest("rival", is_bot=True)
+        assert book.accepted_since("rival", now - 50) == 1
+        assert book.accepted_since("rival", now - 150) == 2
+        assert book.accepted_since("other", 0) == 0
+        assert book["four"] is None
+
+
+def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
+    ago = timedelta(days=91).total_seconds()
+    with closing(Store(StateFile(tmp_path))) as store:
+        store.note_challenge(entry("old", time.time() - ago))
+        store.note_challenge(entry("new", time.time()))
+    with closing(Store(StateFile(tmp_path))) as store:
+        until(lambda: count(tmp_path, "challenges") == 1)
+        assert store.guest_book["new"] is not None
+
+
+def test_games_of_an_earlier_process_are_not_played_until_they_are_joined_again(tmp_path: Path) -> None:
+    playing = "games WHERE left_at IS NULL"
+    with closing(Store(StateFile(tmp_path))) as store:
+        for game_id in ("one", "two", "three"):
+            store.note_game(game_id, "Ferdinand")
+        store.note_left("one")
+        until(lambda: count(tmp_path, playing) == 2)
+    with closing(Store(StateFile(tmp_path))) as store:
+        until(lambda: count(tmp_path, playing) == 0)
+        store.note_game("two", "Ferdinand")
+        assert count(tmp_path, playing) == 1
 
 
 def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path) -> None:

@@ -347,3 +347,61 @@ def test_tables_that_do_not_fit_are_made_smaller_and_that_is_said(lichess: Scrip
     daemon.start()
     daemon.until_asked(EVENTS)
     assert " WARNING memory " in daemon.log
+
+
+# Answers that Lichess does not take
+
+
+def reasons(lichess: ScriptedLichess, challenge_id: str) -> list[object]:
+    """What we gave as reasons for declining it."""
+    path = decline(challenge_id)
+    return [json.loads(request.body)["reason"] for request in lichess.requests if request.path == path]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (Reply(400, {"error": "The challenge has been canceled."}), []),
+        (Reply(404, {"error": "Not found"}), []),
+        (Reply(400, {"error": "One played 100 games against other bots today"}), ["later"]),
+        (Reply(429, {"error": "Too many requests", "ratelimit": {"key": "a", "seconds": 0.2}}), ["later"]),
+    ],
+    ids=["canceled", "expired", "quota", "429"],
+)
+def test_an_acceptance_in_vain_gives_the_slot_back_and_who_still_waits_is_told(
+    lichess: ScriptedLichess, daemon: Daemon, refusal: Reply, told: list[object]
+) -> None:
+    lichess.answer(accept("one"), refusal)
+    lichess.answer(decline("one"), Reply())
+    lichess.answer(accept("two"), Reply())
+    second = challenge("two", challenger={"id": "ada", "name": "Ada"})
+    lichess.answer(EVENTS, ticking(challenge("one"), *[0.4, b"\n"] * 4, second))
+    daemon.start()
+    daemon.until_asked(accept("two"))
+    assert reasons(lichess, "one") == told
+
+
+def test_an_acceptance_that_may_have_taken_effect_keeps_its_slot(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("abcd1234"), Reply(502), Reply(404, {"error": "Not found"}))
+    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
+    lichess.answer(decline("two"), Reply())
+    second = challenge("two", challenger={"id": "ada", "name": "Ada"})
+    lichess.answer(EVENTS, ticking(challenge("abcd1234"), second))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    daemon.start()
+    daemon.until_asked(decline("two"))
+    assert accept("two") not in lichess.paths()
+    assert stream("abcd1234") in lichess.paths()
+
+
+def test_a_challenge_told_again_on_a_new_stream_does_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    lichess.answer(decline("old"), Reply())
+    told_again = json.loads(challenge("old"))
+    del told_again["compat"]
+    lichess.answer(EVENTS, ticking(json.dumps(told_again).encode() + b"\n"))
+    daemon.start()
+    daemon.until_asked(decline("old"))
+    assert reasons(lichess, "old") == ["later"]
+    assert "challenge.wait" not in daemon.log

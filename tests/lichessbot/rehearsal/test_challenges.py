@@ -408,6 +408,26 @@ def test_house_may_ask_for_clocks_that_lichess_does_not_offer(
     assert (challenge["speed"], challenge["timeControl"]["limit"]) == ("bullet", 5)
 
 
+def test_a_rematch_is_offered_with_the_other_colours_and_names_its_game(
+    ada: Client, hal: Client, lichess: RehearsalServer
+) -> None:
+    game_id = start_game(hal, ada, color="white")
+    ada.post(f"/api/bot/game/{game_id}/abort")
+    events = ada.events()
+    site = lichess.site
+
+    def rematch() -> None:
+        account = site.accounts.get(hal.id)
+        assert account is not None
+        site.offer_rematch(site.table(game_id).game, account)
+
+    lichess.call(rematch)
+    challenge = events.next("challenge")["challenge"]
+    assert (challenge["rematchOf"], challenge["finalColor"]) == (game_id, "black")
+    ada.post(f"/api/challenge/{challenge['id']}/accept")
+    assert events.next("gameStart")["game"]["color"] == "white"
+
+
 def test_too_many_games_at_once_create_no_challenge(
     ada: Client, join: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
