@@ -50,7 +50,7 @@ def test_an_empty_file_means_the_defaults(file: Path, text: str) -> None:
 def dotted(section: dict[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in section.items():
-        inner = dotted(value) if isinstance(value, dict) else {"": value}
+        inner = dotted(value) if isinstance(value, dict) and value else {"": value}
         values.update({f"{key}.{name}".rstrip("."): it for name, it in inner.items()})
     return values
 
