@@ -12,9 +12,9 @@ from io import TextIOWrapper
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
-from engine.workshop import COMMANDS, run
 
-USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | selfplay FOLDER | records FOLDER | tune FOLDER]"
+COMMANDS = ("selfplay", "records", "tune", "train")
+USAGE = f"usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | {' | '.join(COMMANDS)}]"
 
 
 def end_process(dead: threading.ExceptHookArgs) -> None:
@@ -35,6 +35,8 @@ def main() -> int:
         case ["bench", depth, *evaluation] if depth.isdecimal() and 1 <= int(depth) <= 30 and len(evaluation) <= 1:
             return _bench(int(depth), *evaluation)
         case [command, *_] if command in COMMANDS:
+            from engine.workshop import run                            # much to load for who only wants to play
+
             return run(sys.argv[1:])
         case _:
             print(USAGE, file=sys.stderr)

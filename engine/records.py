@@ -103,8 +103,11 @@ def read(path: Path) -> Iterator[Sample]:
         yield decode(content[offset : offset + RECORD.size])
 
 
-def is_held_out(shard: int, game: int, percent: int) -> bool:
-    """Does a game belong to the validation set, `percent` of all? Whole games do: positions of one share its result."""
+def is_held_out(shard: str, game: int, percent: int) -> bool:
+    """Does a game of a shard, named without folder and suffix, belong to the validation set, `percent` of all?
+
+    Whole games do: positions of one share its result. It is the same games whatever other shards there are.
+    """
     return random.Random(f"held out {shard} {game}").randrange(100) < percent
 
 

@@ -3,21 +3,25 @@
     lichessbot-engine selfplay shards --games 20000      # may be cut off and repeated: it goes on
     lichessbot-engine records shards
     lichessbot-engine tune shards                        # writes engine/tuned.py
+    lichessbot-engine train shards -o nets/first.net     # the same: it goes on
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
 from engine import records, selfplay
+from engine.net_file import InvalidNet
+from engine.tuning import data, training
+from engine.tuning.production import make_net
 from engine.tuning.tuner import Fit, Progress, Settings, best_unit, load, module_text, named
 
 TUNED = Path(__file__).parent / "tuned.py"
 PROGRESS = "progress.json"
-COMMANDS = ("selfplay", "records", "tune")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -31,7 +35,11 @@ def run(arguments: Sequence[str]) -> int:
     if not records.shards(options.folder):
         print(f"no shards in {options.folder}", file=sys.stderr)
         return 2
-    return _show(options) if options.command == "records" else _tune(options)
+    try:
+        return {"records": _show, "tune": _tune, "train": _train}[options.command](options)
+    except (records.InvalidRecord, InvalidNet) as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,7 +64,23 @@ def _parser() -> argparse.ArgumentParser:
     tune.add_argument("--pull", type=float, default=Settings.pull, help="towards the weights it begins with")
     tune.add_argument("--seed", type=int, default=Settings.seed)
     tune.add_argument("--output", type=Path, default=TUNED)
+    _add_train(commands.add_parser("train", help="make a net from the records"))
     return parser
+
+
+def _add_train(train: argparse.ArgumentParser) -> None:
+    """The options of a training."""
+    train.add_argument("folder", type=Path)
+    train.add_argument("-o", "--output", type=Path, required=True, metavar="NET", help="card and curve go beside it")
+    train.add_argument("--newest", type=_positive, default=50_000_000, help="positions to use, from the last shards")
+    _add_settings(train)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    """An option for each setting of a training."""
+    for setting in fields(training.Settings):
+        kind = _positive if isinstance(setting.default, int) else float
+        parser.add_argument(f"--{setting.name.replace('_', '-')}", type=kind, default=setting.default)
 
 
 def _positive(text: str) -> int:
@@ -64,6 +88,13 @@ def _positive(text: str) -> int:
     if number < 1:
         raise ValueError(text)
     return number
+
+
+def _train(options: argparse.Namespace) -> int:
+    settings = training.Settings(**{field.name: getattr(options, field.name) for field in fields(training.Settings)})
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    make_net(data.load(records.shards(options.folder), options.newest), settings, options.output)
+    return 0
 
 
 def _play(options: argparse.Namespace) -> int:

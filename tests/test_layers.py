@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 # Rows from the bottom up; a room may import rooms of the rows above its own line, never of its own.
 ROWS = {
     "engine": (
-        ("_build", "bitboard", "memory", "net_file", "params", "pieces", "processor", "score", "tuned"),
+        ("_build", "bitboard", "display", "memory", "net_file", "params", "pieces", "processor", "score", "tuned"),
         ("attacks", "move", "zobrist", "weights"),
         ("piece_square", "kpk"),
         ("position",),

@@ -1,5 +1,7 @@
-"""Fits the weights of the evaluation to the results of the engine's own games. (chessprogramming wiki: Texel's Tuning)
+"""Learns evaluations from the engine's own games. (chessprogramming wiki: Automated Tuning, NNUE)
 
-`samples.py` turns positions into coefficients and follows the gradient, `tuner.py` runs the whole and writes
-`engine/tuned.py`. Works on the evaluation of its own process alone; nothing that plays imports it.
+The hand-written one: `samples.py` turns positions into coefficients and follows the gradient, `tuner.py` runs the whole
+and writes `engine/tuned.py`. A neural one: `data.py` gathers positions, `features.py` turns them into inputs,
+`float_net.py` computes, `training.py` decides what is learnt when, `production.py` writes the net, its card and, by
+`curve.py`, the picture of its losses. Works on the evaluation of its own process alone; nothing that plays imports it.
 """

@@ -20,6 +20,7 @@ BATCH = 16384
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's memory of slopes and of their squares
 TINY = 1e-10
 HELD_OUT_PERCENT = 5
+SPARE = 1000                       # of few games more may be held out than that
 UNITS_CP = range(120, 601, 20)
 
 
@@ -73,16 +74,16 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     """The samples to learn from and those held out, of whole games each; at most `limit` in all."""
     available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
     learnt = Samples(available)
-    held_out = Samples(available * HELD_OUT_PERCENT // 50)
+    held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
     taken = 0
-    for number, path in enumerate(paths):
+    for path in paths:
         content = path.read_bytes()
         games: dict[int, Samples] = {}
         for offset in range(0, len(content), records.RECORD.size):
             record = content[offset : offset + records.RECORD.size]
             game = records.RECORD.unpack(record)[-1]
             if game not in games:
-                games[game] = held_out if records.is_held_out(number, game, HELD_OUT_PERCENT) else learnt
+                games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else learnt
             games[game].add(record)
             taken += 1
             if taken >= limit:

@@ -93,6 +93,6 @@ def test_shuffling_keeps_every_record(tmp_path: Path) -> None:
 
 
 def test_about_the_share_asked_for_is_held_out_always_the_same_games() -> None:
-    chosen = {(shard, game) for shard in range(20) for game in range(100) if is_held_out(shard, game, 5)}
+    chosen = {(shard, game) for shard in range(20) for game in range(100) if is_held_out(f"{shard:06}", game, 5)}
     assert 60 <= len(chosen) <= 140
-    assert all(is_held_out(shard, game, 5) for shard, game in chosen)
+    assert all(is_held_out(f"{shard:06}", game, 5) for shard, game in chosen)

@@ -1,0 +1,276 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""A net in floating point: what it makes of records, and how its weights follow the slope of its errors.
+
+The shape is that of `net_file.py`; here all weights stand in one row, in the order of the file, and one is one. Work is
+split in lanes, each with slopes and sums of its own, so that as many threads can share the weights: the same lanes
+give the same numbers. (chessprogramming wiki: NNUE; Kingma, Ba: Adam; Loshchilov, Hutter: Decoupled Weight Decay)
+"""
+
+import random
+from array import array
+
+import cython
+
+if cython.compiled:
+    from cython.cimports.engine.bitboard import u64
+    from cython.cimports.engine.tuning.features import WORDS, black_to_move, expected, read_men, target
+else:
+    from math import sqrt as sqrtf
+
+    from engine.bitboard import u64
+    from engine.tuning.features import WORDS, black_to_move, expected, read_men, target
+
+    def pointer(values: "array[float]") -> "array[float]":
+        """Compiled, where the values stand in memory."""
+        return values
+
+
+INPUTS = cython.declare(cython.int, 768)
+MOST_MEN = cython.declare(cython.int, 32)
+MEN_PER_BUCKET = cython.declare(cython.int, 4)
+FIRST_DECAY = cython.declare(cython.float, 0.9)            # Adam's memory of slopes,
+SECOND_DECAY = cython.declare(cython.float, 0.999)         # and of their squares
+TINY = cython.declare(cython.float, 1e-8)
+LIMIT = cython.declare(cython.float, 127 / 64)     # the largest weight whose product with an activation fits 16 bits
+FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.06           # spread of the random weights a net begins with
+
+
+# --- Rows of numbers: the loops that cost the time -------------------------------------------------------------------
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_row(
+    sums: cython.p_float, to: cython.longlong, rows: cython.p_float, row: cython.longlong, width: cython.int
+) -> cython.void:
+    """Never raises."""
+    index: cython.int
+    for index in range(width):
+        sums[to + index] += rows[row + index]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def weigh(
+    sums: cython.p_float, view: cython.longlong, weights: cython.p_float, row: cython.longlong, width: cython.int
+) -> cython.float:
+    """The squares of the sums, clamped to 0..1, weighed. Never raises."""
+    index: cython.int
+    total: cython.float = 0
+    for index in range(width):
+        value: cython.float = sums[view + index]
+        value = value if value > 0 else 0
+        value = value if value < 1 else 1
+        total += value * value * weights[row + index]
+    return total
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def slopes_of_sums(
+    sums: cython.p_float,
+    view: cython.longlong,
+    weights: cython.p_float,
+    row: cython.longlong,
+    slopes: cython.p_float,
+    slope_row: cython.longlong,
+    slope: cython.float,
+    width: cython.int,
+) -> cython.void:
+    """Add to the slopes of the output weights, and turn each sum into its own slope. Never raises."""
+    index: cython.int
+    for index in range(width):
+        value: cython.float = sums[view + index]
+        inside: cython.float = 1 if value < 1 else 0
+        value = value if value > 0 else 0
+        value = value if value < 1 else 1
+        slopes[slope_row + index] += slope * value * value
+        sums[view + index] = inside * 2 * slope * value * weights[row + index]
+
+
+# --- The net ---------------------------------------------------------------------------------------------------------
+
+
+@cython.final
+@cython.cclass
+class FloatNet:
+    """Random weights at first, always the same for a seed."""
+
+    def __init__(self, hidden: int, buckets: int, lanes: int, seed: int) -> None:
+        self.hidden, self.buckets, self.lanes = hidden, buckets, lanes
+        self.bias = INPUTS * hidden
+        self.output = self.bias + hidden
+        self.output_bias = self.output + 2 * hidden * buckets
+        self.size = self.output_bias + buckets
+        rng = random.Random(f"weights {seed}")
+        row = array("f", bytes(4 * self.size))
+        for index in range(self.bias):
+            row[index] = rng.uniform(-FIRST_FEATURE, FIRST_FEATURE)
+        for index in range(self.output, self.output_bias):
+            row[index] = rng.uniform(-FIRST_OUTPUT, FIRST_OUTPUT)
+        self.weights = row
+        self.slopes = array("f", bytes(4 * self.size * lanes))
+        self.mean = array("f", bytes(4 * self.size))
+        self.square = array("f", bytes(4 * self.size))
+        self.sums = array("f", bytes(4 * 2 * hidden * lanes))
+
+    # --- One record --------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def forward(
+        self, men: cython.p_int, count: cython.int, lane: cython.int, first_view: cython.int, bucket: cython.int
+    ) -> cython.float:
+        """The output for the side whose view is `first_view`; the sums of its view are left before the other's.
+
+        Never raises.
+        """
+        weights: cython.p_float = pointer(self.weights)
+        sums: cython.p_float = pointer(self.sums)
+        start: cython.longlong = 2 * self.hidden * lane
+        total: cython.float = weights[self.output_bias + bucket]
+        half: cython.int
+        index: cython.int
+        for half in range(2):
+            view: cython.longlong = start + half * self.hidden
+            first: cython.int = MOST_MEN * (first_view ^ half)
+            for index in range(self.hidden):
+                sums[view + index] = weights[self.bias + index]
+            for index in range(count):
+                add_row(sums, view, weights, men[first + index] * self.hidden, self.hidden)
+            row: cython.longlong = self.output + (2 * bucket + half) * self.hidden
+            total += weigh(sums, view, weights, row, self.hidden)
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def backward(
+        self,
+        men: cython.p_int,
+        count: cython.int,
+        lane: cython.int,
+        first_view: cython.int,
+        bucket: cython.int,
+        slope: cython.float,
+    ) -> cython.void:
+        """After `forward`: add to the lane's slopes, `slope` being the output's. Never raises."""
+        weights: cython.p_float = pointer(self.weights)
+        slopes: cython.p_float = pointer(self.slopes)
+        sums: cython.p_float = pointer(self.sums)
+        ours: cython.longlong = cython.cast(cython.longlong, self.size) * lane
+        half: cython.int
+        index: cython.int
+        slopes[ours + self.output_bias + bucket] += slope
+        for half in range(2):
+            view: cython.longlong = 2 * self.hidden * lane + half * self.hidden
+            first: cython.int = MOST_MEN * (first_view ^ half)
+            row: cython.longlong = self.output + (2 * bucket + half) * self.hidden
+            slopes_of_sums(sums, view, weights, row, slopes, ours + row, slope, self.hidden)
+            add_row(slopes, ours + self.bias, sums, view, self.hidden)
+            for index in range(count):
+                add_row(slopes, ours + men[first + index] * self.hidden, sums, view, self.hidden)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_record(
+        self, words: u64[::1], entry: cython.int, lane: cython.int, learning: cython.bint
+    ) -> cython.double:
+        """The squared error of a record, see `shuffled` for `entry`; learning, also add its slopes. Never raises."""
+        men = cython.declare(cython.int[64])
+        if not cython.compiled:
+            men = [0] * 64
+        record: cython.int = entry >> 1
+        last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
+        count: cython.int = read_men(words, record, entry & 1, men)
+        bucket: cython.int = (count - 2) // MEN_PER_BUCKET if self.buckets > 1 else 0
+        view: cython.int = black_to_move(last)
+        hope: cython.double = expected(self.forward(men, count, lane, view, bucket))
+        error: cython.double = hope - target(last, self.trust, self.unit)
+        if learning:
+            slope: cython.double = 2 * error * hope * (1 - hope)
+            self.backward(men, count, lane, view, bucket, cython.cast(cython.float, slope))
+        return error * error
+
+    # --- For Python callers ------------------------------------------------------------------------------------------
+
+    def aim(self, trust: float, unit: float) -> None:
+        """What the outputs should be: see `target`. One logistic unit is the output of one."""
+        self.trust, self.unit = trust, unit
+
+    def errors(
+        self,
+        words: u64[::1],
+        order: cython.int[::1],
+        begin: cython.int,
+        end: cython.int,
+        lane: cython.int,
+        learning: cython.bint,
+    ) -> float:
+        """The sum of the squared errors over the entries of `order` from `begin` up to `end`, without the lock.
+
+        Learning, the slopes of that sum are added to those of the lane.
+        """
+        place: cython.int
+        total: cython.double = 0
+        with cython.nogil:
+            for place in range(begin, end):
+                total += self.add_record(words, order[place], lane, learning)
+        return total
+
+    def step(
+        self,
+        begin: cython.longlong,
+        end: cython.longlong,
+        count: cython.int,
+        share: cython.float,
+        rate: cython.float,
+        decay: cython.float,
+    ) -> None:
+        """Adam for the weights from `begin` up to `end`, number `count` from 1 on; the slopes are zero afterwards.
+
+        The slopes of all lanes, times `share`, are one slope. Each weight moves by about `rate`, however steep its
+        slope, less `decay` of itself times the rate, and stays within what the file can hold.
+        """
+        index: cython.longlong
+        lane: cython.int
+        first: cython.float = 1 - 0.9**count
+        second: cython.float = 1 - 0.999**count
+        with cython.nogil:
+            for index in range(begin, end):
+                slope: cython.float = 0
+                for lane in range(self.lanes):
+                    slope += self.slopes[index + lane * self.size]
+                    self.slopes[index + lane * self.size] = 0
+                slope *= share
+                self.mean[index] = FIRST_DECAY * self.mean[index] + (1 - FIRST_DECAY) * slope
+                self.square[index] = SECOND_DECAY * self.square[index] + (1 - SECOND_DECAY) * slope * slope
+                move: cython.float = self.mean[index] / first / (sqrtf(self.square[index] / second) + TINY)
+                weight: cython.float = self.weights[index] - rate * (move + decay * self.weights[index])
+                weight = weight if weight < LIMIT else LIMIT
+                self.weights[index] = weight if weight > -LIMIT else -LIMIT
+
+    def rows(self) -> tuple[memoryview, memoryview, memoryview]:
+        """The weights, and what Adam remembers of each: mean slope and mean square. Writing there changes the net."""
+        return memoryview(self.weights), memoryview(self.mean), memoryview(self.square)
+
+    def slope_row(self, lane: int) -> memoryview:
+        """For tests: the slopes of a lane."""
+        return memoryview(self.slopes)[lane * self.size : (lane + 1) * self.size]
+
+    def output_of(self, words: u64[::1], record: cython.int) -> float:
+        """For tests: the output for the side to move, in logistic units."""
+        men = cython.declare(cython.int[64])
+        if not cython.compiled:
+            men = [0] * 64
+        count: cython.int = read_men(words, record, False, men)
+        bucket: cython.int = (count - 2) // MEN_PER_BUCKET if self.buckets > 1 else 0
+        return self.forward(men, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

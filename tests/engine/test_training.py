@@ -1,0 +1,185 @@
+"""The trainer: its slopes are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
+
+from array import array
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import net_file
+from engine.records import InvalidRecord, encode
+from engine.tuning.curve import Curve, svg
+from engine.tuning.data import Data, load, window
+from engine.tuning.features import pack
+from engine.tuning.float_net import FloatNet
+from engine.tuning.production import card_path, make_net
+from engine.tuning.training import Settings, Training, dequantise, quantise, rate_at
+from tests.engine.nets import slow_score
+from tests.engine.shards import random_samples, write_shards
+
+SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("shards")
+    write_shards(place, count=4, games=20)
+    return place
+
+
+@pytest.fixture(scope="module")
+def data(folder: Path) -> Data:
+    return load(sorted(folder.glob("*.shard")), 10**6)
+
+
+@pytest.mark.parametrize("buckets", [1, 8])
+def test_the_slopes_are_the_loss_s(buckets: int) -> None:
+    words = pack(b"".join(map(encode, random_samples(4))))
+    count = len(words) // 4
+    net = FloatNet(32, buckets, 1, 7)
+    net.aim(0.7, 400.0)
+    row = net.rows()[0]
+    row[768 * 32 : 769 * 32] = memoryview(array("f", [0.3] * 32))      # some activations inside, some clamped
+    row[769 * 32 :] = memoryview(array("f", [weight * 8 for weight in row[769 * 32 :]]))
+    order = array("i", (2 * number + number % 2 for number in range(count)))
+    net.errors(words, order, 0, count, 0, True)
+    slopes = net.slope_row(0).tolist()
+    parts = {"features": (0, 768 * 32), "biases": (768 * 32, 769 * 32), "outputs": (769 * 32, net.output_bias)}
+    for begin, end in (*parts.values(), (net.output_bias, net.size)):
+        steepest = sorted(range(begin, end), key=lambda index: -abs(slopes[index]))[:5]
+        for index in steepest:
+            kept, losses = row[index], []
+            for change in (-0.005, 0.005):
+                row[index] = kept + change
+                losses.append(net.errors(words, order, 0, count, 0, False))
+            row[index] = kept
+            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(slopes[index], rel=0.03)
+
+
+def test_a_small_set_is_learnt(data: Data) -> None:
+    training = Training(data, SETTINGS)
+    before = training.loss(training.best)
+    checks = list(training.run())
+    assert checks[-1].learnt < 0.3 * before
+    assert training.loss(training.best) == min(check.held_out for check in checks) < 0.5 * before
+
+
+def test_the_same_seed_and_threads_give_the_same_net(data: Data) -> None:
+    nets = []
+    for settings in (SETTINGS, SETTINGS, replace(SETTINGS, seed=2)):
+        training = Training(data, replace(settings, epochs=1))
+        list(training.run())
+        nets.append(training.best)
+    assert nets[0] == nets[1] != nets[2]
+
+
+def test_what_was_cut_off_ends_as_if_it_had_not_been(data: Data, tmp_path: Path) -> None:
+    whole = Training(data, SETTINGS)
+    list(whole.run())
+    half = Training(data, SETTINGS)
+    checks = half.run()
+    for _ in range(3):
+        next(checks)
+    half.save(tmp_path / "checkpoint")
+    rest = Training(data, SETTINGS)
+    assert rest.resume(tmp_path / "checkpoint")
+    list(rest.run())
+    assert rest.checks == whole.checks
+    assert rest.best == whole.best
+    assert rest.net.rows()[0] == whole.net.rows()[0]
+
+
+def test_another_training_is_not_taken_for_the_one_that_was_cut_off(data: Data, tmp_path: Path) -> None:
+    training = Training(data, SETTINGS)
+    next(training.run())
+    training.save(tmp_path / "checkpoint")
+    assert not Training(data, replace(SETTINGS, seed=9)).resume(tmp_path / "checkpoint")
+    assert not Training(replace(data, origin="other"), SETTINGS).resume(tmp_path / "checkpoint")
+    assert not Training(data, SETTINGS).resume(tmp_path / "none")
+
+
+def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
+    training = Training(data, replace(SETTINGS, epochs=400, checks=400, patience=3, decay=0.0))
+    checks = list(training.run())
+    losses = [check.held_out for check in checks]
+    assert training.step < training.steps
+    assert len(losses) - 1 - losses.index(min(losses)) == 3
+
+
+@pytest.mark.parametrize("buckets", [1, 8])
+def test_the_written_net_says_what_the_trained_one_does(data: Data, buckets: int) -> None:
+    settings = replace(SETTINGS, epochs=2, buckets=buckets)
+    training = Training(data, settings)
+    list(training.run())
+    net = quantise(training.best, settings, "small")
+    assert training.loss(dequantise(net)) == pytest.approx(training.loss(training.best), rel=0.02)
+    sample = random_samples(1)[40]
+    reader = FloatNet(32, buckets, 1, 0)
+    reader.rows()[0][:] = memoryview(training.best)
+    output_cp = 400 * reader.output_of(pack(encode(sample)), 0)
+    assert abs(slow_score(net, sample.board, sample.black_to_move) - output_cp) < 15
+
+
+def test_every_weight_fits_the_file(data: Data) -> None:
+    training = Training(data, replace(SETTINGS, epochs=2, rate=1.0, decay=0.0))
+    list(training.run())
+    weights = training.net.rows()[0].tolist()
+    assert max(map(abs, weights[: training.net.output_bias])) == 127 / 64
+    quantise(training.best, training.settings, "wild")                 # raises InvalidNet for a weight too large
+
+
+def test_the_rate_grows_then_falls() -> None:
+    rates = [rate_at(step / 1000) for step in range(1, 1001)]
+    assert rates.index(max(rates)) == 29
+    assert rates[:30] == sorted(rates[:30])
+    assert rates[29:] == sorted(rates[29:], reverse=True)
+    assert rates[-1] == pytest.approx(0.02)
+
+
+def test_whole_games_are_held_out_and_stay_so(folder: Path, data: Data) -> None:
+    games = {(words[place + 3] >> 32) for words in (data.held_out,) for place in range(0, len(words), 4)}
+    assert 0 < data.held_out_count < 0.15 * data.learnt_count
+    assert data.held_out_count >= 30 * len(games)                      # positions of a random game come together
+    fewer = load(sorted(folder.glob("*.shard"))[1:], 10**6)
+    assert set(fewer.held_out) <= set(data.held_out)
+
+
+def test_the_newest_positions_are_used(folder: Path) -> None:
+    paths = sorted(folder.glob("*.shard"))
+    assert window(paths, 1) == paths[-1:]
+    assert window(paths, paths[-1].stat().st_size // 32 + 1) == paths[-2:]
+    assert window(paths, 10**9) == paths
+
+
+def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
+    path = write_shards(tmp_path, count=1, games=4)[0]
+    content = bytearray(path.read_bytes())
+    content[32 * 5 + 26] = 9
+    path.write_bytes(content)
+    with pytest.raises(InvalidRecord, match=r"0001-000000.shard: record 5"):
+        load([path], 10**6)
+    path.write_bytes(content[:100])
+    with pytest.raises(InvalidRecord, match="ends within a record"):
+        load([path], 10**6)
+
+
+def test_a_net_comes_with_card_and_curve(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "small.net"
+    card = make_net(data, replace(SETTINGS, epochs=2), output)
+    assert net_file.read(output).name == "small"
+    assert card.content()["losses"]["as_written"] == pytest.approx(card.losses.held_out, rel=0.02)
+    assert '"positions"' in card_path(output).read_text()
+    assert "<polyline" in output.with_suffix(".svg").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json", "small.net", "small.svg"]
+    assert "positions/s" in capsys.readouterr().out
+
+
+def test_a_curve_that_falls_goes_down_in_the_picture() -> None:
+    picture = svg("a & b", [Curve("learnt", "red", [(100, 0.1), (200, 0.01)]), Curve("level", "blue", [(200, 0.05)])])
+    assert "a &amp; b" in picture
+    falling, level = (line.split('"')[1] for line in picture.splitlines() if line.startswith("<polyline"))
+    first, last = (float(point.split(",")[1]) for point in falling.split())
+    assert first < last                                                # SVG counts from the top
+    assert len({point.split(",")[1] for point in level.split()}) == 1
