@@ -13,7 +13,7 @@ from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
 
-COMMANDS = ("selfplay", "records", "tune", "train")
+COMMANDS = ("selfplay", "records", "tune", "train", "match", "learn")
 USAGE = f"usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | {' | '.join(COMMANDS)}]"
 
 
@@ -35,7 +35,8 @@ def main() -> int:
         case ["bench", depth, *evaluation] if depth.isdecimal() and 1 <= int(depth) <= 30 and len(evaluation) <= 1:
             return _bench(int(depth), *evaluation)
         case [command, *_] if command in COMMANDS:
-            from engine.workshop import run                            # much to load for who only wants to play
+            # Much to load, and of no use to who only wants to play.
+            from engine.workshop import run
 
             return run(sys.argv[1:])
         case _:

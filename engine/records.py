@@ -7,10 +7,11 @@ A shard is a file of records and nothing else. All numbers are little-endian:
          8     16  the pieces on them, 4 bits each, from the lowest square up: 0-5 White's pawn to king, 6-11 Black's
         24      2  score of the search in centipawns, White's view, signed
         26      1  result: 0 Black won, 1 drawn, 2 White won
-        27      1  side to move: 0 White, 1 Black
+        27      1  side to move: 0 White, 1 Black; plus 2 if nobody may castle any more
         28      4  number of the game in its shard
 
-Castling rights and en passant are left out: the evaluation knows neither.
+Castling rights and en passant are left out: the evaluation knows neither. But a position in which nobody may castle
+is as good with its files from h to a.
 """
 
 import random
@@ -28,6 +29,7 @@ PATTERN = "*.shard"
 NO_PIECE = 12
 KING = 5
 KINDS = 6
+SETTLED = 2
 SCORE_LIMIT = 32000
 
 
@@ -45,19 +47,23 @@ class InvalidRecord(ValueError):
 
 @dataclass(frozen=True)
 class Sample:
-    """One position of one game; `board` holds 64 pieces from a1 on, `score_cp` is White's view."""
+    """One position of one game; `board` holds 64 pieces from a1 on, `score_cp` is White's view.
+
+    `settled`: it is known that nobody may castle any more.
+    """
 
     board: tuple[int, ...]
     black_to_move: bool
+    settled: bool
     score_cp: int
     result: Result
     game: int
 
 
-def snapshot(position: Position) -> tuple[tuple[int, ...], bool]:
-    """The pieces from a1 on, and whether Black is to move."""
+def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
+    """The first fields of a sample: the pieces from a1 on, whether Black is to move, whether castling is over."""
     state = position.state()
-    return tuple(state["board"]), bool(state["side_to_move"])
+    return tuple(state["board"]), bool(state["side_to_move"]), not state["castling_rights"]
 
 
 def encode(sample: Sample) -> bytes:
@@ -69,16 +75,15 @@ def encode(sample: Sample) -> bytes:
             packed |= piece << 4 * men
             men += 1
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
-    return RECORD.pack(
-        occupied, packed.to_bytes(16, "little"), score, sample.result, sample.black_to_move, sample.game
-    )
+    side = sample.black_to_move | SETTLED * sample.settled
+    return RECORD.pack(occupied, packed.to_bytes(16, "little"), score, sample.result, side, sample.game)
 
 
 def decode(record: bytes) -> Sample:
     """The inverse of `encode`. Raises InvalidRecord."""
     occupied, packed, score, result, side, game = RECORD.unpack(record)
     pieces = [packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32)]
-    if occupied.bit_count() > 32 or result > Result.WHITE_WON or side > 1:
+    if occupied.bit_count() > 32 or result > Result.WHITE_WON or side > SETTLED + 1:
         raise InvalidRecord(f"not a record: {record.hex()}")
     board = [NO_PIECE] * 64
     squares = (square for square in range(64) if occupied >> square & 1)
@@ -86,7 +91,7 @@ def decode(record: bytes) -> Sample:
         board[square] = piece
     if board.count(KING) != 1 or board.count(KINDS + KING) != 1 or max(board) > NO_PIECE:
         raise InvalidRecord(f"not a chess position: {record.hex()}")
-    return Sample(tuple(board), bool(side), score, Result(result), game)
+    return Sample(tuple(board), bool(side & 1), bool(side & SETTLED), score, Result(result), game)
 
 
 def shards(folder: Path) -> list[Path]:

@@ -82,7 +82,7 @@ class Samples:
         if self.count >= self.capacity or self.begins[self.count] + 2 * ROOM > self.room:
             return False
         occupied, packed, score, result, side, _ = RECORD.unpack(record)
-        self.place(occupied, packed, side)
+        self.place(occupied, packed, side & 1)
         if verdict(self.position) != NO_SCORE:
             return False
         self.scores[self.count] = score

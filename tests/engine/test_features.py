@@ -2,6 +2,7 @@
 
 import random
 from array import array
+from dataclasses import replace
 from itertools import pairwise
 from math import exp
 
@@ -48,16 +49,18 @@ def test_where_nobody_can_castle_the_mirrored_position_is_learnt_too(fen: str) -
     assert inputs(words, 0, True) != inputs(words, 0, False)
 
 
-@pytest.mark.parametrize(
-    "fen",
-    [
-        "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
-        "1rk5/8/8/8/8/8/8/4K3 w - - 0 1",                              # of Chess960, perhaps: the record does not say
-    ],
-)
+@pytest.mark.parametrize("fen", ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "1rk5/8/8/8/8/8/8/4K3 w b - 0 1"])
 def test_a_side_that_may_still_castle_is_never_mirrored(fen: str) -> None:
     words = words_of(fen)
     assert inputs(words, 0, True) == inputs(words, 0, False)
+
+
+def test_a_king_and_a_rook_at_home_are_mirrored_only_if_castling_is_known_to_be_over() -> None:
+    position, _ = parse_fen("4k3/8/8/8/8/8/8/4K2R w - - 0 1")
+    sample = Sample(*snapshot(position), 0, Result.DRAWN, 0)
+    for settled in (True, False):
+        words = pack(encode(replace(sample, settled=settled)))
+        assert (inputs(words, 0, True) != inputs(words, 0, False)) is settled
 
 
 def test_what_is_no_record_is_found() -> None:

@@ -1,5 +1,6 @@
 """Records of self-play: every position comes back as it was written, and what is no record is named."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,7 @@ def samples(count: int) -> list[Sample]:
     found = []
     for number, board in enumerate(random_games(count=count, plies=60, start=Start.CHESS960, seed=5)):
         position, _ = parse_fen(board.fen())
-        pieces, black = snapshot(position)
-        found.append(Sample(pieces, black, number * 37 % 4001 - 2000, Result(number % 3), number // 60))
+        found.append(Sample(*snapshot(position), number * 37 % 4001 - 2000, Result(number % 3), number // 60))
     return found
 
 
@@ -42,7 +42,7 @@ def test_every_position_comes_back_as_it_was_written() -> None:
 
 def test_a_score_too_large_for_its_field_is_cut() -> None:
     sample = samples(1)[0]
-    huge = Sample(sample.board, sample.black_to_move, 99_999, sample.result, sample.game)
+    huge = replace(sample, score_cp=99_999)
     assert decode(encode(huge)).score_cp == 32000
 
 
@@ -50,7 +50,7 @@ def test_a_score_too_large_for_its_field_is_cut() -> None:
     ("offset", "value", "problem"),
     [
         (26, 3, "not a record"),           # a result that no game has
-        (27, 2, "not a record"),           # a third side
+        (27, 4, "not a record"),           # neither a side nor a word on castling
         (0, 0xFF, "not a record"),         # more than 32 men, after the rest of the board is filled
         (8, 0x55, "not a chess position"),  # two white kings in the corner
     ],

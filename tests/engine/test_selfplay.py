@@ -1,28 +1,31 @@
 """Self-play: real games, the same again for the same seed, and resumed where it was cut off."""
 
-import random
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import chess
 import pytest
 
+from engine import net_file
 from engine.records import Result, check, read
-from engine.selfplay import DEAD_FROM_PLY, LONGEST_GAME, Adjudicator, Plan, make_shard, opening
+from engine.selfplay import Plan, make_shard, run_until
+from tests.engine.nets import random_net
 
-MATE_IN_ONE = 31999
+GAMES = 4
 
 
 def plan(folder: Path) -> Plan:
-    return Plan(folder, games=4, nodes=60, seed=3, games_per_shard=2)
+    return Plan(folder, nodes=60, seed=3, games_per_shard=2)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both shards of a plan, played."""
     place = tmp_path_factory.mktemp("shards")
-    for number in plan(place).missing():
+    for number in plan(place).missing(GAMES):
         assert make_shard(plan(place), number) > 0
     return place
 
@@ -34,9 +37,9 @@ def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> No
 
 
 def test_a_run_that_was_cut_off_goes_on_with_what_is_missing(folder: Path, tmp_path: Path) -> None:
-    assert plan(folder).missing() == []
+    assert plan(folder).missing(GAMES) == []
     plan(tmp_path).path(0).write_bytes(b"")
-    assert plan(tmp_path).missing() == [1]
+    assert plan(tmp_path).missing(GAMES) == [1]
 
 
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
@@ -58,37 +61,30 @@ def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
     assert all(len(found) == 1 for found in results.values())
 
 
-def test_openings_differ_and_some_are_of_chess960() -> None:
-    found = [opening(random.Random(seed)).state() for seed in range(40)]
-    assert len({state["key"] for state in found}) == 40
-    assert {state["side_to_move"] for state in found} == {0, 1}
-    assert any(state["castling_rooks"][0] not in (7, 64) for state in found)
+def test_a_net_plays_other_games(tmp_path: Path) -> None:
+    net = tmp_path / "random.net"
+    net_file.write(random_net(seed=4, hidden=32, buckets=1), net)
+    shards = []
+    for number, evaluation in enumerate(("none", str(net))):
+        other = Plan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
+        other.folder.mkdir()
+        assert make_shard(other, 0) > 0                    # a random net thinks few openings balanced
+        shards.append(other.path(0).read_bytes())
+    assert shards[0] != shards[1]
 
 
-def test_a_side_far_ahead_for_long_wins() -> None:
-    referee = Adjudicator()
-    assert [referee.verdict(ply, -1600) for ply in range(1, 6)] == [None] * 5
-    assert referee.verdict(6, 0) is None
-    assert [referee.verdict(ply, -1600) for ply in range(7, 13)] == [None] * 5 + [Result.BLACK_WON]
-
-
-def test_a_mate_in_sight_wins_at_once() -> None:
-    assert Adjudicator().verdict(1, MATE_IN_ONE) is Result.WHITE_WON
-
-
-def test_a_game_in_which_nothing_goes_on_is_drawn_but_not_early() -> None:
-    referee = Adjudicator()
-    verdicts = [referee.verdict(ply, 3) for ply in range(1, LONGEST_GAME)]
-    first = verdicts.index(Result.DRAWN)
-    assert first > DEAD_FROM_PLY
-    assert set(verdicts[:first]) == {None}
-    assert Adjudicator().verdict(LONGEST_GAME, 200) is Result.DRAWN
+def test_self_play_ends_with_the_shard_that_is_being_made_when_time_is_up(tmp_path: Path) -> None:
+    small = replace(plan(tmp_path), games_per_shard=1, nodes=20)
+    steps = list(run_until(small, time.monotonic(), processes=1))
+    assert [step.shards for step in steps] == [1]
+    assert steps[0].positions == check(tmp_path.glob("*.shard")).positions
+    assert small.missing(games=2) == [1]
 
 
 def test_the_command_plays_then_has_nothing_left_to_do(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
     played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
-    assert played.stdout.startswith("shard 1/1")
+    assert played.stdout.startswith("1 shards, ")
     shown = subprocess.run(
         [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
@@ -98,9 +94,8 @@ def test_the_command_plays_then_has_nothing_left_to_do(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_shards_is_an_error(tmp_path: Path) -> None:
-    for command in ("records", "tune"):
-        answer = subprocess.run(
-            [sys.executable, "-P", "-m", "engine", command, str(tmp_path)], capture_output=True, text=True, timeout=60
-        )
+    for command in (["records"], ["tune"], ["train", "-o", str(tmp_path / "a.net")]):
+        line = [sys.executable, "-P", "-m", "engine", *command, str(tmp_path)]
+        answer = subprocess.run(line, capture_output=True, text=True, timeout=60)
         assert answer.returncode == 2
         assert "no shards" in answer.stderr

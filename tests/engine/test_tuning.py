@@ -29,12 +29,12 @@ def records(count: int) -> tuple[list[bytes], list[int]]:
         position, _ = parse_fen(board.fen())
         if is_known(position):
             continue
-        pieces, black = snapshot(position)
+        pieces, black, settled = snapshot(position)
         score = static_score(position)
         scores.append(-score if black else score)
         men = [sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2)]
         result = Result.DRAWN if men[0] == men[1] else Result.WHITE_WON if men[0] > men[1] else Result.BLACK_WON
-        found.append(encode(Sample(pieces, black, scores[-1], result, number // 80)))
+        found.append(encode(Sample(pieces, black, settled, scores[-1], result, number // 80)))
     return found, scores
 
 

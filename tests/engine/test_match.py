@@ -1,0 +1,94 @@
+"""Matches: fair to both sides, the same again for the same seed, and a result that promises no more than it knows."""
+
+from pathlib import Path
+
+import pytest
+
+from engine import net_file
+from engine.fen import InvalidFen
+from engine.match import Match, Score, elo_of, play, play_pair, read_openings
+from tests.engine.nets import random_net
+
+NODES = 60
+OPENINGS = Path(__file__).parent.parent / "data" / "openings.epd"
+
+
+@pytest.fixture(scope="module")
+def weak(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A net that knows nothing."""
+    path = tmp_path_factory.mktemp("nets") / "weak.net"
+    net_file.write(random_net(seed=1, hidden=32, buckets=1), path)
+    return str(path)
+
+
+def test_equal_players_share_every_pair() -> None:
+    assert [play_pair(Match("none", "none", NODES), number) for number in range(3)] == [2, 2, 2]
+
+
+def test_a_net_that_knows_nothing_loses_from_either_side_of_the_table(weak: str) -> None:
+    assert sum(play_pair(Match("none", weak, NODES), number) for number in range(2)) >= 7
+    assert sum(play_pair(Match(weak, "none", NODES), number) for number in range(2)) <= 1
+
+
+def test_pairs_from_a_file_begin_where_it_says(weak: str) -> None:
+    won = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"               # for White, whoever that is: each player wins once
+    assert play_pair(Match("none", weak, NODES, openings=(won,)), 5) == 2
+
+
+def test_every_pair_is_played_once(weak: str) -> None:
+    found = dict(play(Match("none", weak, 10), range(3), processes=2))
+    assert sorted(found) == [0, 1, 2]
+    assert found[1] == play_pair(Match("none", weak, 10), 1)
+
+
+def test_the_openings_of_the_repository_can_be_read() -> None:
+    found = read_openings(OPENINGS)
+    assert len(found) == 100
+    assert found[0].startswith("rn1qkbnr/p1p1pp1p/bp4p1/3p4/")
+
+
+def test_a_broken_opening_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "broken.epd"
+    path.write_text("8/8/8/8/8/8/8/8 w - - id \"none\";\n")
+    with pytest.raises(InvalidFen):
+        read_openings(path)
+
+
+def score_of(*pairs: int) -> Score:
+    return Score(list(pairs))
+
+
+def test_a_level_match_says_nothing() -> None:
+    score = score_of(10, 20, 40, 20, 10)
+    assert score.games == 200
+    assert score.share() == 0.5
+    assert score.superiority() == 0.5
+    middle, low, high = score.elo()
+    assert middle == 0
+    assert low == pytest.approx(-high)
+
+
+def test_three_quarters_of_the_points_are_191_elo() -> None:
+    assert elo_of(0.75) == pytest.approx(190.8, abs=0.1)
+    assert elo_of(0.25) == pytest.approx(-190.8, abs=0.1)
+
+
+def test_more_games_are_more_certain() -> None:
+    few, many = score_of(1, 2, 4, 3, 2), score_of(10, 20, 40, 30, 20)
+    assert few.error() > 2.5 * many.error()
+    assert 0.5 < few.superiority() < many.superiority() < 1
+
+
+def test_pairs_that_are_always_drawn_by_colour_are_more_certain_than_single_games() -> None:
+    """White wins every game: the two of a pair cancel out, so the players are known to be equal."""
+    assert score_of(0, 0, 50, 0, 0).error() < 0.5 * score_of(25, 0, 0, 0, 25).error()
+
+
+def test_even_a_perfect_score_is_not_beyond_doubt() -> None:
+    middle, low, high = score_of(0, 0, 0, 0, 10).elo()
+    assert 200 < low < middle <= high < 1300
+    assert 0.5 < score_of(0, 0, 0, 0, 1).superiority() < 0.95
+
+
+def test_the_line_for_people_has_all_of_it() -> None:
+    assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
