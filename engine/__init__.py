@@ -16,6 +16,8 @@ from importlib.machinery import (
 )
 from importlib.util import find_spec, spec_from_file_location
 
+_VECTOR_ROOMS = (f"{__name__}.network", f"{__name__}.tuning.float_net")
+
 
 class _SourceOnly:
     """A finder that overlooks the compiled modules."""
@@ -27,15 +29,15 @@ class _SourceOnly:
         return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
 
 
-class _FastestInference:
-    """A finder that takes the build of the inference room with AVX2 where the processor has it; see `_build.py`.
+class _FastestVectors:
+    """A finder that takes the builds of some rooms with AVX2 where the processor has it; see `_build.py`.
 
     ENGINE_PORTABLE=1 does without.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        if path is None or name != f"{__name__}.network" or os.environ.get("ENGINE_PORTABLE"):
+        if path is None or name not in _VECTOR_ROOMS or os.environ.get("ENGINE_PORTABLE"):
             return None
         # A compiled room, hence not to be imported before the mode is chosen.
         from engine.processor import has_avx2
@@ -59,7 +61,7 @@ def _choose_mode() -> None:
             "the chess engine is not compiled: run `pip install -e .` in the project's folder "
             "(or set ENGINE_PURE=1 to run it as slow plain Python on purpose)"
         )
-    sys.meta_path.insert(0, _FastestInference)
+    sys.meta_path.insert(0, _FastestVectors)
 
 
 _choose_mode()

@@ -3,8 +3,8 @@
 ENGINE_PURE=1 installs no compiled rooms (tests and debugging); ENGINE_MARCH=native lets gcc use this machine's
 own instructions (the portable build is the default, and as fast for everything but neural inference).
 
-The inference room is compiled a second time for processors with AVX2, from the same C text; `engine/__init__.py`
-chooses between the two when the engine starts.
+The rooms whose loops are vectors, inference and the training of nets, are compiled a second time for processors with
+AVX2, from the same C text; `engine/__init__.py` chooses between the two when the engine starts.
 """
 
 import copy
@@ -29,7 +29,7 @@ IS_X86 = platform.machine() in ("x86_64", "AMD64")
 if IS_X86:
     FLAGS.append("-mpopcnt")
 
-INFERENCE = "engine.network"
+VECTOR_ROOMS = ("engine.network", "engine.tuning.float_net")
 
 
 class BuildExt(build_ext):
@@ -55,14 +55,14 @@ class BuildExt(build_ext):
             self._build_for_avx2()
 
     def _build_for_avx2(self) -> None:
-        """The inference room once more, from the C text just made of it; not worth failing the install for."""
-        for room in [room for room in self.extensions if room.name == INFERENCE]:
+        """The rooms of vectors once more, from the C text just made of them; not worth failing the install for."""
+        for room in [room for room in self.extensions if room.name in VECTOR_ROOMS]:
             variant = copy.copy(room)
-            variant.name = variant._full_name = f"{INFERENCE}_avx2"
+            variant.name = variant._full_name = f"{room.name}_avx2"
             variant.extra_compile_args = [*room.extra_compile_args, "-mavx2"]
             try:
                 self.build_extension(variant)
             except (BaseError, CCompilerError) as error:
-                self.warn(f"no inference for AVX2, the portable one will do (the compiler said: {error})")
+                self.warn(f"no {room.name} for AVX2, the portable one will do (the compiler said: {error})")
             else:
                 self.extensions.append(variant)
