@@ -3,6 +3,9 @@
 Both spellings of castling are understood everywhere: king takes rook (e1h1) and king's target (e1g1).
 """
 
+import re
+
+from engine.bitboard import parse_square
 from engine.evaluate import static_score
 from engine.fen import STARTING_FEN, format_fen, parse_fen
 from engine.move import looks_like_uci, uci_text
@@ -13,6 +16,10 @@ from engine.position import Position
 WHITE, BLACK = "white", "black"
 DARK_SQUARES = 0xAA55AA55AA55AA55
 CASTLING_FLAG = 2
+CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
+FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
+# Algebraic notation as people write it: a piece, what is said of its origin, a stroke or cross, the target.
+SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNqrbn])\)?)?(?: ?e\.p\.)?")
 
 
 class InvalidMove(ValueError):
@@ -37,14 +44,17 @@ class Board:
         self._moves: list[str] = []
         self._legal: dict[str, int] | None = None
 
-    def copy(self) -> "Board":
-        """An independent board with the same game behind it."""
+    def copy(self, *, moves: bool = True) -> "Board":
+        """An independent board with the same game behind it; without `moves` it has no list of them, which is faster.
+
+        Repetitions are known in either case.
+        """
         other = Board.__new__(Board)
         other.initial_fen, other.chess960 = self.initial_fen, self.chess960
         other._position = Position()
         other._position.copy_from(self._position)
         other.fullmove_number = self.fullmove_number
-        other._moves = list(self._moves)
+        other._moves = list(self._moves) if moves else []
         other._legal = self._legal
         return other
 
@@ -121,7 +131,13 @@ class Board:
 
     def push(self, text: str) -> str:
         """Play a legal move; returns it in this board's own spelling. Raises InvalidMove."""
-        move = self.parse(text)
+        return self._play(self.parse(text))
+
+    def push_san(self, text: str) -> str:
+        """`push` for a move in algebraic notation, read as `parse_san` reads it. Raises InvalidMove."""
+        return self._play(self._find_san(text))
+
+    def _play(self, move: int) -> str:
         spelt = self.spell(move)
         self.fullmove_number += self.turn == BLACK
         self._position.commit(move)
@@ -199,12 +215,47 @@ class Board:
         return body
 
     def parse_san(self, text: str) -> str:
-        """The UCI text of a move in algebraic notation. Raises InvalidMove."""
-        wanted = text.rstrip("+#!?").replace("0-0-0", "O-O-O").replace("0-0", "O-O")
-        for move in legal_moves(self._position):
-            if self._san_body(move, uci_text(move)) == wanted:
-                return self.spell(move)
+        """The UCI text of a move in algebraic notation, however carelessly written. Raises InvalidMove.
+
+        Understood are marks for check and quality, superfluous or long origins (Ngf3, Ng1-f3), a missing cross,
+        castling with zeros, and figurines. A UCI text is none.
+        """
+        return self.spell(self._find_san(text))
+
+    def _find_san(self, text: str) -> int:
+        """The legal move as the engine packs it. Raises InvalidMove."""
+        wanted = text.translate(FIGURINES).rstrip("+#!?")
+        moves = legal_moves(self._position)
+        if wanted in CASTLING_WORDS:
+            short = CASTLING_WORDS[wanted]
+            found = [m for m in moves if m >> 12 == CASTLING_FLAG and (m >> 6 & 63 > m & 63) == short]
+        else:
+            found = self._matching(moves, SAN.fullmatch(wanted))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            choices = " or ".join(self.san(uci_text(move)) for move in found)
+            raise InvalidMove(f"{text[:20]!r} could be {choices}: {self.fen()}")
         raise InvalidMove(f"{text[:20]!r} is not a legal move here: {self.fen()}")
+
+    def _matching(self, moves: list[int], words: re.Match[str] | None) -> list[int]:
+        """The moves that fit what the notation says of piece, origin, target and promotion."""
+        if words is None:
+            return []
+        piece, file, rank, target, promoted = words.groups()
+        kind = PIECE_LETTERS.index(piece or "P")
+        square = parse_square(target)
+        board = self._position.state()["board"]
+        return [
+            move
+            for move in moves
+            if move >> 6 & 63 == square
+            and board[move & 63] % 6 == kind
+            and move >> 12 != CASTLING_FLAG
+            and (file is None or "abcdefgh"[move & 7] == file)
+            and (rank is None or "12345678"[move >> 3 & 7] == rank)
+            and (promoted.upper() if promoted else "") == ("NBRQ"[move >> 12 & 3] if move & 0x8000 else "")
+        ]
 
     def _san_body(self, move: int, text: str) -> str:
         """The notation without the mark for check or mate."""
@@ -217,6 +268,8 @@ class Board:
         if kind == "P":
             promotion = "=" + "NBRQ"[move >> 12 & 3] if move & 0x8000 else ""
             return (text[0] if takes else "") + takes + target + promotion
+        if kind == "K":
+            return kind + takes + target
         rivals = [
             uci_text(other)[:2]
             for other in legal_moves(self._position)

@@ -16,13 +16,15 @@ from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Ta
 from engine.eval_file import build_mode, default_choice
 from engine.evaluate import phase_of, terms
 from engine.fen import STARTING_FEN, InvalidFen
+from engine.game import Game, Node
 from engine.history import History
 from engine.line import network_score
 from engine.memory import available_mb
 from engine.net_file import InvalidNet
 from engine.network import Network, instructions
-from engine.notation import chess960_fen, pgn_text
+from engine.notation import chess960_fen
 from engine.perft import divide, perft
+from engine.pgn import game_text, parse_games, pgn_text, read_games
 from engine.polyglot import polyglot_key
 from engine.score import mate_distance
 from engine.search import Search
@@ -37,10 +39,12 @@ __all__ = [
     "CurrentMove",
     "Engine",
     "Evaluation",
+    "Game",
     "InvalidFen",
     "InvalidMove",
     "InvalidNet",
     "Limits",
+    "Node",
     "SearchReport",
     "SearchResult",
     "Thinking",
@@ -51,9 +55,12 @@ __all__ = [
     "describe_build",
     "divide",
     "evaluation",
+    "game_text",
+    "parse_games",
     "perft",
     "pgn_text",
     "polyglot_key",
+    "read_games",
 ]
 
 DEFAULT_HASH_MB = 16
