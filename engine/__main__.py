@@ -1,20 +1,23 @@
 """`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH [EVALFILE]]`: the node
 signature, with the evaluation that plays or another one.
 
-The commands for who works on the engine are in `workshop.py`.
+The commands for people at a terminal are in `terminal/`, those for who works on the engine in `workshop.py`.
 """
 
 import os
 import sys
 import threading
+from difflib import get_close_matches
 from io import TextIOWrapper
 
+from engine import terminal
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
 
-COMMANDS = ("selfplay", "records", "tune", "train", "match", "learn")
-USAGE = f"usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | {' | '.join(COMMANDS)}]"
+WORKSHOP = ("selfplay", "records", "tune", "train", "match", "learn")
+KNOWN = ("uci", "bench", *terminal.COMMANDS, *WORKSHOP)
+USAGE = f"usage: lichessbot-engine [{' | '.join(KNOWN)}] ...; without a command it speaks UCI"
 
 
 def end_process(dead: threading.ExceptHookArgs) -> None:
@@ -25,22 +28,29 @@ def end_process(dead: threading.ExceptHookArgs) -> None:
 
 def main() -> int:
     """Exit code 0, or 2 for arguments that make no sense."""
+    threading.excepthook = end_process
     match sys.argv[1:]:
         case [] | ["uci"]:
             _read_and_write_anything()
-            threading.excepthook = end_process
             Uci().run(sys.stdin)
         case ["bench"]:
             return _bench(DEFAULT_DEPTH)
         case ["bench", depth, *evaluation] if depth.isdecimal() and 1 <= int(depth) <= 30 and len(evaluation) <= 1:
             return _bench(int(depth), *evaluation)
-        case [command, *_] if command in COMMANDS:
-            # Much to load, and of no use to who only wants to play.
+        # Both are imported here: much to load, and of no use to who only wants UCI.
+        case [command, *_] if command in WORKSHOP:
             from engine.workshop import run
 
             return run(sys.argv[1:])
-        case _:
-            print(USAGE, file=sys.stderr)
+        case [command, *_] if command in terminal.COMMANDS:
+            from engine.terminal.arguments import run
+
+            return run(sys.argv[1:])
+        case [command, *_] if command in ("-h", "--help"):
+            print(USAGE)
+        case [command, *_]:
+            close = get_close_matches(command, KNOWN, 1) if command not in KNOWN else []
+            print(USAGE + (f"; did you mean {close[0]}?" if close else ""), file=sys.stderr)
             return 2
     return 0
 

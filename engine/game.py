@@ -20,6 +20,10 @@ CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,6})?)")
 EVALUATION = re.compile(r"(?:#([+-]?\d{1,4})|([+-]?\d{0,6}(?:\.\d{1,6})?))(?:,(\d{1,3}))?")
 
 
+class UnknownVariant(ValueError):
+    """The game is of a variant that is not played here. The message names it."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """What `[%eval]` says, from White's view: centipawns or full moves to mate, one of them None; perhaps the depth."""
@@ -151,9 +155,9 @@ class Game:
         return self.variant in CHESS960
 
     def board(self) -> Board:
-        """The position it begins from. Raises InvalidFen, and ValueError for a variant that is not played here."""
+        """The position it begins from. Raises InvalidFen, and UnknownVariant."""
         if self.variant not in (*STANDARD, *CHESS960):
-            raise ValueError(f"variant {self.headers['Variant'][:40]!r} is not played here")
+            raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here")
         return Board(self.headers.get("FEN") or STARTING_FEN, chess960=self.chess960)
 
     def last_board(self) -> Board:

@@ -12,7 +12,8 @@ from enum import Enum, auto
 from typing import BinaryIO
 
 from engine.board import Board, InvalidMove
-from engine.game import RESULTS, UNFINISHED, Game, Node
+from engine.fen import InvalidFen
+from engine.game import RESULTS, UNFINISHED, Game, Node, UnknownVariant
 from engine.move import looks_like_uci
 
 LINE_LENGTH = 80
@@ -283,7 +284,7 @@ class _Builder:
         self._begun = True
         try:
             self._levels = [_Level(self.game.root, self.game.board())]
-        except ValueError as error:
+        except (InvalidFen, UnknownVariant) as error:
             self._complain(str(error))
             self._levels = [_Level(self.game.root, Board(), dead=True)]
 

@@ -27,7 +27,8 @@ ROWS = {
         ("facade", "games"),
         ("selfplay", "match"),
         ("learning",),
-        ("bench", "uci", "workshop"),
+        ("bench", "lessons", "uci", "workshop"),
+        ("terminal",),
         ("__main__",),
     ),
     "lichessbot": (

@@ -1,0 +1,130 @@
+"""The textbook's searches side by side, and one of them as a player with a style."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from time import perf_counter
+
+from engine.board import Board
+from engine.clock import FOREVER_US, Clock, Limits, deadlines_us
+from engine.facade import Engine
+from engine.game import Judgement
+from engine.lessons.plain import PlainSearch
+from engine.lessons.styles import Style
+from engine.score import mate_distance
+
+MAX_DEPTH = 60                     # of the plain searches; none gets there but by forced moves
+
+
+class Method(StrEnum):
+    """How a position is searched, from the oldest idea to all of them together."""
+
+    MINIMAX = "minimax"
+    NEGAMAX = "negamax"
+    ALPHA_BETA = "alpha-beta"
+    ORDERED = "alpha-beta, ordered"
+    DEEPENED = "ordered, deepened"
+    QUIESCENT = "with quiescence"
+    ENGINE = "the engine"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found. `judgement` is White's view; None if the time was up before a value was known."""
+
+    method: Method
+    depth: int
+    judgement: Judgement | None
+    line: tuple[str, ...]
+    nodes: int
+    seconds: float
+
+
+def judgement_of(score: int, white: bool, depth: int | None = None) -> Judgement:
+    """A score on the engine's scale and from the mover's view, as White sees it."""
+    sign = 1 if white else -1
+    mate = mate_distance(score)
+    return Judgement(sign * score, None, depth) if mate is None else Judgement(None, sign * mate, depth)
+
+
+def compare(board: Board, depth: int, style: Style | None, seconds: float) -> Iterator[Outcome]:
+    """Every method at the same depth, each with so much time at most; the engine only without a style."""
+    for method in Method:
+        if method is not Method.ENGINE:
+            yield search(board, method, depth, style, seconds)
+        elif style is None:
+            yield _engine(board, depth, seconds)
+
+
+def search(board: Board, method: Method, depth: int, style: Style | None = None, seconds: float = 1e6) -> Outcome:
+    """One of the plain searches, from nothing."""
+    plain = _plain(board, method, style, Clock(hard_us=int(seconds * 1e6)))
+    started = perf_counter()
+    white = board.turn == "white"
+    if method is Method.MINIMAX:
+        score = plain.run_minimax(depth) * (1 if white else -1)
+    elif method is Method.NEGAMAX:
+        score = plain.run_negamax(depth)
+    else:
+        first = 1 if method in (Method.DEEPENED, Method.QUIESCENT) else depth
+        for plies in range(first, depth + 1):
+            score = plain.run_alpha_beta(plies)
+    elapsed = perf_counter() - started
+    stopped = plain.was_stopped()
+    line = () if stopped else tuple(map(board.spell, plain.variation()))
+    judgement = None if stopped else judgement_of(score, white, depth)
+    return Outcome(method, depth, judgement, line, plain.node_count(), elapsed)
+
+
+def _plain(board: Board, method: Method, style: Style | None, clock: Clock) -> PlainSearch:
+    ordered = method in (Method.ORDERED, Method.DEEPENED, Method.QUIESCENT)
+    terms = None if style is None else style.terms()
+    return PlainSearch(board.position, terms, clock, ordered, method is Method.QUIESCENT)
+
+
+def _engine(board: Board, depth: int, seconds: float) -> Outcome:
+    engine = Engine()
+    engine.set_position(board)
+    started = perf_counter()
+    report = engine.go(Limits(depth=depth, move_time_ms=int(seconds * 1000))).report
+    elapsed = perf_counter() - started
+    if report is None or report.depth < depth:
+        return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
+    sign = 1 if board.turn == "white" else -1
+    score, mate = (None if value is None else sign * value for value in (report.score_cp, report.mate_in))
+    return Outcome(Method.ENGINE, depth, Judgement(score, mate, depth), report.pv, report.nodes, elapsed)
+
+
+class StyledThinking:
+    """A plain search as a player: deepens with a style's evaluation until its limits end it or it is stopped."""
+
+    def __init__(self, board: Board, style: Style, limits: Limits) -> None:
+        """The clock runs from now on."""
+        self._board = board.copy()
+        self._limits = limits
+        soft_us, hard_us = deadlines_us(limits, board.turn == "white", 0)
+        self._clock = Clock(soft_us, min(hard_us, FOREVER_US))
+        self._search = _plain(self._board, Method.QUIESCENT, style, self._clock)
+
+    def stop(self) -> None:
+        """Give the best move found so far; from any thread."""
+        self._search.stop()
+
+    def run(self, report: Callable[[Outcome], None] | None = None) -> Outcome:
+        """The deepest search that was finished; its line is empty only where no move is legal."""
+        started = perf_counter()
+        legal = self._board.legal_moves()
+        best = Outcome(Method.QUIESCENT, 0, None, tuple(legal[:1]), 0, 0.0)
+        for depth in range(1, min(self._limits.depth or MAX_DEPTH, MAX_DEPTH) + 1 if legal else 1):
+            score = self._search.run_alpha_beta(depth)
+            if self._search.was_stopped():
+                break
+            line = tuple(map(self._board.spell, self._search.variation()))
+            judgement = judgement_of(score, self._board.turn == "white", depth)
+            nodes = self._search.node_count()
+            best = Outcome(Method.QUIESCENT, depth, judgement, line, nodes, perf_counter() - started)
+            if report is not None:
+                report(best)
+            if self._clock.too_late_for_another_depth() or mate_distance(score) is not None:
+                break
+        return best

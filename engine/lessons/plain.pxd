@@ -1,0 +1,26 @@
+from engine.lessons.terms cimport Terms
+from engine.meter cimport Meter
+from engine.position cimport Position
+
+cdef class PlainSearch:
+    cdef Position position
+    cdef Terms terms
+    cdef Meter meter
+    cdef int root_height
+    cdef bint ordered
+    cdef bint quiescent
+    cdef int killers[256]
+    cdef int hints[128]             # the line of the depth before, to be tried first
+    cdef int line[16384]            # [ply * 128 + i]: the best line from this ply on
+    cdef int line_end[130]
+
+    cdef int evaluation(self) noexcept nogil
+    cdef int settled(self, int moves, int ply) noexcept nogil
+    cdef int minimax(self, int depth, int ply) noexcept nogil
+    cdef int negamax(self, int depth, int ply) noexcept nogil
+    cdef int alpha_beta(self, int depth, int alpha, int beta, int ply) noexcept nogil
+    cdef int quiescence(self, int alpha, int beta, int ply) noexcept nogil
+    cdef int promise(self, int move, int ply) noexcept nogil
+    cdef void bring_best_forward(self, int *moves, int *promises, int index, int end) noexcept nogil
+    cdef void note_cutoff(self, int move, int ply) noexcept nogil
+    cdef void note_best(self, int move, int ply) noexcept nogil

@@ -1,0 +1,358 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""The searches of the textbooks, one idea each, as they came into the world: no table, no pruning but alpha-beta.
+
+All of them give the same value at the same depth, but for quiescence, which looks further; what differs is the number
+of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer Heuristic, Quiescence Search)
+"""
+
+import cython
+
+if cython.compiled:
+    from cython.cimports.engine.clock import Clock
+    from cython.cimports.engine.evaluate import evaluate
+    from cython.cimports.engine.lessons.terms import Terms
+    from cython.cimports.engine.meter import Meter
+    from cython.cimports.engine.move import (
+        CASTLING,
+        NO_MOVE,
+        flag_of,
+        from_square,
+        is_capture,
+        is_promotion,
+        is_tactical,
+        promoted_kind,
+        to_square,
+    )
+    from cython.cimports.engine.movegen import generate
+    from cython.cimports.engine.pieces import KIND_OF, NO_PIECE, WHITE
+    from cython.cimports.engine.position import Position
+    from cython.cimports.engine.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
+else:
+    from engine.clock import Clock
+    from engine.evaluate import evaluate
+    from engine.lessons.terms import Terms
+    from engine.meter import Meter
+    from engine.move import (
+        CASTLING,
+        NO_MOVE,
+        flag_of,
+        from_square,
+        is_capture,
+        is_promotion,
+        is_tactical,
+        promoted_kind,
+        to_square,
+    )
+    from engine.movegen import generate
+    from engine.pieces import KIND_OF, NO_PIECE, WHITE
+    from engine.position import Position
+    from engine.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
+
+FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
+GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,
+KILLER = cython.declare(cython.int, 1 << 19)        # then what refuted a sister of this position,
+CASTLES = cython.declare(cython.int, 1 << 10)       # then castling, then steps towards the middle
+# How near the middle a file or a rank is.
+INWARD = cython.declare(cython.int[8])
+if not cython.compiled:
+    INWARD = [0] * 8
+for _index, _value in enumerate((0, 1, 2, 3, 3, 2, 1, 0)):
+    INWARD[_index] = _value
+
+
+@cython.final
+@cython.cclass
+class PlainSearch:
+    """Searches of one position, stopped by the clock or from any thread. Without `terms` the engine's own evaluation.
+
+    `ordered` tries promising moves first, `quiescent` follows captures to their end; both belong to `alpha_beta`.
+    """
+
+    def __init__(self, position: Position, terms: Terms | None, clock: Clock, ordered: bool, quiescent: bool) -> None:
+        self.position = Position()
+        self.position.copy_from(position)
+        self.terms = terms
+        self.meter = Meter(clock)
+        self.root_height = self.position.height
+        self.ordered = ordered
+        self.quiescent = quiescent
+        if not cython.compiled:
+            self.killers, self.hints = [NO_MOVE] * 256, [NO_MOVE] * 128
+            self.line, self.line_end = [NO_MOVE] * 16384, [0] * 130
+        self.line_end[0] = 0
+
+    # --- For Python callers --------------------------------------------------------------------------------------
+
+    def run_minimax(self, depth: int) -> int:
+        """White's view; depth 1 or more."""
+        plies: cython.int = depth
+        score: cython.int
+        with cython.nogil:
+            score = self.minimax(plies, 0)
+        return score
+
+    def run_negamax(self, depth: int) -> int:
+        """The mover's view; depth 1 or more."""
+        plies: cython.int = depth
+        score: cython.int
+        with cython.nogil:
+            score = self.negamax(plies, 0)
+        return score
+
+    def run_alpha_beta(self, depth: int) -> int:
+        """The mover's view; depth 1 or more. The line found is tried first next time."""
+        plies: cython.int = depth
+        score: cython.int
+        with cython.nogil:
+            score = self.alpha_beta(plies, -INFINITE, INFINITE, 0)
+        if not self.meter.stopped:
+            found = self.variation()
+            for ply in range(128):
+                self.hints[ply] = found[ply] if ply < len(found) else NO_MOVE
+        return score
+
+    def variation(self) -> list[int]:
+        """The best line of the search that ended last."""
+        return [self.line[ply] for ply in range(self.line_end[0])]
+
+    def node_count(self) -> int:
+        """Positions visited so far, leaves and captures included."""
+        return self.meter.nodes
+
+    def was_stopped(self) -> bool:
+        """Then the last value means nothing."""
+        return self.meter.stopped
+
+    def stop(self) -> None:
+        """From any thread."""
+        self.meter.stopped = True
+
+    # --- What ends a line ----------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def evaluation(self) -> cython.int:
+        """For the side to move. Never raises."""
+        return evaluate(self.position) if self.terms is None else self.terms.score(self.position)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def settled(self, moves: cython.int, ply: cython.int) -> cython.int:
+        """The score by the rules, if the game is over with so many legal moves: mate goes before all draws.
+
+        Mates are counted from the root, so that the nearer one is preferred; a position that stood before counts as
+        drawn, so that who is winning does not shuffle. Never raises.
+        """
+        if moves == 0:
+            if not self.position.in_check():
+                return DRAW
+            return mated_in(ply) if self.terms is None else self.terms.mated(ply)
+        if ply == 0:
+            return NO_SCORE
+        if self.position.halfmove_clock >= 100 or self.position.is_insufficient_material():
+            return DRAW
+        return DRAW if self.position.is_repetition(self.root_height) else NO_SCORE
+
+    # --- Searches ------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def minimax(self, depth: cython.int, ply: cython.int) -> cython.int:
+        """White seeks the highest, Black the lowest value. White's view. Never raises."""
+        white: cython.bint = self.position.side_to_move == WHITE
+        moves = cython.declare(cython.int[288])
+        self.meter.count(ply)
+        self.line_end[ply] = ply
+        end: cython.int = generate(self.position, moves, 0, False)
+        score: cython.int = self.settled(end, ply)
+        if score == NO_SCORE and depth == 0:
+            score = self.evaluation()
+        if score != NO_SCORE:
+            return score if white else -score
+        best: cython.int = -INFINITE if white else INFINITE
+        index: cython.int
+        for index in range(end):
+            self.position.make(moves[index])
+            score = self.minimax(depth - 1, ply + 1)
+            self.position.unmake(moves[index])
+            if self.meter.stopped:
+                return DRAW
+            if score > best if white else score < best:
+                best = score
+                self.note_best(moves[index], ply)
+        return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
+        """What is good for one side is bad for the other: one function for both. The mover's view. Never raises."""
+        moves = cython.declare(cython.int[288])
+        self.meter.count(ply)
+        self.line_end[ply] = ply
+        end: cython.int = generate(self.position, moves, 0, False)
+        score: cython.int = self.settled(end, ply)
+        if score != NO_SCORE:
+            return score
+        if depth == 0:
+            return self.evaluation()
+        best: cython.int = -INFINITE
+        index: cython.int
+        for index in range(end):
+            self.position.make(moves[index])
+            score = -self.negamax(depth - 1, ply + 1)
+            self.position.unmake(moves[index])
+            if self.meter.stopped:
+                return DRAW
+            if score > best:
+                best = score
+                self.note_best(moves[index], ply)
+        return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def alpha_beta(self, depth: cython.int, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
+        """Negamax that leaves a position as soon as the opponent would not go there. The mover's view. Never raises."""
+        if depth == 0 and self.quiescent:
+            return self.quiescence(alpha, beta, ply)
+        moves = cython.declare(cython.int[288])
+        promises = cython.declare(cython.int[288])
+        self.meter.count(ply)
+        self.line_end[ply] = ply
+        end: cython.int = generate(self.position, moves, 0, False)
+        score: cython.int = self.settled(end, ply)
+        if score != NO_SCORE:
+            return score
+        if depth == 0:
+            return self.evaluation()
+        index: cython.int
+        for index in range(end):
+            promises[index] = self.promise(moves[index], ply) if self.ordered else 0
+        best: cython.int = -INFINITE
+        for index in range(end):
+            self.bring_best_forward(moves, promises, index, end)
+            self.position.make(moves[index])
+            score = -self.alpha_beta(depth - 1, -beta, -alpha, ply + 1)
+            self.position.unmake(moves[index])
+            if self.meter.stopped:
+                return DRAW
+            if score > best:
+                best = score
+                if score > alpha:
+                    alpha = score
+                    self.note_best(moves[index], ply)
+                if score >= beta:
+                    self.note_cutoff(moves[index], ply)
+                    break
+        return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
+        """Captures to the end, so that no exchange is cut off in the middle. The mover's view. Never raises."""
+        moves = cython.declare(cython.int[288])
+        promises = cython.declare(cython.int[288])
+        self.meter.count(ply)
+        self.line_end[ply] = ply
+        in_check: cython.bint = self.position.in_check()
+        end: cython.int = generate(self.position, moves, 0, False)
+        score: cython.int = self.settled(end, ply)
+        if score != NO_SCORE:
+            return score
+        if ply >= MAX_PLY - 1:
+            return self.evaluation()
+        best: cython.int = -INFINITE
+        if not in_check:
+            best = self.evaluation()
+            if best >= beta:
+                return best
+            if best > alpha:
+                alpha = best
+            end = generate(self.position, moves, 0, True)
+        index: cython.int
+        for index in range(end):
+            promises[index] = self.promise(moves[index], ply)
+        for index in range(end):
+            self.bring_best_forward(moves, promises, index, end)
+            self.position.make(moves[index])
+            score = -self.quiescence(-beta, -alpha, ply + 1)
+            self.position.unmake(moves[index])
+            if self.meter.stopped:
+                return DRAW
+            if score > best:
+                best = score
+                if score > alpha:
+                    alpha = score
+                    self.note_best(moves[index], ply)
+                if score >= beta:
+                    break
+        return best
+
+    # --- Order ---------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def promise(self, move: cython.int, ply: cython.int) -> cython.int:
+        """How early a move deserves to be tried: the sooner the refutation, the fewer nodes. Never raises."""
+        if move == self.hints[ply]:
+            return FIRST
+        board = self.position.board
+        if is_tactical(move):
+            victim: cython.int = 0             # en passant finds the square empty: the victim is a pawn
+            if is_capture(move) and board[to_square(move)] != NO_PIECE:
+                victim = KIND_OF[board[to_square(move)]]
+            promoted: cython.int = promoted_kind(move) if is_promotion(move) else 0
+            # The most valuable victim first, of equal ones the least valuable attacker. (MVV-LVA)
+            return GAINS + 8 * (victim + promoted) - KIND_OF[board[from_square(move)]]
+        if move == self.killers[2 * ply] or move == self.killers[2 * ply + 1]:
+            return KILLER
+        if flag_of(move) == CASTLING:
+            return CASTLES
+        origin: cython.int = from_square(move)
+        target: cython.int = to_square(move)
+        return INWARD[target & 7] + INWARD[target >> 3] - INWARD[origin & 7] - INWARD[origin >> 3]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bring_best_forward(
+        self, moves: cython.p_int, promises: cython.p_int, index: cython.int, end: cython.int
+    ) -> cython.void:
+        """Put the most promising of the remaining moves next: often no more than one is ever needed. Never raises."""
+        best: cython.int = index
+        other: cython.int
+        for other in range(index + 1, end):
+            if promises[other] > promises[best]:
+                best = other
+        move: cython.int = moves[best]
+        promise: cython.int = promises[best]
+        moves[best] = moves[index]
+        promises[best] = promises[index]
+        moves[index] = move
+        promises[index] = promise
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def note_cutoff(self, move: cython.int, ply: cython.int) -> cython.void:
+        """A quiet move that refutes here is likely to refute beside it too. Never raises."""
+        if not is_tactical(move) and self.killers[2 * ply] != move:
+            self.killers[2 * ply + 1] = self.killers[2 * ply]
+            self.killers[2 * ply] = move
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
+        """The best line from here is this move and then the best line after it. Never raises."""
+        self.line[ply * 128 + ply] = move
+        index: cython.int
+        for index in range(ply + 1, self.line_end[ply + 1]):
+            self.line[ply * 128 + index] = self.line[(ply + 1) * 128 + index]
+        self.line_end[ply] = self.line_end[ply + 1] if self.line_end[ply + 1] > ply else ply + 1

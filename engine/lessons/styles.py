@@ -1,0 +1,67 @@
+"""Styles of play by name or by coefficients, as people write them: 'loser', 'material=1,mobility=-0.5'."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from engine.lessons.terms import TERM_NAMES, Terms
+
+MATE = "mate"
+MOST = 10.0                        # a coefficient, either way
+
+
+class InvalidStyle(ValueError):
+    """The text names no style. The message quotes it and says what was expected."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How much each term counts; what is not named counts nothing. `mate` below zero: wants to be mated."""
+
+    coefficients: Mapping[str, float] = field(default_factory=dict)
+    mate: float = 1.0
+
+    def terms(self) -> Terms:
+        """For the search."""
+        percents = {name: round(100 * value) for name, value in self.coefficients.items()}
+        return Terms(percents, round(100 * self.mate))
+
+
+STYLES = {
+    "cce": Style(dict.fromkeys(("material", "mobility", "centre", "castling", "attack", "check", "tempo"), 1.0)),
+    "chess-engine": Style({"material": 1.0, "mobility": 1.0, "pawns": 1.0}),
+    "materialist": Style({"material": 1.0}),
+    "pusher": Style({"material": 1.0, "pawns": 5.0}),
+    "loser": Style({"material": -1.0, "mobility": -0.5}, mate=-1.0),
+}
+
+
+def parse_style(text: str) -> Style:
+    """A style's name, or terms with their coefficients from -10 to 10. Raises InvalidStyle."""
+    if text in STYLES:
+        return STYLES[text]
+    if "=" not in text:
+        raise InvalidStyle(f"unknown style {text[:40]!r}{_nearest(text, STYLES)}; known: {', '.join(STYLES)}")
+    coefficients: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if name not in (*TERM_NAMES, MATE):
+            known = ", ".join((*TERM_NAMES, MATE))
+            raise InvalidStyle(f"unknown term {name[:40]!r}{_nearest(name, (*TERM_NAMES, MATE))}; known: {known}")
+        coefficients[name] = _coefficient(name, number)
+    return Style(coefficients, coefficients.pop(MATE, 1.0))
+
+
+def _coefficient(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not -MOST <= value <= MOST:
+        raise InvalidStyle(f"expected a number from {-MOST:g} to {MOST:g} for {name}, found {text[:40]!r}")
+    return value
+
+
+def _nearest(text: str, known: "Mapping[str, object] | tuple[str, ...]") -> str:
+    close = get_close_matches(text, list(known), 1)
+    return f", did you mean {close[0]!r}?" if close else ""

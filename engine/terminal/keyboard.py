@@ -1,0 +1,53 @@
+"""What is typed, line by line, on a queue: the thread that reads never keeps the others waiting.
+
+Reads the file descriptor itself: a thread that ends with the program must not hold the lock of `sys.stdin`.
+"""
+
+import os
+from codecs import getincrementaldecoder
+from dataclasses import dataclass
+from queue import Queue
+from threading import Thread
+
+LONGEST_LINE = 4096                # characters; what is longer comes in pieces
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A line, without its end."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class InputEnded:
+    """Nothing more will be typed."""
+
+
+def listen(descriptor: int, queue: "Queue[object]") -> None:
+    """Put a `Typed` on the queue for each line, then an `InputEnded`, from a thread of its own."""
+    Thread(target=_read, args=(descriptor, queue), name="keyboard", daemon=True).start()
+
+
+def _read(descriptor: int, queue: "Queue[object]") -> None:
+    decoder = getincrementaldecoder("utf-8")("replace")
+    rest = ""
+    while piece := _bytes(descriptor):
+        rest += decoder.decode(piece)
+        *lines, rest = rest.replace("\r\n", "\n").split("\n")
+        for line in lines:
+            queue.put(Typed(line))
+        if len(rest) > LONGEST_LINE:
+            queue.put(Typed(rest))
+            rest = ""
+    if rest:
+        queue.put(Typed(rest))
+    queue.put(InputEnded())
+
+
+def _bytes(descriptor: int) -> bytes:
+    """What is there; nothing at the end, which a terminal that went away reports as an error."""
+    try:
+        return os.read(descriptor, LONGEST_LINE)
+    except OSError:
+        return b""

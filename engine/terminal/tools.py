@@ -1,0 +1,137 @@
+"""The engine's knowledge of a position on paper: evaluation, leaf counts, searches side by side."""
+
+from collections.abc import Iterable
+from time import perf_counter
+
+from rich.console import Console
+from rich.table import Table
+
+from engine.bench import POSITIONS
+from engine.board import Board
+from engine.facade import Engine, Limits, evaluation, perft
+from engine.lessons.methods import Method, Outcome, compare, search
+from engine.lessons.styles import Style
+from engine.lessons.wording import final_text, judgement_text, pawns_text, san_line
+from engine.terminal.drawing import Look, Scene, draw
+from engine.terminal.progress import progress
+
+TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending
+# Seconds for a move of stratzilla's chess-engine, by its own account; other depths are not known here.
+CHESS_ENGINE_S = {7: 163.0}
+
+
+def table(headings: Iterable[str]) -> Table:
+    """An empty table, whose last column is text and whose others are figures."""
+    made = Table()
+    *figures, last = headings
+    for heading in figures:
+        made.add_column(heading, justify="right", no_wrap=True)
+    made.add_column(last)
+    return made
+
+
+def show_evaluation(board: Board, style: Style | None, console: Console, look: Look) -> None:
+    """Board and terms, in pawns from White's view; of the articles' terms if a style is given."""
+    console.print(draw(Scene(board), look), soft_wrap=True)
+    if style is None:
+        _show_engine_terms(board, console)
+    else:
+        _show_styled_terms(board, style, console)
+    final = final_text(board)
+    if final is not None:
+        console.print(f"the game is over: {final}")
+
+
+def _show_engine_terms(board: Board, console: Console) -> None:
+    parts = evaluation(board)
+    made = table(("term", "White mg", "eg", "Black mg", "eg"))
+    for name, values in parts.terms.items():
+        made.add_row(name, *map(pawns_text, values))
+    console.print(f"evaluation {pawns_text(parts.score_cp)}", made)
+    console.print(f"{parts.phase}/{parts.full_phase} of the midgame values (mg) count, the rest of the endgame's (eg)")
+
+
+def _show_styled_terms(board: Board, style: Style, console: Console) -> None:
+    parts = {name: value / 100 for name, value in style.terms().white_terms(board.position).items()}
+    total = final_text(board) or pawns_text(sum(parts.values()))
+    made = table(("term", "coefficient", "White's view"))
+    for name, value in parts.items():
+        made.add_row(name, f"{style.coefficients.get(name, 0):+g}", pawns_text(value))
+    made.add_row("before tempo", "", pawns_text(sum(parts.values()) - parts["tempo"]))
+    console.print(f"evaluation {total}", made)
+
+
+def show_perft(board: Board, depth: int, console: Console) -> None:
+    """The leaves below each move, their sum, and how fast they were counted."""
+    started, counts = perf_counter(), {}
+    moves = board.legal_moves()
+    with progress("perft", len(moves), "moves") as advance:
+        for done, move in enumerate(moves, 1):
+            after = board.copy()
+            after.push(move)
+            counts[move] = perft(after.position, depth - 1) if depth > 1 else 1
+            advance(done)
+    seconds = perf_counter() - started
+    for move, count in sorted(counts.items()):
+        console.print(f"{move}: {count}")
+    total = sum(counts.values())
+    console.print(f"\nNodes searched: {total}\n{seconds:.3f} s, {total / max(seconds, 1e-9):,.0f} a second")
+
+
+def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:
+    """A search as a row: name, value, nodes, time, line."""
+    value = judgement_text(outcome.judgement) if outcome.judgement else "not finished"
+    line = san_line(board, outcome.line)
+    return outcome.method.value, value, f"{outcome.nodes:,}", f"{outcome.seconds:.3f} s", line
+
+
+def show_comparison(board: Board, depth: int, style: Style | None, seconds: float, console: Console) -> None:
+    """Value, nodes and time of each search, as they come in."""
+    made = table(("search", "value", "nodes", "time", "line"))
+    methods = len(Method) - (style is not None)
+    with progress("searching", methods, "searches") as advance:
+        for done, outcome in enumerate(compare(board, depth, style, seconds), 1):
+            made.add_row(*outcome_row(board, outcome))
+            advance(done)
+    console.print(f"depth {depth}, White's view: {board.fen()}", soft_wrap=True)
+    console.print(made)
+
+
+def show_depth_table(depth: int, seconds: float, console: Console) -> None:
+    """The mean time for a move at each depth: the plain search, the engine, and what chess-engine's author reports."""
+    made = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
+    plain_wanted = True
+    with progress("timing", depth, "depths") as advance:
+        for plies in range(1, depth + 1):
+            plain = _mean_plain(plies, seconds) if plain_wanted else None
+            plain_wanted = plain is not None
+            ours = _mean_engine(plies)
+            made.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
+            advance(plies)
+    console.print("seconds for a move, the mean of", len(TABLE_POSITIONS), "positions", made)
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}" if value < 1 else f"{value:.1f}"
+
+
+def _mean_plain(depth: int, seconds: float) -> float | None:
+    """None if one of the moves took too long."""
+    total = 0.0
+    for fen in TABLE_POSITIONS:
+        outcome = search(Board(fen), Method.ORDERED, depth, seconds=seconds)
+        if outcome.judgement is None:
+            return None
+        total += outcome.seconds
+    return total / len(TABLE_POSITIONS)
+
+
+def _mean_engine(depth: int) -> float:
+    engine, total = Engine(), 0.0
+    for fen in TABLE_POSITIONS:
+        engine.new_game()
+        engine.set_position(Board(fen))
+        started = perf_counter()
+        engine.go(Limits(depth=depth))
+        total += perf_counter() - started
+    return total / len(TABLE_POSITIONS)
