@@ -52,10 +52,9 @@ else:
     from engine.score import MAX_PLY
 
     INSTRUCTIONS = b"no vectors"
+    CLAMP, OUTPUT_UNIT = 255, 64   # as in `net_file.py`
+    SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
 
-CLAMP = cython.declare(cython.int, 255)             # as in `net_file.py`
-OUTPUT_UNIT = cython.declare(cython.int, 64)
-SUMMABLE = cython.declare(cython.Py_ssize_t, 256)   # terms of at most CLAMP * CLAMP * 127 that surely fit in 32 bits
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our man to that of the enemy's
 FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, adding up all men is no dearer than following
 
@@ -138,7 +137,7 @@ def weigh(
         for index in range(done, end):
             value: cython.short = values[begin + index]
             value = value if value > 0 else 0
-            value = value if value < 255 else 255
+            value = value if value < CLAMP else CLAMP
             weighed: cython.short = value * weights[first + index]
             part += weighed * value
         total += part

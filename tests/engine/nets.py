@@ -19,21 +19,24 @@ def random_net(seed: int, hidden: int, buckets: int) -> Net:
     )
 
 
-def material_net() -> Net:
+def material_net(hidden: int = 32, buckets: int = 1) -> Net:
     """A network that counts material, about 100 cp a pawn, 950 the queen; what a bare minimum of sense needs.
 
     A hidden value is the middle of its range plus what we have and minus what they have, (m + d)^2; the other view
-    has (m - d)^2, and the difference of the two is 4md, linear in d.
+    has (m - d)^2, and the difference of the two is 4md, linear in d. There are 32 such values; any more cost time but
+    say nothing, so that networks of every size search the same tree.
     """
-    hidden, middle = 32, 127
-    worth = (3, 9, 10, 15, 28, 0)
+    worth, middle, counting = (3, 9, 10, 15, 28, 0), 127, 32
+    rng = random.Random(hidden)
     rows = [sign * worth[kind] for sign in (1, -1) for kind in range(6) for _ in range(64)]
+    silent = [rng.randint(-80, 80) for _ in range(hidden - counting)]
+    weights = [21] * counting + [0] * len(silent)
     return Net(
-        name="material",
-        feature_weights=array("h", (value for value in rows for _ in range(hidden))),
-        feature_bias=array("h", [middle] * hidden),
-        output_weights=array("h", [21] * hidden + [-21] * hidden),
-        output_bias=array("i", [0]),
+        name=f"material {hidden}",
+        feature_weights=array("h", (value for row in rows for value in [row] * counting + silent)),
+        feature_bias=array("h", [middle] * counting + silent),
+        output_weights=array("h", [*weights, *(-weight for weight in weights)] * buckets),
+        output_bias=array("i", [0] * buckets),
     )
 
 

@@ -68,7 +68,7 @@ def test_a_file_is_loaded_and_none_goes_back(material: Path) -> None:
     lines = converse(
         f"setoption name EvalFile value {material}", "position startpos", "eval", "setoption name EvalFile value none"
     )
-    name = "network 'material', 32 hidden, 1 output buckets"
+    name = "network 'material 32', 32 hidden, 1 output buckets"
     assert lines[0] == f"info string evaluation: {name}"
     assert lines[-2] == f"but {name} plays, evaluation +0.00 (White's view)"
     assert lines[-1] == "info string evaluation: hand-written"
@@ -89,7 +89,7 @@ def test_a_bad_file_is_refused_and_the_old_evaluation_stays(material: Path, tmp_
     for choice, problem in ((bad, r"bad\.net: .* bytes, expected"), (missing, "cannot be read: No such file")):
         with pytest.raises(InvalidNet, match=problem):
             engine.set_evaluation(str(choice))
-    assert engine.describe_evaluation().startswith("network 'material'")
+    assert engine.describe_evaluation().startswith("network 'material 32'")
     lines = converse(f"setoption name EvalFile value {bad}", "position startpos", "go depth 3")
     assert lines[0].startswith(f"info string error: {bad}: ")
     assert lines[-1].startswith("bestmove ")
@@ -173,7 +173,7 @@ def test_bench_takes_an_evaluation(material: Path, tmp_path: Path) -> None:
 
     by_hand, by_network = run("3", "none"), run("3", str(material))
     assert "evaluation: hand-written" in by_hand.stdout
-    assert "evaluation: network 'material'" in by_network.stdout
+    assert "evaluation: network 'material 32'" in by_network.stdout
     assert by_hand.stdout.splitlines()[-1] != by_network.stdout.splitlines()[-1]
     refused = run("3", str(tmp_path))
     assert refused.returncode == 2

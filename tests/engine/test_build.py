@@ -1,0 +1,48 @@
+"""How the engine is built: the inference room twice on x86-64, and never at the price of the install."""
+
+import platform
+from pathlib import Path
+
+import pytest
+from setuptools import Distribution, Extension
+
+from engine._build import BuildExt
+
+MODULE = """
+#include <Python.h>
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "network", 0, 0, 0, 0, 0, 0, 0};
+PyMODINIT_FUNC PyInit_network(void) { return PyModule_Create(&def); }
+"""
+OLD_COMPILER = """#!/bin/sh
+case "$*" in *-mavx2*) echo "unrecognized command-line option '-mavx2'" >&2; exit 1;; esac
+exec cc "$@"
+"""
+
+
+def build(folder: Path) -> list[str]:
+    """Build a room called engine.network from C; the names of the modules that came of it."""
+    source = folder / "network.c"
+    source.write_text(MODULE)
+    extension = Extension("engine.network", [str(source)])
+    command = BuildExt(Distribution({"name": "trial", "ext_modules": [extension]}))
+    command.build_lib, command.build_temp = str(folder / "lib"), str(folder / "temp")
+    command.ensure_finalized()
+    command.run()
+    assert len(command.get_outputs()) == len(command.extensions)
+    return sorted(path.name.split(".")[0] for path in (folder / "lib" / "engine").iterdir())
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")
+def test_the_inference_is_built_with_and_without_avx2(tmp_path: Path) -> None:
+    assert build(tmp_path) == ["network", "network_avx2"]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")
+def test_a_compiler_that_does_not_know_avx2_does_not_fail_the_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "old-cc"
+    compiler.write_text(OLD_COMPILER)
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    assert build(tmp_path) == ["network"]
