@@ -6,10 +6,14 @@
     ├── Unauthorized   401  no token, unknown token, or a token of somebody else
     ├── MissingScope   403  the token may not do this
     ├── NotForBots     403  an endpoint for human accounts
-    └── NotFound       404  no such thing, or not yours
+    ├── NotFound       404  no such thing, or not yours
+    ├── OpponentCapped 400  the other bot has played all its games of the day
+    ├── QuotaUsedUp    429  the caller has
+    └── TooManyRequests 429 some other limit
 """
 
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from lichessbot.rehearsal.vocabulary import Scope
@@ -87,3 +91,44 @@ class NotFound(ApiError):
 
     def __init__(self, text: str = "Not found") -> None:
         super().__init__(text)
+
+
+class _BotGamesUsedUp(ApiError):
+    """The quota of games between bots, with the seconds that it lasts (contract 2)."""
+
+    def __init__(self, text: str, seconds: int) -> None:
+        super().__init__(text)
+        self._seconds = seconds
+
+    def body(self) -> dict[str, object]:
+        return {"error": self.text, "ratelimit": {"key": "bot.vsBot.day", "seconds": self._seconds}}
+
+
+class OpponentCapped(_BotGamesUsedUp):
+    """The opponent has played all its games: not our fault, hence 400."""
+
+    def __init__(self, name: str, most: int, seconds: int) -> None:
+        until = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
+        super().__init__(
+            f"{name} played {most} games against other bots today, please wait until {until} to challenge them.",
+            seconds,
+        )
+
+
+class TooManyRequests(ApiError):
+    """A limit that names no quota."""
+
+    status = 429
+
+    def __init__(self) -> None:
+        super().__init__("Too many requests. Try again later.")
+
+
+class QuotaUsedUp(_BotGamesUsedUp):
+    """The caller has played all its games."""
+
+    status = 429
+
+    def __init__(self, most: int, seconds: int) -> None:
+        text = f"You played {most} games against other bots today, please wait before challenging another bot."
+        super().__init__(text, seconds)

@@ -7,6 +7,7 @@ thinking is done in worker threads, so that the event loop never waits for it.
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from engine.facade import Limits
 from lichessbot.rehearsal.accounts import Account
@@ -25,22 +26,35 @@ THINKING_THREADS = 4
 Hiring = Callable[[str], Opponent]      # game id to a fresh mind for that game
 
 
+@dataclass(frozen=True)
+class Manners:
+    """How a player of the house answers a challenge: he takes it unless told otherwise."""
+
+    declines: DeclineReason | None = None
+    ignores: bool = False
+
+
+OBLIGING = Manners()
+
+
 class House:
     """Everybody who plays for the rehearsal itself, the built-in AI included."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._hirings: dict[Account, Hiring] = {}
+        self._manners: dict[Account, Manners] = {}
         self._minds: dict[tuple[str, Color], Opponent] = {}
         self._threads = ThreadPoolExecutor(THINKING_THREADS, thread_name_prefix="house")
         self._thinking: set[asyncio.Task[None]] = set()
         self._busy: set[Opponent] = set()
         site.observe(self._on)
 
-    def hire(self, account: Account, hiring: Hiring) -> Account:
-        """`account` is played by the house from now on."""
+    def hire(self, account: Account, hiring: Hiring, manners: Manners = OBLIGING) -> Account:
+        """`account` is played by the house from now on; hired again, it changes its ways."""
         account.is_house = True
         self._hirings[account] = hiring
+        self._manners[account] = manners
         return account
 
     def close(self) -> None:
@@ -60,13 +74,17 @@ class House:
                     self._minds.pop((table.game.id, color), None)
 
     def _answer(self, challenge: Challenge) -> None:
-        """The house plays whatever it knows the rules of."""
+        """The house plays whatever it knows the rules of, if its player is in the mood."""
         if not challenge.is_active or challenge.target is None:
             return
-        if challenge.terms.variant.is_playable:
+        manners = self._manners[challenge.target]
+        reason = manners.declines if challenge.terms.variant.is_playable else DeclineReason.VARIANT
+        if manners.ignores:
+            return
+        if reason is None:
             self._site.accept(challenge.id, challenge.target)
         else:
-            self._site.decline(challenge.id, challenge.target, DeclineReason.VARIANT)
+            self._site.decline(challenge.id, challenge.target, reason)
 
     def _move_if_on_turn(self, table: Table) -> None:
         game = table.game

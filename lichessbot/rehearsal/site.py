@@ -24,6 +24,7 @@ from lichessbot.rehearsal.clock import RealTime
 from lichessbot.rehearsal.errors import NotFound, Refused
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.payloads import Json
+from lichessbot.rehearsal.quotas import Quotas
 from lichessbot.rehearsal.setup import GameSetup, Player
 from lichessbot.rehearsal.streams import LineStream, StreamBook, Writing, one_line
 from lichessbot.rehearsal.table import Table
@@ -97,6 +98,7 @@ class Site:
         self.timing = timing or Timing()
         self.accounts = Accounts()
         self.challenges = ChallengeBook(self.timing.challenge_expiry_s)
+        self.quotas = Quotas(self.timing)
         self._spelling = spelling
         self._random = random.Random(seed)
         self._ids = random.SystemRandom()
@@ -209,6 +211,8 @@ class Site:
             raise Refused(f"No such user: {target_name}")
         terms = settled_terms(terms, by_bot=challenger.is_bot)
         check_parties(terms, challenger, target)
+        self.quotas.spend(challenger, target, monotonic_ms())
+        self.quotas.check_bot_game(challenger, target, monotonic_ms())
         if any(self._plays_too_much(account, terms) for account in (challenger, target)):
             raise Refused("Challenge not created")
         return self.announce(self._new_challenge(terms, challenger, target))
@@ -259,6 +263,9 @@ class Site:
         return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.AI)
 
     def accept(self, challenge_id: str, account: Account, color: Color | None = None) -> None:
+        offered = self.challenges.get(challenge_id)
+        if offered is not None and offered.target is account and offered.challenger is not None:
+            self.quotas.check_bot_game(account, offered.challenger, monotonic_ms())
         challenge = self.challenges.accept(challenge_id, account, color)
         if challenge.settled is not ChallengeStatus.ACCEPTED:
             return                  # one side of an open challenge is taken, the other still free
@@ -330,6 +337,7 @@ class Site:
         )
         table = Table(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
         self._tables[game_id] = table
+        self.quotas.note_game(setup.white.account, setup.black.account, monotonic_ms())
         self._tell_players(table, payloads.game_start)
         self._notify(GameStarted(table))
         return table

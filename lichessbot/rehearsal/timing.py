@@ -37,6 +37,9 @@ class Timing:
     later_retry_s: float = 0.5              # the house asks a bot again that said "later"
     first_moves_s: float = 30.0             # until both have moved, or the house aborts
 
+    day_s: float = 86_400.0                 # in which games between bots, and challenges, are counted (contract 2)
+    minute_s: float = 60.0                  # in which challenges are counted, too
+
     first_moves_in_trouble_s: float = 150.0  # the same while faults are about
     connect_in_trouble_s: float = 300.0     # longer than usual, from the bot's start to its event stream
 

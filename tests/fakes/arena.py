@@ -15,7 +15,7 @@ from engine.facade import Board, Limits
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import Terms
 from lichessbot.rehearsal.clock import RealTime
-from lichessbot.rehearsal.house import House
+from lichessbot.rehearsal.house import OBLIGING, House, Manners
 from lichessbot.rehearsal.opponents import GreedyOpponent, Opponent
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.site import GameEnded, GameStarted, Happening
@@ -148,11 +148,19 @@ class Arena:
         rating: int = 1500,
     ) -> Account:
         """An account the house plays for; without a mind it never moves by itself."""
-        account = self.site.accounts.add(Account(name, 0, title=title, rating=rating))
+        account = self.site.accounts.add(Account(name, 0, title=title, rating=rating, bio="Plays."))
         if mind is not None:
-            chosen: type[Opponent] = mind
-            self.server.call(lambda: self._house.hire(account, lambda game_id: chosen(game_id)))  # type: ignore[call-arg]
+            self.teach(account, mind)
         return account
+
+    def teach(
+        self, account: Account, mind: type[GreedyOpponent] = GreedyOpponent, manners: Manners = OBLIGING
+    ) -> Account:
+        """From now on the house plays for `account`, in this way."""
+        chosen: type[Opponent] = mind
+        return self.server.call(
+            lambda: self._house.hire(account, lambda game_id: chosen(game_id), manners)  # type: ignore[call-arg]
+        )
 
     def challenge(
         self,
