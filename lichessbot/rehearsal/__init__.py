@@ -11,10 +11,11 @@ Rooms, each importing only from the rows above its own:
     mischief · conduct · refusals               when it goes wrong, whether the client behaves, answers that are none
     proxy · tampering                           connections that break, lines that are not what they should be
     setup · requests                            what is settled before the first move, who asks over HTTP
-    game · challenges · quotas                  one game, one challenge, what a day allows: pure state
+    game · challenges · quotas · arenas         one game, challenge, day and tournament: pure state
     presence · forms                            who is at the board, parameters in
     payloads                                    JSON out
     export · table                              games as PGN and JSON, one game with its streams and timers
+    organiser                                   runs the tournaments
     site                                        everything Lichess does, on one event loop
     house · routes · ledger · pranks            the players of the house, HTTP, what faults cost, what people do
     obstacles · server                          what stands before the API, the serving thread

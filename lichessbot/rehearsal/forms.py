@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from lichessbot.rehearsal.arenas import Application
 from lichessbot.rehearsal.challenges import Terms
 from lichessbot.rehearsal.clock import Correspondence, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.errors import InvalidForm
@@ -66,6 +67,11 @@ def terms(form: Form) -> Terms:
         fen=form.get("fen") or None,
         rules=_rules(form),
     )
+
+
+def application(form: Form) -> Application:
+    """What comes with a request to join an arena."""
+    return Application(form.get("password"), form.get("team"), is_true(form.get("pairMeAsap")))
 
 
 def ai_level(form: Form) -> int:

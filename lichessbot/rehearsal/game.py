@@ -94,7 +94,8 @@ class Game:
 
     @property
     def is_abortable(self) -> bool:
-        return not self.is_over and self.ply < BOTH_MOVED_PLIES and Rule.NO_ABORT not in self.setup.rules
+        can_be = Rule.NO_ABORT not in self.setup.rules and self.setup.tournament_id is None
+        return not self.is_over and self.ply < BOTH_MOVED_PLIES and can_be
 
     @property
     def last_change_at_ms(self) -> int:
@@ -169,6 +170,12 @@ class Game:
         if self.is_over or not self.threefold_pending:
             return []
         return self._finish(Status.DRAW, None, now_ms)
+
+    def check_start(self, ply: int, now_ms: int) -> list[Line]:
+        """The time for that first move is up: whoever has not made it loses (contract 6.1)."""
+        if self.is_over or self.ply != ply:
+            return []
+        return self._finish(Status.NO_START, self.turn.other, now_ms)
 
     # Leaving the game.
 

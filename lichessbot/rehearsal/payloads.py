@@ -224,6 +224,8 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
     account = setup.player(color).account
     if account is not None:
         shape["rating"] = account.rating
+    if setup.tournament_id is not None:
+        shape["tournamentId"] = setup.tournament_id
     if not isinstance(setup.time_control, Unlimited):
         shape["secondsLeft"] = game.clock.remaining_ms(color, now_ms) // 1000
     if game.winner is not None:
@@ -255,6 +257,8 @@ def game_full(game: Game, now_ms: int) -> Json:
         shape["clock"] = {"initial": control.initial_ms, "increment": 1000 * control.increment_s}
     if isinstance(control, Correspondence):
         shape["daysPerTurn"] = control.days
+    if setup.tournament_id is not None:
+        shape["tournamentId"] = setup.tournament_id
     return shape
 
 

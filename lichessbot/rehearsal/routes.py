@@ -34,6 +34,7 @@ EVENT_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_READ, Right.BOARD_PLAY)
 PLAY_SCOPES = (Right.BOT_PLAY,)
 READ_SCOPES = (Right.CHALLENGE_READ,)
 CHALLENGE_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_WRITE)
+ARENA_SCOPES = (Right.TOURNAMENT_WRITE, Right.BOT_PLAY)
 
 MAX_PLAYING = 50
 DEFAULT_PLAYING = 9
@@ -101,6 +102,9 @@ def _routes(site: Site) -> list[BaseRoute]:
         door(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
         door("/api/board/{path:path}", board_api, ANY_SCOPE, "GET"),
         door("/api/board/{path:path}", board_api, ANY_SCOPE, "POST"),
+        open_door("/api/tournament/{arena_id}", show_arena),
+        door("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
+        door("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
         door("/api/challenge", list_challenges, READ_SCOPES),
         door("/api/challenge/ai", challenge_ai, CHALLENGE_SCOPES, "POST"),
         open_door("/api/challenge/open", challenge_open, "POST"),
@@ -317,6 +321,23 @@ async def decline_challenge(site: Site, call: Call) -> Response:
 
 async def cancel_challenge(site: Site, call: Call) -> Response:
     site.cancel(call.path("challenge_id"), call.account)
+    return JSONResponse(payloads.OK)
+
+
+# Arena tournaments.
+
+
+async def show_arena(site: Site, request: Request) -> Response:
+    return JSONResponse(site.organiser.shown(request.path_params["arena_id"]))
+
+
+async def join_arena(site: Site, call: Call) -> Response:
+    site.organiser.join(call.path("arena_id"), call.account, forms.application(await call.form()))
+    return JSONResponse(payloads.OK)
+
+
+async def leave_arena(site: Site, call: Call) -> Response:
+    site.organiser.arena(call.path("arena_id")).withdraw(call.account, monotonic_ms())
     return JSONResponse(payloads.OK)
 
 

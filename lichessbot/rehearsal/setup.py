@@ -49,6 +49,7 @@ class GameSetup:
     created_at_ms: int            # since the epoch; everything else counts on the monotonic clock
     rules: frozenset[Rule] = frozenset()
     spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET
+    tournament_id: str | None = None
 
     def player(self, color: Color) -> Player:
         return self.white if color is Color.WHITE else self.black

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from engine.facade import STARTING_FEN, chess960_fen
 from lichessbot.rehearsal import payloads
 from lichessbot.rehearsal.accounts import Account, Accounts, Grant
+from lichessbot.rehearsal.arenas import Arena
 from lichessbot.rehearsal.challenges import (
     CHESS960_STARTS,
     Challenge,
@@ -23,6 +24,7 @@ from lichessbot.rehearsal.challenges import (
 from lichessbot.rehearsal.clock import RealTime
 from lichessbot.rehearsal.errors import NotFound, Refused
 from lichessbot.rehearsal.game import Game
+from lichessbot.rehearsal.organiser import Organiser
 from lichessbot.rehearsal.payloads import Json
 from lichessbot.rehearsal.quotas import Quotas
 from lichessbot.rehearsal.setup import GameSetup, Player
@@ -103,6 +105,7 @@ class Site:
         self._random = random.Random(seed)
         self._ids = random.SystemRandom()
         self._tables: dict[str, Table] = {}
+        self.organiser = Organiser(self.timing, self._start_arena_game)
         self._event_streams: StreamBook[Grant] = StreamBook()
         self._challenge_streams: StreamBook[str] = StreamBook()
         self._observers: list[Callable[[Happening], None]] = []
@@ -320,7 +323,14 @@ class Site:
                 stream.end()
         self._notify(ChallengeSettled(challenge))
 
-    def _start_game(self, game_id: str, terms: Terms, seats: dict[Color, Player], source: Source) -> Table:
+    def _start_game(
+        self,
+        game_id: str,
+        terms: Terms,
+        seats: dict[Color, Player],
+        source: Source,
+        tournament_id: str | None = None,
+    ) -> Table:
         variant, initial_fen = self._start_position(terms)
         setup = GameSetup(
             id=game_id,
@@ -334,6 +344,7 @@ class Site:
             created_at_ms=wall_ms(),
             rules=terms.rules,
             spelling=self._spelling,
+            tournament_id=tournament_id,
         )
         table = Table(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
         self._tables[game_id] = table
@@ -341,6 +352,14 @@ class Site:
         self._tell_players(table, payloads.game_start)
         self._notify(GameStarted(table))
         return table
+
+    def _start_arena_game(self, arena: Arena, white: Account, black: Account) -> Table:
+        terms = Terms(arena.terms.variant, arena.terms.clock, arena.terms.rated)
+        seats = {
+            Color.WHITE: Player(white, self._token(SECRET_LENGTH)),
+            Color.BLACK: Player(black, self._token(SECRET_LENGTH)),
+        }
+        return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.ARENA, arena.id)
 
     def _start_position(self, terms: Terms) -> tuple[Variant, str]:
         """From Position with the ordinary start is a standard game (contract 5.1)."""
@@ -352,6 +371,7 @@ class Site:
 
     def _on_change(self, table: Table) -> None:
         game = table.game
+        self.organiser.follow(table)
         if not game.is_over:
             self._notify(GameChanged(table))
             return

@@ -90,6 +90,10 @@ class Table:
         """The last move is undone, as by a takeback that was asked for and granted."""
         self._commit(self.game.take_back_last(monotonic_ms()))
 
+    def check_start(self, ply: int) -> None:
+        """In a tournament nobody waits long for a first move."""
+        self._commit(self.game.check_start(ply, monotonic_ms()))
+
     def abort(self) -> None:
         self._commit(self.game.abort(monotonic_ms()))
 

@@ -37,6 +37,9 @@ class Timing:
     later_retry_s: float = 0.5              # the house asks a bot again that said "later"
     first_moves_s: float = 30.0             # until both have moved, or the house aborts
 
+    arena_waits_s: float = 60.0             # how long a program that asked waits to be paired in an arena
+    arena_pairs_s: float = 1.0              # how often an arena looks for pairs: a guess
+    arena_first_move_s: float = 16.0        # for each side's first move in an arena (contract 6.1, blitz)
     day_s: float = 86_400.0                 # in which games between bots, and challenges, are counted (contract 2)
     minute_s: float = 60.0                  # in which challenges are counted, too
 

@@ -127,6 +127,7 @@ class Source(StrEnum):
 
     FRIEND = "friend"
     AI = "ai"
+    ARENA = "arena"
 
 
 class Rule(StrEnum):
@@ -197,6 +198,7 @@ class Scope(StrEnum):
 
     BOT_PLAY = "bot:play"
     BOARD_PLAY = "board:play"
+    TOURNAMENT_WRITE = "tournament:write"
     CHALLENGE_READ = "challenge:read"
     CHALLENGE_WRITE = "challenge:write"
 
