@@ -144,6 +144,8 @@ class GameInfo(_Payload):
     rated: bool = False
     is_my_turn: bool | None = Field(default=None, alias="isMyTurn")
     seconds_left: int | None = Field(default=None, alias="secondsLeft")
+    fen: str = ""
+    last_move: str = Field(default="", alias="lastMove")
     opponent: Opponent = Opponent()
     status: StatusRef | None = None
     winner: Colour | None = None

@@ -1,14 +1,15 @@
 """The record of one game, kept while it is played: moves, clocks, and what we thought of each position.
 
-Pure. A ply that this process has not seen has no clock, and one that was not searched no evaluation.
+Pure. A ply that this process has not seen has no clock, and one that was not searched no evaluation. The event stream
+may tell of the end before the game's own stream tells of the last move: then that is taken from there.
 """
 
 from datetime import UTC, datetime
 from typing import Final
 
-from engine.facade import STARTING_FEN, Board, pgn_text
+from engine.facade import STARTING_FEN, Board, InvalidMove, pgn_text
 from lichessbot.actions import GameOver
-from lichessbot.events import STANDARD_START, GameFull, GameState
+from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameInfo, GameState
 from lichessbot.messages import BestMove, Report, Search, SearchSummary, StreamEvent
 from lichessbot.verdict import centipawns
 from lichessbot.vocabulary import Colour, GameStatus, Variant
@@ -34,6 +35,7 @@ class ScoreSheet:
         self._evals: dict[int, tuple[tuple[str, ...], str]] = {}
         """For each ply what was thought of it, and after which moves: others may have come instead."""
         self._asked: Search | None = None
+        self._end: GameInfo | None = None
 
     def ask(self, search: Search) -> None:
         """The engine was asked this."""
@@ -47,6 +49,8 @@ class ScoreSheet:
                 self._read(full, full.state)
             case StreamEvent(event=GameState() as state) if self._full is not None:
                 self._read(self._full, state)
+            case StreamEvent(event=GameFinish(game=game)):
+                self._end = game
             case BestMove(search_id=search_id, summary=summary) if self._asked is not None:
                 if self._asked.search_id == search_id:
                     self._note(self._asked, summary)
@@ -68,7 +72,9 @@ class ScoreSheet:
         board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
         for move in self._moves:
             board.push(move)
-        plies = range(len(self._moves))
+        if self._end is not None and _leads_to(board, self._end):
+            board.push(self._end.last_move)
+        plies = range(len(board.moves))
         return pgn_text(
             _headers(full, over, self._site),
             board,
@@ -95,6 +101,20 @@ class ScoreSheet:
         text = _as_white_sees_it(summary.score, white=we_are_white)
         if text is not None:
             self._evals[ply] = asked.moves, f"{text},{summary.depth}"
+
+
+def _leads_to(board: Board, end: GameInfo) -> bool:
+    """Whether the last move is missing on `board`, and is all that is missing."""
+    after = board.copy()
+    try:
+        after.push(end.last_move)
+    except InvalidMove:
+        return False
+    return _placement(board.fen()) != _placement(end.fen) == _placement(after.fen())
+
+
+def _placement(fen: str) -> list[str]:
+    return fen.split()[:1]
 
 
 def _headers(full: GameFull, over: GameOver, site: str) -> dict[str, str]:

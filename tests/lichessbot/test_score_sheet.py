@@ -10,7 +10,7 @@ import pytest
 
 from engine.facade import STARTING_FEN, Limits, chess960_fen
 from lichessbot.actions import GameOver
-from lichessbot.events import GameFull, GameState
+from lichessbot.events import GameFinish, GameFull, GameState
 from lichessbot.messages import BestMove, Search, SearchSummary, StreamEvent
 from lichessbot.score_sheet import ScoreSheet
 from lichessbot.vocabulary import Colour, GameStatus
@@ -132,6 +132,27 @@ def test_what_was_taken_back_is_crossed_out() -> None:
     sheet.state("d2d4", 100, 180)
     (node,) = sheet.read().mainline()
     assert (node.san(), node.clock()) == ("d4", 100)
+
+
+@pytest.mark.parametrize(
+    ("told", "last_move", "plies"),
+    [
+        ("f2f3 e7e5 g2g4", "d8h4", 4),
+        ("f2f3 e7e5 g2g4 d8h4", "d8h4", 4),
+        ("f2f3 e7e5", "d8h4", 2),
+        ("f2f3 e7e5 g2g4", "", 3),
+        ("f2f3 e7e5 g2g4", "junk", 3),
+    ],
+)
+def test_a_last_move_that_only_the_event_stream_told_is_not_lost(told: str, last_move: str, plies: int) -> None:
+    board = chess.Board()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        board.push_uci(move)
+    sheet = Sheet()
+    sheet.full(told)
+    end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": last_move}
+    sheet.sheet.hear(StreamEvent(None, GameFinish.model_validate({"game": end})))
+    assert len(list(sheet.read().mainline_moves())) == plies
 
 
 def test_a_state_that_tells_of_an_offer_crosses_nothing_out() -> None:
