@@ -5,7 +5,7 @@ to another bot, comes to an end. Answers are spaced and counted, so that nobody 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
@@ -33,6 +33,16 @@ class _Players:
     opponent: Player
 
 
+@dataclass(frozen=True, slots=True)
+class Hearsay:
+    """What is asked elsewhere when somebody wants to know."""
+
+    engine_name: Callable[[], str]
+    """Nothing before the engine has said so."""
+    waiting: Callable[[], Sequence[str]]
+    """Who waits for a game, who goes first first."""
+
+
 class Conversation:
     """The talk in one game."""
 
@@ -43,7 +53,7 @@ class Conversation:
         greeting: GreetingConfig,
         waits: Waits,
         done: Mapping[Deed, int],
-        engine_name: Callable[[], str],
+        hearsay: Hearsay,
     ) -> None:
         self._game_id = game_id
         self._our_id = our_id
@@ -51,7 +61,7 @@ class Conversation:
         self._spacing_s = waits.chat_spacing.total_seconds()
         self._more_time_s = waits.more_time.total_seconds()
         self._done = {deed for deed in Deed if done[deed]}
-        self._engine_name = engine_name
+        self._hearsay = hearsay
         self._players: _Players | None = None
         self._plies = 0
         self._thought = SearchSummary()
@@ -119,10 +129,13 @@ class Conversation:
     def _obey(self, command: str, room: ChatRoom, author: str, players: _Players) -> Iterator[Action]:
         match command:
             case "help" | "commands":
-                yield self._say(room, "I know !name, !eval (for spectators) and !wait (for the first move).")
+                yield self._say(room, "I know !name, !queue, !eval (for spectators) and !wait (for the first move).")
             case "name":
-                engine = self._engine_name() or "an engine that is still starting"
+                engine = self._hearsay.engine_name() or "an engine that is still starting"
                 yield self._say(room, f"{players.me} runs lichessbot {version('lichessbot')} with {engine}.")
+            case "queue":
+                names = ", ".join(self._hearsay.waiting())
+                yield self._say(room, f"Waiting for a game: {names}" if names else "Nobody is waiting for a game.")
             case "eval":
                 is_told = author == self._our_id or (room is ChatRoom.SPECTATOR and author != players.opponent.id)
                 yield self._say(room, _thought(self._thought) if is_told else "I do not tell my opponent.")

@@ -4,7 +4,7 @@ Carries out what the game decides and says it in the log; decides nothing.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ from lichessbot.actions import (
 from lichessbot.api import Api
 from lichessbot.archive import Archive, GameRecord
 from lichessbot.config import Config
-from lichessbot.conversation import Conversation
+from lichessbot.conversation import Conversation, Hearsay
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import EngineProcess, fallback_move
 from lichessbot.errors import EngineError
@@ -74,6 +74,8 @@ class House:
     overhead: Overhead
     open_api: Callable[[timedelta], Api]
     """Makes a session with the given read time-out."""
+    waiting: Callable[[], Sequence[str]]
+    """Who waits for a game, who goes first first."""
 
 
 class GameTask:
@@ -89,9 +91,8 @@ class GameTask:
         done = {deed: house.store.times_done(game_id, deed) for deed in Deed}
         config = house.config
         self._game = Game(game_id, house.our_id, config, house.waits, info.color, done)
-        self._talk = Conversation(
-            game_id, house.our_id, config.greeting, house.waits, done, lambda: self._engine.name if self._engine else ""
-        )
+        hearsay = Hearsay(lambda: self._engine.name if self._engine else "", house.waiting)
+        self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
         self._sheet = ScoreSheet(config.url, house.our_id)
         self._engine: EngineProcess | None = None
         self._told_at = 0.0

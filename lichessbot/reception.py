@@ -66,6 +66,11 @@ class Reception:
         """Whether `serve` has something to do."""
         return len(self._waiting) > 0
 
+    def waiting(self, config: ChallengeConfig) -> Sequence[str]:
+        """The names of those who wait for a slot, who goes first first."""
+        challengers = (received.challenge.challenger for received in self._waiting.in_order(config))
+        return [user.name or user.id for user in challengers if user is not None]
+
     # Challenges
 
     def consider(self, received: ChallengeReceived, received_at: float, premises: Premises) -> None:

@@ -278,6 +278,7 @@ class Supervisor:
             archive=self._archive,
             overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
             open_api=self._open_api,
+            waiting=lambda: self._reception.waiting(self._config.challenge),
         )
         self._lists.watch(self._config.challenge.online_block_list)
         self._journal.info("account", name=account.username, url=self._access.url)

@@ -7,7 +7,7 @@ import pytest
 
 from lichessbot.actions import Action, GiveTime, Remember
 from lichessbot.config import LONGEST_CHAT_LINE, GreetingConfig
-from lichessbot.conversation import Conversation
+from lichessbot.conversation import Conversation, Hearsay
 from lichessbot.events import ChatLine, GameFull, GameState
 from lichessbot.game import NOTHING_DONE
 from lichessbot.messages import BestMove, Deed, Say, SearchSummary, StreamEvent
@@ -31,13 +31,14 @@ class Talk:
 
     def __init__(self, greeting: dict[str, str] | None = None, *done: Deed) -> None:
         self.now = 1000.0
+        self.queue: list[str] = []
         self.conversation = Conversation(
             GAME,
             US,
             GreetingConfig.model_validate(greeting or {}),
             WAITS,
             {**NOTHING_DONE, **dict.fromkeys(done, 1)},
-            lambda: "Aleph 1.0",
+            Hearsay(lambda: "Aleph 1.0", lambda: self.queue),
         )
 
     def hear(self, event: Any) -> list[Action]:
@@ -133,7 +134,7 @@ def test_help_names_the_commands(text: str) -> None:
     talk = Talk()
     talk.meet()
     answer = talk.answer(text)
-    assert all(word in answer for word in ("!name", "!eval", "!wait"))
+    assert all(word in answer for word in ("!name", "!queue", "!eval", "!wait"))
 
 
 def test_the_engine_is_named_as_it_names_itself() -> None:
@@ -164,6 +165,16 @@ def test_the_opponent_is_not_told_what_we_think(room: str, username: str, told: 
         assert answer == "-0.31 for me at depth 12, 3456 positions: e2e4 e7e5"
     else:
         assert not any(letter.isdigit() for letter in answer)
+
+
+def test_whoever_waits_for_a_game_is_named_as_far_as_a_line_goes() -> None:
+    talk = Talk()
+    talk.meet()
+    assert talk.answer("!queue") == "Nobody is waiting for a game."
+    talk.queue = ["Karl", "Maia"]
+    assert talk.answer("!queue") == "Waiting for a game: Karl, Maia"
+    talk.queue = ["Karl"] * 100
+    assert len(talk.answer("!queue")) <= LONGEST_CHAT_LINE
 
 
 def test_an_endless_variation_is_cut() -> None:
@@ -226,7 +237,7 @@ def test_before_the_game_is_known_nobody_is_answered() -> None:
 def test_answers_never_look_like_commands() -> None:
     talk = Talk()
     talk.meet()
-    for command in ("!help", "!name", "!eval", "!wait"):
+    for command in ("!help", "!name", "!queue", "!eval", "!wait"):
         for action in talk.line(command):
             assert not isinstance(action, Say) or not action.text.startswith("!")
 

@@ -14,7 +14,7 @@ from engine.facade import InvalidFen, InvalidMove
 from lichessbot import events
 from lichessbot.actions import GameOver, Think
 from lichessbot.config import LONGEST_CHAT_LINE, Config, GreetingConfig
-from lichessbot.conversation import Conversation
+from lichessbot.conversation import Conversation, Hearsay
 from lichessbot.errors import UnreadableLine
 from lichessbot.game import NOTHING_DONE, Game
 from lichessbot.messages import Abort, BestMove, Resign, Say, SendMove, StreamEvent, StreamOpened
@@ -27,6 +27,7 @@ QUICK = 4_000
 LONG = 1_000_000
 TRUE_MOVES = "e2e4 e7e5"
 OUR_MOVE = "g1f3"
+HEARSAY = Hearsay(lambda: "Aleph", list)
 GREETING = GreetingConfig(hello="{me} {opponent}", hello_spectators="{opponent}")
 
 JUNK: tuple[Any, ...] = (
@@ -126,7 +127,7 @@ class Victim:
 
     def __init__(self, chance: random.Random) -> None:
         self.game = Game("abcd1234", "testbot", Config(), Waits())
-        self.talk = Conversation("abcd1234", "testbot", GREETING, Waits(), NOTHING_DONE, lambda: "Aleph")
+        self.talk = Conversation("abcd1234", "testbot", GREETING, Waits(), NOTHING_DONE, HEARSAY)
         self.sheet = ScoreSheet("https://lichess.org", "testbot")
         self.chance = chance
         self.now = 1000.0

@@ -299,6 +299,17 @@ def test_commands_are_answered_also_while_the_engine_thinks(arena: Arena) -> Non
     human.leaves_the_game()
 
 
+def test_whoever_waits_for_a_slot_is_named(arena: Arena) -> None:
+    configure(arena, challenge={"concurrency": 1})
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    arena.challenge(arena.player("Karl", None), base_s=60)
+    arena.until(lambda: "challenge.wait" in arena.log())
+    human.says("!queue")
+    human.hears("Waiting for a game: Karl")
+    human.leaves_the_game()
+
+
 def test_an_opponent_who_asks_for_time_gets_it(arena: Arena) -> None:
     configure(arena, abort_time=1)
     arena.start()
