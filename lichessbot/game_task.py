@@ -131,7 +131,8 @@ class GameTask:
 
     def close(self) -> None:
         """Let go of everything at once; nothing is sent to Lichess."""
-        self._house.store.note_left(self.game_id)
+        if self.over:
+            self._house.store.note_left(self.game_id)
         self._reader.stop()
         self._house.gate.close_game(self.game_id)
         self._close_engine()

@@ -22,7 +22,7 @@ from lichessbot.player_lists import PlayerLists
 from lichessbot.slots import Slots
 from lichessbot.store import Store
 from lichessbot.vocabulary import DeclineReason, Mode, Speed
-from lichessbot.waiting import WaitingRoom
+from lichessbot.waiting import Waiting, WaitingRoom
 from lichessbot.waits import Waits
 
 _NOT_FOUND: Final = 404
@@ -99,17 +99,17 @@ class Reception:
     def serve(self, premises: Premises) -> None:
         """Give the free slots to those who wait, and send away those who waited in vain."""
         now = time.monotonic()
-        for received in self._waiting.drop_expired(now):
-            waited_s = self._waits.challenge_wait.total_seconds()
-            self._send_away(received, premises, f"no slot became free within {waited_s:g} s")
-        for received in self._waiting.in_order(premises.config):
-            challenge = received.challenge
-            decision = decide(received, premises.config, self._circumstances(challenge, premises))
+        for waiting in self._waiting.drop_expired(now):
+            because = f"no slot became free within {self._waits.challenge_wait.total_seconds():g} s"
+            self._decline(waiting.challenge, Decline(DeclineReason.LATER, waiting.rule, because))
+        for waiting in self._waiting.in_order(premises.config):
+            challenge = waiting.challenge
+            decision = decide(waiting.received, premises.config, self._circumstances(challenge, premises))
             if not isinstance(decision, Wait):
                 self._waiting.drop(challenge.id)
             match decision:
                 case Accept():
-                    self._accept(challenge, decision, now)
+                    self._accept(challenge, decision, waiting.since)
                 case Decline():
                     self._decline(challenge, decision)
 
@@ -156,16 +156,11 @@ class Reception:
         challenge = received.challenge
         self._journal.info("challenge.wait", **_facts(challenge), rule=decision.rule)
         self._note(challenge.id, answer=Answer.WAITING, rule=decision.rule, because=decision.because)
-        self._waiting.add(received, since + self._waits.challenge_wait.total_seconds())
+        until = since + self._waits.challenge_wait.total_seconds()
+        self._waiting.add(Waiting(received, since, until, decision.rule))
         for hopeless in self._waiting.drop_hopeless(config):
-            rule = config.cited("concurrency", is_bot=hopeless.challenge.from_bot)
             because = "every slot is taken, and as many wait as could start if every game ended now"
-            self._decline(hopeless.challenge, Decline(DeclineReason.LATER, rule, because))
-
-    def _send_away(self, received: ChallengeReceived, premises: Premises, because: str) -> None:
-        entry = self._store.guest_book[received.challenge.id]
-        rule = entry.rule if entry else premises.config.cited("concurrency", is_bot=received.challenge.from_bot)
-        self._decline(received.challenge, Decline(DeclineReason.LATER, rule, because))
+            self._decline(hopeless.challenge, Decline(DeclineReason.LATER, hopeless.rule, because))
 
     def _answer(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answering(command.challenge_id)

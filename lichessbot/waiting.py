@@ -16,18 +16,24 @@ _BONUS: Final = 200  # rating points that a rated game, or a player's title, is 
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    number: int
+class Waiting:
+    """A challenge that came at `since` and waits at most until `until`, both monotonic, because of `rule`."""
+
     received: ChallengeReceived
+    since: float
     until: float
+    rule: str
+
+    @property
+    def challenge(self) -> Challenge:
+        return self.received.challenge
 
 
 class WaitingRoom:
     """Who waits, by challenge."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, _Waiting] = {}
-        self._numbers = 0
+        self._waiting: dict[str, Waiting] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -40,10 +46,8 @@ class WaitingRoom:
         """When somebody has waited long enough."""
         return min((waiting.until for waiting in self._waiting.values()), default=None)
 
-    def add(self, received: ChallengeReceived, until: float) -> None:
-        """Let a challenge wait until the monotonic second `until`."""
-        self._numbers += 1
-        self._waiting[received.challenge.id] = _Waiting(self._numbers, received, until)
+    def add(self, waiting: Waiting) -> None:
+        self._waiting[waiting.challenge.id] = waiting
 
     def drop(self, challenge_id: str) -> bool:
         """Whether it was there."""
@@ -51,21 +55,21 @@ class WaitingRoom:
 
     def drop_replaced(self, newer: Challenge) -> list[Challenge]:
         """Lichess keeps one challenge of each player to us: those of the same player before `newer` are dead."""
-        waiting = [it.received.challenge for it in self._waiting.values()]
+        waiting = [it.challenge for it in self._waiting.values()]
         dead = [it for it in waiting if it.challenger and newer.challenger and it.challenger.id == newer.challenger.id]
         for challenge in dead:
             self.drop(challenge.id)
         return dead
 
-    def drop_expired(self, now: float) -> list[ChallengeReceived]:
+    def drop_expired(self, now: float) -> list[Waiting]:
         """Those who waited long enough."""
         return self._dropped([waiting for waiting in self._waiting.values() if waiting.until <= now])
 
-    def drop_hopeless(self, config: ChallengeConfig) -> list[ChallengeReceived]:
+    def drop_hopeless(self, config: ChallengeConfig) -> list[Waiting]:
         """Those for whom there would be no slot even if every game ended now, the last in order first."""
         hopeless, places, bots = [], slots_for(config, is_bot=False), slots_for(config, is_bot=True)
-        for waiting in self._sorted(config):
-            is_bot = waiting.received.challenge.from_bot
+        for waiting in self.in_order(config):
+            is_bot = waiting.challenge.from_bot
             if places <= 0 or (is_bot and bots <= 0):
                 hopeless.append(waiting)
                 continue
@@ -73,23 +77,20 @@ class WaitingRoom:
             bots -= is_bot
         return self._dropped(hopeless[::-1])
 
-    def in_order(self, config: ChallengeConfig) -> list[ChallengeReceived]:
-        """Who goes first, first."""
-        return [waiting.received for waiting in self._sorted(config)]
+    def in_order(self, config: ChallengeConfig) -> list[Waiting]:
+        """Who goes first, first; among equals who came first."""
 
-    def _sorted(self, config: ChallengeConfig) -> list[_Waiting]:
-        def rank(waiting: _Waiting) -> tuple[bool, int, int]:
-            challenge = waiting.received.challenge
-            kind = Preference.BOT if challenge.from_bot else Preference.HUMAN
+        def rank(waiting: Waiting) -> tuple[bool, int]:
+            kind = Preference.BOT if waiting.challenge.from_bot else Preference.HUMAN
             put_back = config.preference not in (Preference.NONE, kind)
-            return put_back, -_merit(challenge) if config.sort_by is SortBy.BEST else 0, waiting.number
+            return put_back, -_merit(waiting.challenge) if config.sort_by is SortBy.BEST else 0
 
         return sorted(self._waiting.values(), key=rank)
 
-    def _dropped(self, leaving: list[_Waiting]) -> list[ChallengeReceived]:
+    def _dropped(self, leaving: list[Waiting]) -> list[Waiting]:
         for waiting in leaving:
-            self.drop(waiting.received.challenge.id)
-        return [waiting.received for waiting in leaving]
+            self.drop(waiting.challenge.id)
+        return leaving
 
 
 def _merit(challenge: Challenge) -> int:

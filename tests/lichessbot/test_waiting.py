@@ -1,5 +1,9 @@
 """Who waits, in which order, and who is sent away."""
 
+import time
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -7,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.config import ChallengeConfig
-from lichessbot.events import ChallengeReceived
-from lichessbot.waiting import WaitingRoom
+from lichessbot.events import ChallengeReceived, GameInfo
+from lichessbot.messages import AcceptChallenge
+from lichessbot.player_lists import PlayerLists
+from lichessbot.reception import Premises, Reception
+from lichessbot.state_file import StateFile
+from lichessbot.store import Store
+from lichessbot.waiting import Waiting, WaitingRoom
+from lichessbot.waits import Waits
 
 NOW = 1000.0
 
@@ -32,14 +42,18 @@ def config(**keys: Any) -> ChallengeConfig:
     return ChallengeConfig.model_validate({"concurrency": 64, **keys})
 
 
-def room(*waiting: ChallengeReceived) -> WaitingRoom:
+def waiting_until(received: ChallengeReceived, until: float = NOW) -> Waiting:
+    return Waiting(received, NOW - 12, until, "challenge.concurrency = 1")
+
+
+def room(*challenges: ChallengeReceived) -> WaitingRoom:
     room = WaitingRoom()
-    for it in waiting:
-        room.add(it, NOW)
+    for it in challenges:
+        room.add(waiting_until(it))
     return room
 
 
-def ids(waiting: list[ChallengeReceived]) -> list[str]:
+def ids(waiting: list[Waiting]) -> list[str]:
     return [it.challenge.id for it in waiting]
 
 
@@ -71,7 +85,7 @@ def test_equals_keep_the_order_in_which_they_came() -> None:
 
 def test_nobody_waits_longer_than_his_time() -> None:
     waiting = room(WEAK)
-    waiting.add(STRONG, NOW + 5)
+    waiting.add(waiting_until(STRONG, NOW + 5))
     assert waiting.wake_at == NOW
     assert ids(waiting.drop_expired(NOW)) == ["weak"]
     assert waiting.wake_at == NOW + 5
@@ -135,3 +149,33 @@ def test_a_challenge_leaves_once() -> None:
     assert waiting.drop("weak")
     assert not waiting.drop("weak")
     assert waiting.wake_at is None
+
+
+# The reception that serves them
+
+
+class Outbox:
+    """A gate that only keeps what it is told to send."""
+
+    def __init__(self) -> None:
+        self.sent: list[object] = []
+
+    def send(self, command: object) -> None:
+        self.sent.append(command)
+
+
+def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:
+    gate, inbox, waits = Outbox(), SimpleQueue[Any](), Waits()
+    came_at = time.monotonic() - 5
+    fresh = ChallengeReceived.model_validate({**WEAK.model_dump(by_alias=True), "compat": {"bot": True}})
+    game = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
+    with closing(Store(StateFile(tmp_path))) as store:
+        reception = Reception(gate, store, waits, PlayerLists(store, inbox, waits, None))  # type: ignore[arg-type]
+        reception.consider(fresh, came_at, Premises(ChallengeConfig(), "us", [game]))
+        assert gate.sent == []
+        assert reception.wake_at == came_at + waits.challenge_wait.total_seconds()
+        reception.serve(Premises(ChallengeConfig(), "us", []))
+        (accepted,) = gate.sent
+        assert isinstance(accepted, AcceptChallenge)
+        assert accepted.until == came_at + waits.house_patience.total_seconds()
+        assert len(reception) == 1
