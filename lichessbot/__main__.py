@@ -9,6 +9,7 @@ import argparse
 import faulthandler
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -20,17 +21,23 @@ from lichessbot import explain
 from lichessbot.api import Access
 from lichessbot.check import Check
 from lichessbot.config import LoadedConfig, load_config
+from lichessbot.config.matchmaking import offered_base, offered_days
 from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ConfigError, StateError, StateNewer
+from lichessbot.invitation import Invitation, Series
 from lichessbot.journal import Journal, start_logging
+from lichessbot.registration import Request, register
 from lichessbot.reload import Settings
 from lichessbot.state_file import StateFile
 from lichessbot.store import Store
 from lichessbot.supervisor import ExitCode, Supervisor
 from lichessbot.systemd import ServiceManager
+from lichessbot.terms import Days, Terms
 from lichessbot.upgrade import upgrade
+from lichessbot.vocabulary import Colour, ExactClock, Variant
 from lichessbot.waits import Waits
 
+_LONGEST_INCREMENT_S: Final = 180
 TIME_SCALE_VARIABLE: Final = "LICHESSBOT_TIME_SCALE"
 
 
@@ -56,6 +63,12 @@ def _parser(*, with_rehearsal: bool) -> argparse.ArgumentParser:
     run = _command(commands, "run", "play, until a signal", _run)
     run.add_argument("--verbose", action="store_true", help="log every move and every ignored event")
     _command(commands, "check", "say whether the bot would work, and what it would do", _check)
+    _add_challenge(_command(commands, "challenge", "challenge one player; the running daemon plays", _challenge))
+    entering = _command(commands, "tournament", "take part in an arena; the running daemon plays", _tournament)
+    entering.add_argument("tournament_id", type=_id, metavar="ID", help="the end of the arena's address")
+    entering.add_argument("--team", help="for which team, in a battle of teams")
+    entering.add_argument("--password", help="of a private arena")
+    entering.add_argument("--leave", action="store_true", help="leave it instead")
     upgrading = _command(commands, "upgrade", "turn the account into a BOT account, after asking", _upgrade)
     upgrading.add_argument("--yes", action="store_true", help="do not ask")
     explaining = _command(commands, "explain", "say which rule decides about a challenge, or decided", _explain)
@@ -138,6 +151,36 @@ def _explain(options: argparse.Namespace) -> int:
     return ExitCode.OK if known else ExitCode.FAILED
 
 
+def _add_challenge(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("opponent", type=_name, metavar="USER", help="whom")
+    blitz = ExactClock(180, 2)
+    parser.add_argument("--clock", type=_clock, default=blitz, metavar="MINUTES+SECONDS", help=f"default {blitz}")
+    parser.add_argument("--days", type=_days, metavar="N", help="days for each move, instead of a clock")
+    parser.add_argument("--rated", action="store_true", help="for rating; casual without it")
+    parser.add_argument("--games", type=_count, default=1, metavar="N", help="one after the other (1)")
+    parser.add_argument(
+        "--color", type=Colour, choices=list(Colour), help="ours in every game; else white first, then by turns"
+    )
+    variants = [Variant.STANDARD, Variant.CHESS960]
+    parser.add_argument("--variant", type=Variant, choices=variants, default=Variant.STANDARD, help="standard")
+
+
+def _challenge(options: argparse.Namespace) -> int:
+    settings, waits = _load(options)
+    terms = Terms(options.variant, options.days or options.clock, options.rated, options.color)
+    invitation = Invitation(options.opponent, terms, options.games)
+    played = Series(invitation, _access(settings.loaded, waits), waits, sys.stdout).run()
+    return ExitCode.OK if played else ExitCode.FAILED
+
+
+def _tournament(options: argparse.Namespace) -> int:
+    settings, waits = _load(options)
+    request = Request(options.tournament_id, options.team, options.password, options.leave)
+    loaded = settings.loaded
+    done = register(request, _access(loaded, waits), waits, loaded.state_dir, sys.stdout)
+    return ExitCode.OK if done else ExitCode.FAILED
+
+
 def _load(options: argparse.Namespace) -> tuple[Settings, Waits]:
     waits = Waits().scaled(_time_scale(os.environ))
     return Settings(options.config, os.environ), waits
@@ -145,6 +188,43 @@ def _load(options: argparse.Namespace) -> tuple[Settings, Waits]:
 
 def _access(loaded: LoadedConfig, waits: Waits) -> Access:
     return Access(loaded.config.url, loaded.token, waits, proxy=loaded.config.proxy)
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{2,30}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name on Lichess")
+    return text
+
+
+def _id(text: str) -> str:
+    found = re.fullmatch(r"(?:https?://[^/]+/tournament/)?([A-Za-z0-9]{8})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the id of an arena, 8 letters and digits, or its address")
+    return found[1]
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"expected 1 to 100, found {text!r}")
+    return int(text)
+
+
+def _clock(text: str) -> ExactClock:
+    clock = ExactClock.parse(text)
+    if clock is None or clock.increment_s > _LONGEST_INCREMENT_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is not minutes + seconds up to 180, such as 3+2 or 0.5+1")
+    try:
+        offered_base(clock.base_s)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {str(error).replace('Input', 'the base')}") from error
+    return clock
+
+
+def _days(text: str) -> Days:
+    try:
+        return Days(offered_days(int(text)))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {str(error).replace('Input', 'days')}") from error
 
 
 def _time_scale(environment: Mapping[str, str]) -> float:

@@ -5,7 +5,7 @@ else; each such gap is named. Knows sessions, headers, time-outs and error bodie
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,14 +23,26 @@ from urllib3.exceptions import HTTPError
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.events import (
     Account,
+    ArenaInfo,
+    BotUser,
+    Challenge,
     GameInfo,
+    GameRecord,
     TokenInfo,
+    UserStatus,
     parse_account,
+    parse_arena,
+    parse_bots,
+    parse_challenge,
     parse_error,
+    parse_game_record,
+    parse_outgoing,
     parse_playing,
+    parse_statuses,
     parse_token_test,
 )
-from lichessbot.vocabulary import ChatRoom, DeclineReason
+from lichessbot.terms import Days, Terms
+from lichessbot.vocabulary import ChatRoom, DeclineReason, ExactClock
 from lichessbot.waits import Waits
 
 # A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
@@ -39,6 +51,8 @@ LONGEST_BODY_BYTES = 1 << 20
 _READ_BYTES = 1 << 16
 _LONGEST_COMPLAINT = 200  # characters of an error text, for the log
 _MOST_PLAYING = 50
+_MOST_BOTS = 512
+_LONGEST_LIST_BYTES = 8 << 20  # some kilobytes for each bot
 
 T = TypeVar("T")
 
@@ -95,11 +109,74 @@ class Api:
         """The games in progress, most urgent first."""
         return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
 
+    def game_record(self, game_id: str) -> GameRecord:
+        """How a game stands or ended."""
+        export = self._client.games.export
+        return self._ask(lambda: export(game_id, as_pgn=False, moves=False, evals=False), parse_game_record)
+
     def accept_challenge(self, challenge_id: str) -> None:
         self._ask(lambda: self._client.bots.accept_challenge(challenge_id), _nothing)
 
     def decline_challenge(self, challenge_id: str, reason: DeclineReason) -> None:
         self._ask(lambda: self._client.bots.decline_challenge(challenge_id, reason.value), _nothing)
+
+    def create_challenge(self, opponent: str, terms: Terms) -> Challenge:
+        """Another one to the same player takes the place of an older one, and nobody is told."""
+        clock: dict[str, Any]
+        match terms.time_control:
+            case ExactClock(base_s, increment_s):
+                clock = {"clock_limit": base_s, "clock_increment": increment_s}
+            case Days(days):
+                clock = {"days": days}
+        create = self._client.challenges.create
+        colour: Any = terms.colour.value if terms.colour else None
+        return self._ask(
+            lambda: create(opponent, terms.rated, color=colour, variant=terms.variant.value, **clock), parse_challenge
+        )
+
+    def cancel_challenge(self, challenge_id: str) -> None:
+        """Also aborts the game that it has become, as long as that can be aborted."""
+        self._ask(lambda: self._client.challenges.cancel(challenge_id), _nothing)
+
+    def outgoing_challenges(self) -> tuple[Challenge, ...]:
+        return self._ask(self._client.challenges.get_mine, parse_outgoing)
+
+    def user_statuses(self, ids: Sequence[str]) -> tuple[UserStatus, ...]:
+        """For a hundred users at most."""
+        return self._ask(lambda: self._client.users.get_realtime_statuses(*ids), parse_statuses)
+
+    # Gap: berserk does not show a challenge that was answered.
+
+    def challenge(self, challenge_id: str) -> Challenge:
+        """What became of a challenge."""
+        return self._ask(lambda: self._requestor.get(f"/api/challenge/{challenge_id}/show"), parse_challenge)
+
+    # Gap: berserk's list of bots has neither a bound nor a deadline.
+
+    def online_bots(self) -> tuple[BotUser, ...]:
+        """The bots that are online; only those that arrive in time."""
+        until = time.monotonic() + self._access.waits.house_answer.total_seconds()
+        stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
+        try:
+            return parse_bots(stream.read(_LONGEST_LIST_BYTES, until))
+        finally:
+            stream.close()
+
+    # Gaps: berserk sends the password of a tournament in the address, where logs keep it; knows no withdrawal;
+    # and reads more of a tournament than is promised.
+
+    def tournament(self, tournament_id: str) -> ArenaInfo:
+        return self._ask(lambda: self._requestor.get(f"/api/tournament/{tournament_id}"), parse_arena)
+
+    def join_tournament(self, tournament_id: str, team: str | None, password: str | None, *, pair: bool) -> None:
+        """Also goes on waiting for a game, with `pair`, or comes back after a withdrawal."""
+        form = {"team": team, "password": password, "pairMeAsap": "true" if pair else None}
+        data = {key: value for key, value in form.items() if value is not None}
+        self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/join", data=data), _nothing)
+
+    def leave_tournament(self, tournament_id: str) -> None:
+        """Points are kept."""
+        self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"), _nothing)
 
     def move(self, game_id: str, move: str, *, offering_draw: bool = False) -> None:
         if offering_draw:
@@ -190,6 +267,13 @@ class LineStream:
             if now - begun_at > self._longest_line.total_seconds():
                 raise Unreachable("a line that does not end")
 
+    def read(self, longest: int, until: float) -> bytes:
+        """All of it, or what came before it got too long or too late. Raises Unreachable."""
+        body = b""
+        while len(body) < longest and time.monotonic() < until and (data := self._read()):
+            body += data
+        return body
+
     def _read(self) -> bytes:
         try:
             # read1 returns what has arrived; every other way waits for a block to fill.
@@ -268,9 +352,9 @@ def _answer_error(response: requests.Response, default_pause: timedelta) -> ApiE
     text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_COMPLAINT]
     if response.status_code == 429:
         pause = (body.pause if body else None) or _retry_after(response) or default_pause
-        return RateLimited(pause, text)
+        return RateLimited(pause, text, body.quota if body else "")
     if 400 <= response.status_code < 500:
-        return Refused(response.status_code, text, certain=body is not None)
+        return Refused(response.status_code, text, certain=body is not None, pause=body.pause if body else None)
     return Unreachable(f"{response.status_code}: {text}")
 
 

@@ -35,6 +35,8 @@ class Circumstances:
     listed_on: str | None = None
     """The address of the online block list that names the challenger."""
     stopping: bool = False
+    to_bots: "Decline | None" = None
+    """What every bot is told for now, whatever it asks for."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +290,10 @@ def _stopping(case: _Case) -> Decline | None:
     return Decline(DeclineReason.LATER, "a signal", "the bot is stopping") if case.now.stopping else None
 
 
+def _bots_for_now(case: _Case) -> Decline | None:
+    return case.now.to_bots if case.challenge.from_bot else None
+
+
 def _recent(case: _Case) -> Decline | None:
     most, age_s = case.config.max_recent_bot_challenges, case.config.recent_bot_challenge_age
     if not case.challenge.from_bot or most is None or case.now.recent < most:
@@ -325,6 +331,7 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _rating,
     _lists,
     _stopping,
+    _bots_for_now,
     _recent,
     _per_user,
     _correspondence,

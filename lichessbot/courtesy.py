@@ -19,12 +19,18 @@ class Purpose(Enum):
 
     EVENT_STREAM = auto()
     ACCOUNT = auto()
+    CHALLENGE = auto()
+    TOURNAMENT = auto()
     OTHER = auto()
 
 
 # Lichess allows 30 of each in its window; the rest is left to `check`, to a restart, to a browser.
 _EVENT_STREAMS: Final = 25
 _ACCOUNTS: Final = 20
+# Lichess allows 25 in a minute, and counts a challenge to a human five times.
+_CHALLENGES: Final = 4
+# Lichess allows 30 in its window: one a minute for each of two tournaments, and some that follow a game.
+_TOURNAMENTS: Final = 25
 
 
 class Courtesy:
@@ -37,6 +43,8 @@ class Courtesy:
         self._budgets = {
             Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, waits.event_stream_window),
             Purpose.ACCOUNT: _Budget(_ACCOUNTS, waits.account_window),
+            Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, waits.tournament_window),
+            Purpose.CHALLENGE: _Budget(_CHALLENGES, waits.challenge_window),
         }
 
     def hold_back(self, pause: timedelta) -> None:

@@ -67,13 +67,15 @@ class Refused(ApiError):
     """Lichess said no: a status from 400 to 499 other than 429, with the text it gave.
 
     `certain` is false if the body is not in Lichess's own form: perhaps something in between said it.
+    `pause` is how long it will go on saying so, where it tells: the other player's quota is used up.
     """
 
-    def __init__(self, status: int, text: str, *, certain: bool = True) -> None:
+    def __init__(self, status: int, text: str, *, certain: bool = True, pause: timedelta | None = None) -> None:
         super().__init__(f"{status}: {text}")
         self.status = status
         self.text = text
         self.certain = certain
+        self.pause = pause
 
     @property
     def denies_token(self) -> bool:
@@ -81,12 +83,13 @@ class Refused(ApiError):
 
 
 class RateLimited(ApiError):
-    """Lichess asks for a pause before the next request of this kind."""
+    """Lichess asks for a pause before the next request of this kind. `quota` names the used-up one, if Lichess does."""
 
-    def __init__(self, pause: timedelta, text: str) -> None:
+    def __init__(self, pause: timedelta, text: str, quota: str = "") -> None:
         super().__init__(f"429: {text} (pause {pause.total_seconds():.0f} s)")
         self.pause = pause
         self.text = text
+        self.quota = quota
 
 
 class Unreachable(ApiError):

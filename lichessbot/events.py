@@ -89,6 +89,13 @@ class TimeControl(_Payload):
         return str(self.clock or self.type)
 
 
+class Perf(_Payload):
+    """Section 3.1: one rating; puzzles and the like have none."""
+
+    games: int = 0
+    rating: int | None = None
+
+
 class Challenge(_Payload):
     """Section 3.4: a challenge, in the stream and as a reply. `challenger` is null if anonymous."""
 
@@ -103,6 +110,7 @@ class Challenge(_Payload):
     initial_fen: str | None = Field(default=None, alias="initialFen")
     rematch_of: Id | None = Field(default=None, alias="rematchOf")
     rules: tuple[str, ...] = ()
+    decline_reason_key: str = Field(default="", alias="declineReasonKey")
 
     @property
     def from_bot(self) -> bool:
@@ -150,6 +158,7 @@ class GameInfo(_Payload):
     status: StatusRef | None = None
     winner: Colour | None = None
     compat: Compat = Compat()
+    tournament_id: Id | None = Field(default=None, alias="tournamentId")
 
     @property
     def urgency(self) -> tuple[bool, float]:
@@ -301,10 +310,49 @@ class Account(_Payload):
     id: str
     username: str
     title: str = ""
+    perfs: dict[str, Perf] = {}
 
     @property
     def is_bot(self) -> bool:
         return self.title == BOT_TITLE
+
+    def rating(self, category: str) -> int | None:
+        perf = self.perfs.get(category)
+        return None if perf is None else perf.rating
+
+
+class BotUser(Account):
+    """Section 3.1: one of the bots that are online."""
+
+    id: Id
+    disabled: bool = False
+    violates_terms: bool = Field(default=False, alias="tosViolation")
+
+
+class UserStatus(_Payload):
+    """Section 3.1: where somebody is just now; what is false is left out."""
+
+    id: str
+    online: bool = False
+    playing: bool = False
+
+
+class GameRecord(_Payload):
+    """Section 3.5: an exported game, in progress or over."""
+
+    id: Id
+    status: GameStatus
+    winner: Colour | None = None
+
+
+class ArenaInfo(_Payload):
+    """An arena tournament: whether it is to come, runs or is over is told by what is left out."""
+
+    id: Id
+    full_name: str = Field(default="", alias="fullName")
+    is_finished: bool = Field(default=False, alias="isFinished")
+    seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, allow_inf_nan=False)
+    seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, allow_inf_nan=False)
 
 
 class TokenInfo(_Payload):
@@ -320,6 +368,7 @@ class TokenInfo(_Payload):
 
 
 class _RateLimitInfo(_Payload):
+    key: str = ""
     seconds: float = Field(ge=0, le=timedelta(days=366).total_seconds())
 
 
@@ -339,6 +388,11 @@ class ErrorBody(_Payload):
     def pause(self) -> timedelta | None:
         """How long Lichess asks to wait, if it says so in the body."""
         return None if self.ratelimit is None else timedelta(seconds=self.ratelimit.seconds)
+
+    @property
+    def quota(self) -> str:
+        """The name of the used-up quota, if the body names one."""
+        return "" if self.ratelimit is None else self.ratelimit.key
 
 
 _HOUSE_EVENTS: Final[dict[str, type[HouseEvent]]] = {
@@ -380,6 +434,47 @@ def parse_playing(body: Any) -> tuple[GameInfo, ...]:
     if not isinstance(body, list):
         raise UnreadableLine(f"not a list of games: {type(body).__name__}")
     return tuple(_salvaged(GameInfo, game) for game in body)
+
+
+def parse_bots(body: bytes) -> tuple[BotUser, ...]:
+    """The lines of `/api/bot/online`; one that cannot be read, such as a last one cut short, is left out."""
+    return tuple(filter(None, map(_bot, body.splitlines())))
+
+
+def _bot(line: bytes) -> BotUser | None:
+    try:
+        return BotUser.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
+def parse_game_record(body: Any) -> GameRecord:
+    """The reply of `/game/export/{id}` as JSON. Raises UnreadableLine."""
+    return _validated(GameRecord, body)
+
+
+def parse_arena(body: Any) -> ArenaInfo:
+    """The reply of `/api/tournament/{id}`. Raises UnreadableLine."""
+    return _validated(ArenaInfo, body)
+
+
+def parse_challenge(body: Any) -> Challenge:
+    """A challenge as the reply to its creation, or when asked for. Raises UnreadableLine."""
+    return _validated(Challenge, body)
+
+
+def parse_outgoing(body: Any) -> tuple[Challenge, ...]:
+    """Our own challenges in the reply of `/api/challenge`. Raises UnreadableLine."""
+    if not isinstance(body, dict) or not isinstance(body.get("out"), list):
+        raise UnreadableLine(f"not lists of challenges: {type(body).__name__}")
+    return tuple(_validated(Challenge, challenge) for challenge in body["out"])
+
+
+def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
+    """The reply of `/api/users/status`. Raises UnreadableLine."""
+    if not isinstance(body, list):
+        raise UnreadableLine(f"not a list of users: {type(body).__name__}")
+    return tuple(_validated(UserStatus, status) for status in body)
 
 
 def parse_token_test(body: Any, token: str) -> TokenInfo | None:

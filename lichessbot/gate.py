@@ -25,19 +25,32 @@ from lichessbot.messages import (
     AcceptChallenge,
     Answer,
     AnswerTakeback,
+    Bots,
+    CancelChallenge,
     ClaimDraw,
     ClaimVictory,
     Command,
     CommandDone,
     CommandFailed,
+    CreateChallenge,
     DeclineChallenge,
     GameCommand,
     Inbox,
+    JoinTournament,
+    LeaveTournament,
+    Outgoing,
     ReadAccount,
+    ReadBots,
+    ReadChallenge,
+    ReadOutgoing,
     ReadPlaying,
+    ReadRatings,
+    ReadStatuses,
+    ReadTournament,
     Resign,
     Say,
     SendMove,
+    Statuses,
 )
 from lichessbot.waits import Waits
 
@@ -162,7 +175,8 @@ class _Urgency(IntEnum):
     ACCEPTANCE = 1
     LOOK = 2
     DECLINE = 3
-    TALK = 4
+    MATCH = 4
+    TALK = 5
 
 
 @dataclass(order=True)
@@ -302,23 +316,35 @@ def _urgency(command: Command) -> _Urgency:
     match command:
         case SendMove() | Abort() | Resign() | AnswerTakeback() | ClaimVictory() | ClaimDraw():
             return _Urgency.GAME
-        case AcceptChallenge():
-            return _Urgency.ACCEPTANCE
-        case ReadAccount() | ReadPlaying():
+        case AcceptChallenge() | CancelChallenge():
+            return _Urgency.ACCEPTANCE  # somebody may wait for the slot of our own challenge
+        case ReadAccount() | ReadPlaying() | ReadChallenge() | ReadOutgoing():
             return _Urgency.LOOK
-        case DeclineChallenge():
+        case DeclineChallenge() | LeaveTournament():
             return _Urgency.DECLINE
         case Say():
             return _Urgency.TALK
+        case JoinTournament() | ReadTournament():
+            return _Urgency.MATCH
+        case CreateChallenge() | ReadRatings() | ReadBots() | ReadStatuses():
+            return _Urgency.MATCH
 
 
 def _purpose(command: Command) -> Purpose:
-    return Purpose.ACCOUNT if isinstance(command, ReadAccount) else Purpose.OTHER
+    match command:
+        case ReadAccount() | ReadRatings():
+            return Purpose.ACCOUNT
+        case CreateChallenge():
+            return Purpose.CHALLENGE
+        case JoinTournament():
+            return Purpose.TOURNAMENT
+    return Purpose.OTHER
 
 
 def _goes_stale(command: Command) -> bool:
     """What waited longer than those who asked for it is gone, or would surprise."""
-    return isinstance(command, AcceptChallenge | DeclineChallenge | AnswerTakeback | ClaimVictory | ClaimDraw | Say)
+    asked_for = AcceptChallenge | DeclineChallenge | AnswerTakeback | ClaimVictory | ClaimDraw
+    return isinstance(command, asked_for | CreateChallenge | Say)
 
 
 def _patience(command: Command, waits: Waits) -> timedelta:
@@ -331,7 +357,8 @@ def _is_worth_repeating(command: Command, error: ApiError | None) -> bool:
     """A game repeats its commands itself, as long as they have a point; and without our account we can do nothing."""
     if isinstance(error, Refused):
         return isinstance(command, ReadAccount) and not error.denies_token
-    return isinstance(error, Unreachable) and not isinstance(command, GameCommand | Say)
+    # A challenge created twice could become two games.
+    return isinstance(error, Unreachable) and not isinstance(command, GameCommand | CreateChallenge | Say)
 
 
 def _is_for(command: Command, game_id: str) -> bool:
@@ -370,8 +397,26 @@ def _execute(api: Api, command: Command) -> Answer:
             api.accept_challenge(challenge_id)
         case DeclineChallenge(challenge_id, reason):
             api.decline_challenge(challenge_id, reason)
-        case ReadAccount():
+        case ReadAccount() | ReadRatings():
             return api.account()
         case ReadPlaying():
             return api.playing()
+        case CreateChallenge(opponent, terms):
+            return api.create_challenge(opponent, terms)
+        case CancelChallenge(challenge_id):
+            api.cancel_challenge(challenge_id)
+        case ReadChallenge(challenge_id):
+            return api.challenge(challenge_id)
+        case ReadOutgoing():
+            return Outgoing(api.outgoing_challenges())
+        case ReadBots():
+            return Bots(api.online_bots())
+        case ReadStatuses(ids):
+            return Statuses(api.user_statuses(ids))
+        case JoinTournament(tournament_id, team, password, pair):
+            api.join_tournament(tournament_id, team, password, pair=pair)
+        case LeaveTournament(tournament_id):
+            api.leave_tournament(tournament_id)
+        case ReadTournament(tournament_id):
+            return api.tournament(tournament_id)
     return None

@@ -11,7 +11,8 @@ from queue import SimpleQueue
 
 from engine.facade import Limits
 from lichessbot.errors import ApiError
-from lichessbot.events import Account, GameInfo, StreamLine
+from lichessbot.events import Account, ArenaInfo, BotUser, Challenge, GameInfo, StreamLine, UserStatus
+from lichessbot.terms import Terms
 from lichessbot.vocabulary import ChatRoom, DeclineReason
 
 
@@ -95,10 +96,95 @@ class ReadPlaying:
     """Answered with the games in progress."""
 
 
+@dataclass(frozen=True, slots=True)
+class CreateChallenge:
+    """Answered with the Challenge."""
+
+    opponent: str
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class CancelChallenge:
+    challenge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChallenge:
+    """Answered with the Challenge as it stands by now."""
+
+    challenge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOutgoing:
+    """Answered with the Outgoing challenges."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBots:
+    """Answered with the Bots that are online."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRatings:
+    """Answered with our Account as it stands by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStatuses:
+    """Answered with the Statuses of these users."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    challenges: tuple[Challenge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bots:
+    users: tuple[BotUser, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    users: tuple[UserStatus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTournament:
+    """Also asks for the next game, with `pair`."""
+
+    tournament_id: str
+    team: str | None
+    password: str | None = field(repr=False)
+    pair: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveTournament:
+    tournament_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTournament:
+    """Answered with the ArenaInfo."""
+
+    tournament_id: str
+
+
 GameCommand = SendMove | Abort | Resign | AnswerTakeback | ClaimVictory | ClaimDraw
-HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say
+MatchCommand = (
+    CreateChallenge | CancelChallenge | ReadChallenge | ReadOutgoing | ReadRatings | ReadBots | ReadStatuses
+)
+TournamentCommand = JoinTournament | LeaveTournament | ReadTournament
+HouseCommand = (
+    AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say | MatchCommand | TournamentCommand
+)
 Command = GameCommand | HouseCommand
-Answer = Account | tuple[GameInfo, ...] | None
+Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | None
 
 
 class Deed(StrEnum):

@@ -41,6 +41,10 @@ class Occupancy:
         return sum(bool(user_id) and guest.user_id == user_id for guest in self.guests)
 
     @property
+    def clocked_games(self) -> int:
+        return sum(guest.has_clock for guest in self.guests)
+
+    @property
     def correspondence_games(self) -> int:
         return sum(not guest.has_clock for guest in self.guests)
 

@@ -4,6 +4,7 @@ For the main thread. Knows what was answered, also before a restart; whom to acc
 goes first in `waiting`, and how an answer travels is the gate's work.
 """
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,10 @@ class Premises:
     our_id: str
     games: Sequence[GameInfo]
     stopping: bool = False
+    ours: tuple[Guest, ...] = ()
+    """Slots that are taken, or kept, for games of our own making."""
+    to_bots: Decline | None = None
+    """What every bot is told for now."""
 
 
 class Reception:
@@ -50,6 +55,8 @@ class Reception:
         self._journal = Journal()
         self._slots = Slots(waits.game_start)
         self._waiting = WaitingRoom()
+        self.humans_until = -math.inf
+        """Until when (monotonic) a human who found no slot may come back for the next one."""
 
     def __len__(self) -> int:
         """How many games are about to start."""
@@ -121,15 +128,20 @@ class Reception:
         if waited:
             self._close(challenge.id, Answer.CANCELED, "by the challenger")
 
+    def occupancy(self, premises: Premises) -> Occupancy:
+        """Who takes the slots."""
+        return Occupancy.of((*self._slots.guests, *self._playing(premises.games), *premises.ours))
+
     def _circumstances(self, challenge: Challenge, premises: Premises) -> Circumstances:
         age_s = premises.config.recent_bot_challenge_age or 0
         book, challenger = self._store.guest_book, guest_of(challenge).user_id
         return Circumstances(
             our_id=premises.our_id,
-            occupancy=Occupancy.of((*self._slots.guests, *self._playing(premises.games))),
+            occupancy=self.occupancy(premises),
             recent=book.accepted_since(challenger, time.time() - age_s),
             listed_on=self._lists.naming(challenger, premises.config.online_block_list),
             stopping=premises.stopping,
+            to_bots=premises.to_bots,
         )
 
     def _playing(self, games: Sequence[GameInfo]) -> Iterator[Guest]:
@@ -148,6 +160,8 @@ class Reception:
 
     def _decline(self, challenge: Challenge, decision: Decline) -> None:
         reason, rule, because = decision.reason, decision.rule, decision.because
+        if reason is DeclineReason.LATER and not challenge.from_bot:
+            self.humans_until = time.monotonic() + self._waits.human_waits.total_seconds()
         self._journal.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
         self._note(challenge.id, answer=Answer.DECLINED, reason=reason, rule=rule, because=because)
         self._answer(DeclineChallenge(challenge.id, reason))

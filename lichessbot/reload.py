@@ -39,6 +39,8 @@ _EFFECTS: Final = {
     "challenge": Effect.AT_ONCE,
     "engine": Effect.NEW_GAMES,
     "greeting": Effect.NEW_GAMES,
+    "matchmaking": Effect.AT_ONCE,
+    "tournaments": Effect.AT_ONCE,
 }
 _HIDDEN: Final = "[hidden]"
 

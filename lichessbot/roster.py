@@ -32,6 +32,9 @@ class Roster:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    def __contains__(self, game_id: object) -> bool:
+        return game_id in self._tasks
+
     @property
     def games(self) -> list[GameInfo]:
         """As they were announced."""

@@ -39,6 +39,19 @@ MIGRATIONS: Final = (
     );
     ALTER TABLE games ADD COLUMN left_at REAL;
     """,
+    """
+    CREATE TABLE bot_games (
+        id TEXT PRIMARY KEY, opponent TEXT NOT NULL, speed TEXT NOT NULL, colour TEXT, ours INTEGER NOT NULL,
+        began_at REAL NOT NULL
+    );
+    CREATE TABLE sent_challenges (id TEXT PRIMARY KEY, sent_at REAL NOT NULL, cost INTEGER NOT NULL);
+    CREATE TABLE limits (name TEXT PRIMARY KEY, most INTEGER, until REAL NOT NULL);
+    CREATE TABLE rests (
+        opponent TEXT NOT NULL, subject TEXT NOT NULL, until REAL NOT NULL, times INTEGER NOT NULL,
+        PRIMARY KEY (opponent, subject)
+    );
+    CREATE TABLE tournaments (id TEXT PRIMARY KEY, team TEXT, password TEXT);
+    """,
 )
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
@@ -181,6 +194,26 @@ def in_use(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def owner(folder: Path) -> int | None:
+    """The process of the daemon that runs on this folder."""
+    if not in_use(folder):
+        return None
+    text = (folder / LOCK_NAME).read_text(encoding="ascii", errors="replace").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def write_beside(folder: Path, statement: Statement) -> None:
+    """Carry out one statement in the records of a daemon that uses them. Raises StateFailed or StateNewer."""
+    path = folder / FILE_NAME
+    try:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            if _schema(connection) != len(MIGRATIONS):
+                raise StateNewer(f"{path} belongs to a daemon of another version: restart it first")
+            connection.executemany(*statement)
+    except (sqlite3.Error, OSError) as error:
+        raise StateFailed(f"{path}: {error}") from error
 
 
 def _newer(path: Path, schema: int, ours: int) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from lichessbot.errors import StateError, StateFailed
 from lichessbot.guest_book import COLUMNS, INSERT, Entry, GuestBook
 from lichessbot.journal import Journal
 from lichessbot.messages import Deed, ListFetched
-from lichessbot.state_file import StateFile, Statement
+from lichessbot.state_file import StateFile, Statement, read_only
 
 GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
@@ -33,6 +34,26 @@ _TIDY_EVERY: Final = timedelta(days=1)
 _ANSWERS_KEPT: Final = timedelta(days=2)
 _GAMES_KEPT: Final = timedelta(days=365)
 _CHALLENGES_KEPT: Final = timedelta(days=90)
+_RESTS_KEPT: Final = timedelta(days=60)  # after their end; then the next decline counts as the first
+
+
+class Table(StrEnum):
+    """Tables that belong to other rooms: here they are only read at the start, and tidied."""
+
+    BOT_GAMES = "bot_games"
+    SENT_CHALLENGES = "sent_challenges"
+    LIMITS = "limits"
+    RESTS = "rests"
+    TOURNAMENTS = "tournaments"
+
+
+_COLUMNS: Final = {
+    Table.BOT_GAMES: "id, opponent, speed, colour, ours, began_at",
+    Table.SENT_CHALLENGES: "id, sent_at, cost",
+    Table.LIMITS: "name, most, until",
+    Table.RESTS: "opponent, subject, until, times",
+    Table.TOURNAMENTS: "id, team, password",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +78,7 @@ class Store:
         """The last good version of each list, by address."""
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
         self._trips_unwritten: list[float] = []
+        self._rows: dict[Table, Sequence[Any]] = {}
         self._notes: SimpleQueue[_Note | None] = SimpleQueue()
         self._unwritten: deque[_Note] = deque(maxlen=_MOST_UNWRITTEN)
         self._failing = False
@@ -79,6 +101,8 @@ class Store:
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
             self.player_lists[address] = ListFetched(address, frozenset(names.split()), etag)
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
+        for table, columns in _COLUMNS.items():
+            self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
 
     def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
         """Rows in the order in which they came."""
@@ -144,6 +168,22 @@ class Store:
         self._trips_unwritten.append(ms)
         if len(self._trips_unwritten) >= _ROUND_TRIPS_TOGETHER:
             self._put_round_trips()
+
+    def remembered(self, table: Table) -> Sequence[Any]:
+        """The rows as the last process left them; the room that owns the table keeps them up to date."""
+        return self._rows.get(table, ())
+
+    def read_anew(self, table: Table) -> Sequence[Any]:
+        """The rows as they are by now, of a table that others write, too; as at the start if the disk fails."""
+        try:
+            return read_only(self._file.path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
+        except StateError as error:
+            self._journal.warning("store.failed", error=error, meaning="what others wrote is not known")
+            return self.remembered(table)
+
+    def put(self, sql: str, *row: object) -> None:
+        """Have a row written, for the room that owns its table. Never waits."""
+        self._put_later(sql, *row)
 
     def close(self) -> None:
         """Write what is left, if the disk lets us, and let another daemon in."""
@@ -228,10 +268,14 @@ def _forget_oldest(memory: dict[Any, Any]) -> None:
 def _retention(now_s: float) -> Sequence[Statement]:
     """What is too old to matter, by the wall clock: the only one that outlives a process."""
     game_limit, answer_limit = now_s - _GAMES_KEPT.total_seconds(), now_s - _ANSWERS_KEPT.total_seconds()
+    rest_limit = now_s - _RESTS_KEPT.total_seconds()
     return (
         ("DELETE FROM games WHERE joined_at < ?", [(game_limit,)]),
         ("DELETE FROM deeds WHERE done_at < ?", [(game_limit,)]),
         ("DELETE FROM answers WHERE answered_at < ?", [(answer_limit,)]),
         ("DELETE FROM challenges WHERE received_at < ?", [(now_s - _CHALLENGES_KEPT.total_seconds(),)]),
+        ("DELETE FROM bot_games WHERE began_at < ?", [(game_limit,)]),
+        ("DELETE FROM sent_challenges WHERE sent_at < ?", [(answer_limit,)]),
+        ("DELETE FROM rests WHERE until < ?", [(rest_limit,)]),
         ("DELETE FROM round_trips WHERE id <= (SELECT max(id) FROM round_trips) - ?", [(ROUND_TRIPS_KEPT,)]),
     )

@@ -3,6 +3,7 @@
 Knows who plays and who waits; how a game is played, a stream read or a command sent is others' work.
 """
 
+import math
 import signal
 import threading
 import time
@@ -21,13 +22,14 @@ from lichessbot.archive import Archive
 from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import fitted
-from lichessbot.errors import ApiError
+from lichessbot.errors import ApiError, RateLimited
 from lichessbot.events import (
     Account,
     ChallengeCanceled,
     ChallengeDeclined,
     ChallengeReceived,
     GameFinish,
+    GameFull,
     GameInfo,
     GameStart,
     StreamLine,
@@ -36,6 +38,7 @@ from lichessbot.events import (
 from lichessbot.game_task import House
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
+from lichessbot.matchmaker import Matchmaker, Situation
 from lichessbot.messages import (
     AcceptChallenge,
     BestMove,
@@ -47,6 +50,7 @@ from lichessbot.messages import (
     HouseCommand,
     Inbox,
     ListFetched,
+    MatchCommand,
     PlayingWanted,
     ReadAccount,
     ReadPlaying,
@@ -58,6 +62,7 @@ from lichessbot.messages import (
     StreamOpened,
     StreamRefused,
     ThreadDied,
+    TournamentCommand,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
 from lichessbot.player_lists import PlayerLists
@@ -69,6 +74,7 @@ from lichessbot.self_test import SelfTest
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.systemd import Milestone, ServiceManager
+from lichessbot.tournaments import Tournaments
 from lichessbot.waits import Waits
 
 
@@ -109,6 +115,8 @@ class Supervisor:
         self._roster = Roster(self._inbox)
         self._lists = PlayerLists(store, self._inbox, waits, access.proxy)
         self._reception = Reception(self._gate, store, waits, self._lists)
+        self._matchmaker = Matchmaker(self._gate, store, waits, self._lists, self._reception.keep_for_ours)
+        self._tournaments = Tournaments(self._gate, store, waits)
         self._reconciler = Reconciler(waits)
         self._self_test: SelfTest | None = None
         self._account: Account | None = None
@@ -145,6 +153,8 @@ class Supervisor:
         due = (
             self._roster.wake_at,
             self._reception.wake_at,
+            self._matchmaker.wake_at(self._situation),
+            self._tournaments.wake_at,
             self._reconciler.wake_at,
             self._gate.wake_at,
             self._leave_at,
@@ -156,9 +166,12 @@ class Supervisor:
             self._dispatch(self._inbox.get(timeout=timeout_s))
         self._roster.tick()
         self._gate.tick()
+        self._tournaments.tick(self._roster.__contains__)
         self._serve()
+        self._matchmaker.tick(self._situation)
         self._look_if_due()
-        if self._stopping and not self._games and not self._gate.is_talking and self._exit is None:
+        busy = self._games or len(self._matchmaker) or self._tournaments.leaving or self._gate.is_talking
+        if self._stopping and not busy and self._exit is None:
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
@@ -166,8 +179,13 @@ class Supervisor:
 
     def _tell_manager(self) -> None:
         games = len(self._roster)
-        stopping = "; finishing, takes no new games" if self._stopping else ""
-        self._manager.status(f"{self._listening}; {games} {'game' if games == 1 else 'games'}{stopping}")
+        parts = [
+            self._listening,
+            f"{games} {'game' if games == 1 else 'games'}",
+            self._matchmaker.status(self._config),
+            "finishing, takes no new games" if self._stopping else "",
+        ]
+        self._manager.status("; ".join(filter(None, parts)))
         # Lichess may be out of reach for hours: its streams are then retried on schedule, and all is well.
         deaf = self._roster.overdue or (self._events is not None and self._events.overdue)
         self._manager.feed(well=not deaf)
@@ -201,6 +219,8 @@ class Supervisor:
             case StreamRefused(game_id=None, status=status, text=text):
                 self._refused(f"{status}: {text}")
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
+                if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
+                    self._matchmaker.note_game(report.event)
                 self._roster.tell(report.game_id, report)
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
@@ -225,6 +245,12 @@ class Supervisor:
     # The account and the event stream
 
     def _hear_answer(self, command: HouseCommand, report: CommandDone | CommandFailed) -> None:
+        if isinstance(command, MatchCommand):
+            self._matchmaker.hear(report, self._situation)
+            return
+        if isinstance(command, TournamentCommand):
+            self._tournaments.hear(report)
+            return
         if isinstance(report, CommandFailed):
             self._hear_failure(command, report.error)
             return
@@ -255,6 +281,8 @@ class Supervisor:
                 self._listen()
             case AcceptChallenge() | DeclineChallenge():
                 self._reception.answer_failed(command, error)
+                if isinstance(error, RateLimited):
+                    self._matchmaker.hear_limit(error, self._config)
                 self._doubt("an answer to a challenge may have taken effect all the same")
 
     def _open_house(self) -> None:
@@ -280,7 +308,9 @@ class Supervisor:
             open_api=self._open_api,
             waiting=lambda: self._reception.waiting(self._config.challenge),
         )
-        self._lists.watch(self._config.challenge.online_block_list)
+        self._watch_lists()
+        self._matchmaker.introduce(account)
+        self._tournaments.want(self._config.tournaments)
         self._journal.info("account", name=account.username, url=self._access.url)
         self._doubt("games may be left over")
 
@@ -320,19 +350,35 @@ class Supervisor:
         match event:
             case GameStart(game=game):
                 self._reception.game_started(game.game_id)
+                self._matchmaker.game_started(game.game_id, self._situation)
                 if self._house is not None:
                     self._roster.join(game, self._house)
+                if game.tournament_id is not None:
+                    self._tournaments.game_started(game.tournament_id, game.game_id)
             case GameFinish(game=game):
+                self._tournaments.game_finished(game.game_id)
                 self._roster.tell(game.game_id, report)
             case ChallengeReceived():
                 if self._house is not None:
-                    self._reception.consider(event, report.received_at, self._premises(self._house))
+                    self._hear_challenge(event, report.received_at, self._house)
             case ChallengeCanceled(challenge=challenge):
                 self._reception.canceled(challenge)
             case ChallengeDeclined(challenge=challenge):
                 self._reception.settled(challenge.id)
+                self._matchmaker.challenge_declined(challenge, self._situation)
             case _:
                 self._journal.debug("event.ignored", type=type(event).__name__)
+
+    def _hear_challenge(self, received: ChallengeReceived, received_at: float, house: House) -> None:
+        challenger = received.challenge.challenger
+        if challenger is not None and challenger.id == house.our_id:
+            self._matchmaker.challenge_echoed(received.challenge)
+        else:
+            self._reception.consider(received, received_at, self._premises(house))
+
+    def _watch_lists(self) -> None:
+        challenge, matchmaking = self._config.challenge, self._config.matchmaking
+        self._lists.watch((*challenge.online_block_list, *matchmaking.online_block_list))
 
     # What the streams may have lost
 
@@ -361,12 +407,31 @@ class Supervisor:
         return len(self._roster) + len(self._reception)
 
     def _premises(self, house: House) -> Premises:
-        return Premises(self._config.challenge, house.our_id, self._roster.games, self._stopping)
+        return Premises(
+            self._config.challenge,
+            house.our_id,
+            self._roster.games,
+            self._stopping,
+            ours=(*self._matchmaker.guests, *self._tournaments.guests),
+            to_bots=self._matchmaker.objection_to_bots(self._config, self._reception.humans_until),
+        )
 
     def _serve(self) -> None:
-        """A game may have ended: then somebody who waits can begin."""
+        """A game may have ended: then somebody who waits can begin. Who waits goes before whom we challenge."""
         if self._house is not None and self._reception.has_waiting:
+            self._matchmaker.give_way()
             self._reception.serve(self._premises(self._house))
+
+    @property
+    def _situation(self) -> Situation:
+        """As it is for a challenge of ours."""
+        if self._house is None:
+            return Situation(self._config)
+        premises = self._premises(self._house)
+        free = self._reception.occupancy(premises).free_slots(self._config.challenge, for_bot=True)
+        games = self._reception.occupancy(replace(premises, ours=())).clocked_games
+        humans_until = math.inf if self._reception.has_waiting else self._reception.humans_until
+        return Situation(self._config, games, 0 if self._stopping else free, humans_until)
 
     # The end
 
@@ -376,6 +441,8 @@ class Supervisor:
             self._leave(signal_name)
             return
         self._stopping = True
+        self._matchmaker.give_way()
+        self._tournaments.stop()
         self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
         self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
@@ -392,7 +459,8 @@ class Supervisor:
         self._config = self._fitted(self._settings.reload_aloud(self._journal))
         if self._house is not None:
             self._house = replace(self._house, config=self._config)
-            self._lists.watch(self._config.challenge.online_block_list)
+            self._watch_lists()
+            self._tournaments.want(self._config.tournaments, anew=True)
         self._manager.reloaded()
 
     def _close(self) -> None:

@@ -107,6 +107,11 @@ class DeclineReason(StrEnum):
     NO_BOT = "noBot"
     ONLY_BOT = "onlyBot"
 
+    @classmethod
+    def received(cls, key: str) -> Self:
+        """Lichess tells the reason in lowercase; a word it adds later says no more than that."""
+        return next((reason for reason in cls if reason.lower() == key.lower()), cls("generic"))
+
 
 class GameStatus(StrEnum):
     """Where a game stands. A word that Lichess adds later reads as `UNKNOWN_FINISH`: over."""

@@ -63,6 +63,38 @@ class Waits:
     """In which Lichess allows 30 openings of the event stream."""
     account_window: timedelta = timedelta(minutes=5)
     """In which Lichess allows 30 requests for the account."""
+    challenge_window: timedelta = timedelta(minutes=1)
+    """In which Lichess allows 25 challenges."""
+    challenge_look: timedelta = timedelta(seconds=2)
+    """Between two looks at a challenge by `lichessbot challenge`, which hears no events."""
+    game_look: timedelta = timedelta(seconds=10)
+    """Between two looks at its game, and before a look is repeated."""
+    quota_day: timedelta = timedelta(days=1)
+    """In which Lichess counts games between bots, and challenges."""
+    challenge_pause_ceiling: timedelta = timedelta(hours=1)
+    """No pause after a refused challenge grows beyond this, unless Lichess asks for more."""
+    challenge_open: timedelta = timedelta(seconds=25)
+    """For an answer to a challenge of ours before it is withdrawn: Lichess itself forgets it after 20 s."""
+    challenge_minute: timedelta = timedelta(minutes=1)
+    """What the config calls a minute in `challenge_timeout`."""
+    challenge_spacing: timedelta = timedelta(minutes=1)
+    """Between two challenges of ours; doubles with each one in vain."""
+    challenge_spacing_ceiling: timedelta = timedelta(minutes=10)
+    """Beyond which that does not grow; also between two challenges while games are played."""
+    human_waits: timedelta = timedelta(minutes=2)
+    """After a human found no free slot, in which none is given to a bot."""
+    ratings_age: timedelta = timedelta(hours=1)
+    """After which our own ratings are read anew."""
+    pair_break: timedelta = timedelta(hours=1)
+    """Longest between the two games of a pair; later the colours still alternate."""
+    tournament_window: timedelta = timedelta(minutes=10)
+    """In which Lichess allows 30 requests to join a tournament."""
+    tournament_asks: timedelta = timedelta(seconds=50)
+    """Between two requests for a game of a tournament: Lichess forgets one after a minute."""
+    tournament_soon: timedelta = timedelta(minutes=2)
+    """Before its start a tournament gets its slot: a game begun then may well last into it."""
+    tournament_retry: timedelta = timedelta(seconds=30)
+    """After a request about a tournament that got no answer."""
     first_state: timedelta = timedelta(seconds=5)
     """For the state of the game on its newly opened stream, before that is opened again."""
     move_echo: timedelta = timedelta(seconds=5)

@@ -9,8 +9,10 @@ from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.engine import EngineConfig
 from lichessbot.config.fields import LOOPBACK
 from lichessbot.config.greeting import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
+from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.config.model import Config, PgnGrouping, dotted_values
 from lichessbot.config.reading import LoadedConfig, load_config
+from lichessbot.config.tournaments import TournamentConfig
 
 __all__ = [
     "LONGEST_CHAT_LINE",
@@ -22,8 +24,10 @@ __all__ = [
     "EngineConfig",
     "GreetingConfig",
     "LoadedConfig",
+    "MatchmakingConfig",
     "PgnGrouping",
     "Rules",
+    "TournamentConfig",
     "dotted_values",
     "load_config",
 ]

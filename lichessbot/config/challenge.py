@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from lichessbot.config.fields import LOOPBACK, Flag, Number, Section, Text, distinct
+from lichessbot.config.fields import LOOPBACK, Flag, Number, Section, Text, distinct, no_list
 from lichessbot.vocabulary import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
@@ -54,11 +54,6 @@ def _list_address(text: str) -> str:
     return text
 
 
-def _no_list(value: Any) -> Any:
-    """A key whose entries are all commented out."""
-    return () if value is None else value
-
-
 Increment = Annotated[Number, Field(ge=0, le=180)]
 Base = Annotated[Number, Field(ge=0, le=10800)]
 MinDays = Annotated[Number, Field(ge=1, le=14)]
@@ -89,7 +84,7 @@ class Rules(Section):
     min_rating: Rating = 0
     max_rating: Rating = 4000
     rating_difference: Rating | None = None
-    allow_list: Annotated[Names, BeforeValidator(_no_list)] = ()
+    allow_list: Annotated[Names, BeforeValidator(no_list)] = ()
     max_simultaneous_games_per_user: PerUser = 5
 
     bounds: ClassVar = (
@@ -133,8 +128,8 @@ class ChallengeConfig(Rules):
     preference: Preference = Preference.NONE
     accept_bot: Flag = True
     only_bot: Flag = False
-    block_list: Annotated[Names, BeforeValidator(_no_list)] = ()
-    online_block_list: Annotated[Addresses, BeforeValidator(_no_list)] = ()
+    block_list: Annotated[Names, BeforeValidator(no_list)] = ()
+    online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
     recent_bot_challenge_age: Annotated[Number, Field(ge=1, le=86400)] | None = None
     max_recent_bot_challenges: Annotated[Number, Field(ge=1, le=1000)] | None = None
     human: Overrides = Overrides()

@@ -37,3 +37,8 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) != len(values):
         raise ValueError("Input should be a list without repeated entries")
     return values
+
+
+def no_list(value: Any) -> Any:
+    """A key whose entries are all commented out."""
+    return () if value is None else value

@@ -12,6 +12,8 @@ from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig
 from lichessbot.config.fields import Flag, Number, Section, Text
 from lichessbot.config.greeting import GreetingConfig
+from lichessbot.config.matchmaking import MatchmakingConfig
+from lichessbot.config.tournaments import TournamentConfig
 
 
 def _server_address(text: str) -> str:
@@ -57,6 +59,8 @@ class Config(Section):
     challenge: ChallengeConfig = ChallengeConfig()
     engine: EngineConfig = EngineConfig()
     greeting: GreetingConfig = GreetingConfig()
+    matchmaking: MatchmakingConfig = MatchmakingConfig()
+    tournaments: tuple[TournamentConfig, ...] = ()
 
     @property
     def abort_after(self) -> timedelta:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from lichessbot.config.fields import LOOPBACK, Section
@@ -215,10 +215,12 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
 
 def _valid_keys(path: Sequence[str | int]) -> list[str]:
     """The keys that exist beside the last one of `path`."""
-    section: BaseModel = Config()
+    kind: Any = Config
     for key in path[:-1]:
-        section = getattr(section, str(key))
-    return list(type(section).model_fields)
+        # In a list the key is a place, in a mapping a name that the operator chose.
+        inner = [it for it in get_args(kind) if isinstance(it, type) and issubclass(it, Section)]
+        kind = inner[0] if inner else kind.model_fields[str(key)].annotation
+    return list(kind.model_fields)
 
 
 def _dotted(path: Sequence[str | int]) -> str:

@@ -222,7 +222,7 @@ challenge:
 engine:
   name: stockfish
   uci_options: {Hash: 512}
-matchmaking: {allow_matchmaking: false}
+matchmaking: {delay_after_decline: fine}
 """
     loaded = load(file, text)
     assert loaded.config.challenge.concurrency == 2
@@ -231,7 +231,7 @@ matchmaking: {allow_matchmaking: false}
     ] == [
         ("4: engine.name", "the bot brings its own engine; remove the key"),
         ("5: engine.uci_options", "set engine.hash_mb, engine.threads and engine.move_overhead_ms"),
-        ("6: matchmaking", "the bot does not challenge others; remove the section"),
+        ("6: matchmaking.delay_after_decline", "set matchmaking.challenge_filter"),
     ]
 
 

@@ -1,0 +1,170 @@
+"""The section `matchmaking`: whether, when, whom and to what the bot challenges other bots."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from lichessbot.config.challenge import Addresses, Names
+from lichessbot.config.fields import Flag, Number, Section, no_list
+
+DEFAULT_TYPE: Final = "default"
+_OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
+_OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
+_FASTEST_S: Final = 30  # estimated; anything faster is closed to bots
+
+
+class VariantChoice(StrEnum):
+    """Which variant is proposed; `random` is one of those that are accepted."""
+
+    RANDOM = "random"
+    STANDARD = "standard"
+    CHESS960 = "chess960"
+
+
+class ModeChoice(StrEnum):
+    """Whether for rating; `random` is one of the modes that are accepted."""
+
+    RANDOM = "random"
+    CASUAL = "casual"
+    RATED = "rated"
+
+
+class ColourChoice(StrEnum):
+    """Our colour; `pairs` is White, then Black against the same opponent."""
+
+    RANDOM = "random"
+    WHITE = "white"
+    BLACK = "black"
+    PAIRS = "pairs"
+
+
+class RatingPreference(StrEnum):
+    """Who is likelier among those that suit."""
+
+    NONE = "none"
+    HIGH = "high"
+    LOW = "low"
+
+
+class ChallengeFilter(StrEnum):
+    """What is concluded from a decline: nothing, not to ask at all, or not to ask for what was declined."""
+
+    NONE = "none"
+    COARSE = "coarse"
+    FINE = "fine"
+
+
+class TypeSelection(StrEnum):
+    """Which of the kinds of games comes next."""
+
+    WEIGHTED_RANDOM = "weighted_random"
+    SEQUENTIAL = "sequential"
+    CYCLIC = "cyclic"
+
+
+def offered_base(seconds: int) -> int:
+    """Raises ValueError if Lichess offers no such starting clock."""
+    if seconds not in _OFFERED_BASES_S and (seconds % 60 or not 0 < seconds <= 10800):
+        raise ValueError("Input should be 0, 15, 30, 45, 60, 90 or whole minutes up to 10800 s")
+    return seconds
+
+
+def offered_days(days: int) -> int:
+    """Raises ValueError if Lichess offers no such time for a move."""
+    if days not in _OFFERED_DAYS:
+        raise ValueError(f"Input should be one of {', '.join(map(str, _OFFERED_DAYS))}")
+    return days
+
+
+def _listed(value: Any) -> Any:
+    """A single value may stand for a list of one."""
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], BeforeValidator(_listed)]
+Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], BeforeValidator(_listed)]
+DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], BeforeValidator(_listed)]
+Rating = Annotated[Number, Field(ge=0, le=4000)]
+Weight = Annotated[Number, Field(ge=0, le=1000)]
+
+
+class MatchType(Section):
+    """One kind of game to propose, and to whom. Bases and increments in seconds."""
+
+    challenge_variant: VariantChoice = VariantChoice.RANDOM
+    challenge_mode: ModeChoice = ModeChoice.RANDOM
+    challenge_initial_time: Bases = (60, 180)
+    challenge_increment: Increments = (1, 2)
+    challenge_days: DaysList = ()
+    challenge_color: ColourChoice = ColourChoice.PAIRS
+    opponent_min_rating: Rating = 600
+    opponent_max_rating: Rating = 4000
+    opponent_rating_difference: Rating | None = 300
+    rating_preference: RatingPreference = RatingPreference.NONE
+    weight: Weight = 1
+
+    bounds: ClassVar = (("opponent_min_rating", "opponent_max_rating"),)
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        if not self.challenge_days and not (self.challenge_initial_time and self.challenge_increment):
+            yield "challenge_initial_time", "expected a clock (challenge_increment as well) or challenge_days"
+        fastest = [(base, inc) for base in self.challenge_initial_time for inc in self.challenge_increment]
+        for base, increment in fastest:
+            if base + 40 * increment < _FASTEST_S:
+                yield (
+                    "challenge_initial_time",
+                    f"expected {_FASTEST_S} s or more for base + 40 increments, found {base} + 40 * {increment}",
+                )
+
+
+class MatchOverride(Section):
+    """Where another kind of game differs from the section around it, as far as its keys are written."""
+
+    challenge_variant: VariantChoice | None = None
+    challenge_mode: ModeChoice | None = None
+    challenge_initial_time: Bases | None = None
+    challenge_increment: Increments | None = None
+    challenge_days: DaysList | None = None
+    challenge_color: ColourChoice | None = None
+    opponent_min_rating: Rating | None = None
+    opponent_max_rating: Rating | None = None
+    opponent_rating_difference: Rating | None = None
+    rating_preference: RatingPreference | None = None
+    weight: Weight | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Null says nothing, except where it is a value: no difference limits the rating."""
+        written = {key: getattr(self, key) for key in self.model_fields_set}
+        return {key: it for key, it in written.items() if it is not None or key == "opponent_rating_difference"}
+
+
+class MatchmakingConfig(MatchType):
+    """Whether, when, whom and to what the bot challenges. `challenge_timeout` in minutes."""
+
+    allow_matchmaking: Flag = False
+    allow_during_games: Flag = False
+    challenge_timeout: Annotated[Number, Field(ge=1, le=10080)] = 30
+    challenge_filter: ChallengeFilter = ChallengeFilter.FINE
+    selection: TypeSelection = TypeSelection.WEIGHTED_RANDOM
+    block_list: Annotated[Names, BeforeValidator(no_list)] = ()
+    online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
+    include_challenge_block_list: Flag = False
+    bot_games_per_day: Annotated[Number, Field(ge=0, le=1000)] | None = None
+    bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] = 20
+    overrides: Mapping[str, MatchOverride] = {}
+
+    def types(self) -> Sequence[tuple[str, MatchType]]:
+        """Every kind of game by name: that of the section itself, and the others."""
+        own = {key: getattr(self, key) for key in MatchType.model_fields}
+        others = ((name, MatchType(**(own | override.changes()))) for name, override in self.overrides.items())
+        return [(DEFAULT_TYPE, MatchType(**own)), *others]
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        for name, kind in self.types()[1:]:
+            yield from ((f"overrides.{name}.{key}", complaint) for key, complaint in kind.complaints())
+        if all(kind.weight == 0 for _, kind in self.types()):
+            yield "weight", "expected a weight above 0 here or in one of the overrides"

@@ -1,0 +1,244 @@
+"""Arena tournaments: joined, played in, left; a slot is kept for each while it runs.
+
+For the main thread. Lichess pairs a program only for a minute after it asked, so the bot asks again as
+long as it plays no game there. The games themselves arrive like all others. Knows what is wanted, by
+the configuration and by `lichessbot tournament`, also before a restart.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Final
+
+from pydantic import SecretStr
+
+from lichessbot.config import TournamentConfig
+from lichessbot.errors import RateLimited, Refused
+from lichessbot.events import ArenaInfo
+from lichessbot.gate import Gate
+from lichessbot.journal import Journal
+from lichessbot.messages import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.occupancy import Guest
+from lichessbot.store import Store, Table
+from lichessbot.waits import Waits
+
+_NOT_YET: Final = "pause is not over"
+_SOMEBODY: Final = Guest("", is_bot=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A tournament to take part in, and what is needed to be let in."""
+
+    tournament_id: str
+    team: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+class _Stage(Enum):
+    JOINING = auto()
+    LEAVING = auto()
+    IN = auto()
+
+
+@dataclass(slots=True)
+class _Entry:
+    """Our part in one tournament. Moments are monotonic seconds."""
+
+    wish: Wish
+    due_at: float | None
+    stage: _Stage = _Stage.JOINING
+    under_way: bool = False
+    """A command of it is on its way."""
+    starts_at: float | None = None
+    ends_at: float | None = None
+    games: set[str] = field(default_factory=set)
+
+
+class Tournaments:
+    """The tournaments of this account that are not over."""
+
+    def __init__(self, gate: Gate, store: Store, waits: Waits) -> None:
+        self._gate = gate
+        self._store = store
+        self._waits = waits
+        self._journal = Journal()
+        self._entries: dict[str, _Entry] = {}
+        self._stopping = False
+
+    # What is wanted
+
+    def want(self, configured: Iterable[TournamentConfig], *, anew: bool = False) -> None:
+        """Take part in these and in those noted in the store, and in no others. `anew`: those may have changed."""
+        rows = self._store.read_anew(Table.TOURNAMENTS) if anew else self._store.remembered(Table.TOURNAMENTS)
+        wishes = {str(row[0]): Wish(*row) for row in rows}
+        wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
+        for tournament_id, wish in wishes.items():
+            if tournament_id not in self._entries and not self._stopping:
+                self._entries[tournament_id] = _Entry(wish, time.monotonic())
+        for tournament_id, entry in self._entries.items():
+            if tournament_id not in wishes:
+                self._leave(entry)
+
+    def stop(self) -> None:
+        """No new games: tell every tournament. The next start takes part again."""
+        self._stopping = True
+        for entry in self._entries.values():
+            self._leave(entry)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether somebody still has to be told that we leave."""
+        return any(entry.stage is _Stage.LEAVING for entry in self._entries.values())
+
+    @property
+    def guests(self) -> Sequence[Guest]:
+        """For whom slots are kept: for each tournament that runs or is about to, unless it has its game."""
+        soon = time.monotonic() + self._waits.tournament_soon.total_seconds()
+        return [_SOMEBODY for entry in self._entries.values() if _needs_slot(entry, soon)]
+
+    # What happens
+
+    @property
+    def wake_at(self) -> float | None:
+        """When `tick` has something to do."""
+        moments = (entry.due_at for entry in self._entries.values() if not entry.under_way)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def tick(self, is_played: Callable[[str], bool]) -> None:
+        """Ask for the next game where none is played."""
+        now = time.monotonic()
+        for entry in self._entries.values():
+            entry.games = {game_id for game_id in entry.games if is_played(game_id)}
+            if entry.due_at is not None and now >= entry.due_at and not entry.under_way:
+                self._step(entry, now)
+
+    def game_started(self, tournament_id: str, game_id: str) -> None:
+        """Also in a tournament that was joined elsewhere, by hand or by another program."""
+        if tournament_id not in self._entries and not self._stopping:
+            self._journal.info("tournament.found", tournament=tournament_id)
+            self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN)
+        if tournament_id in self._entries:
+            self._entries[tournament_id].games.add(game_id)
+
+    def game_finished(self, game_id: str) -> None:
+        for entry in self._entries.values():
+            if game_id in entry.games:
+                entry.games.discard(game_id)
+                entry.due_at = time.monotonic()
+
+    def hear(self, report: CommandDone | CommandFailed) -> None:
+        """The answer to one of the commands sent from here."""
+        command = report.command
+        assert isinstance(command, JoinTournament | LeaveTournament | ReadTournament)
+        entry = self._entries.get(command.tournament_id)
+        if entry is None:
+            return
+        entry.under_way = False
+        now = time.monotonic()
+        match report:
+            case CommandFailed(error=error):
+                self._hear_failure(entry, command, error, now)
+            case CommandDone(command=LeaveTournament()):
+                self._drop(entry, "tournament.left")
+            case CommandDone(command=JoinTournament()):
+                if entry.stage is _Stage.JOINING:
+                    self._journal.info("tournament.joined", tournament=command.tournament_id)
+                    entry.stage = _Stage.IN
+                self._look(entry, now)
+            case CommandDone(command=ReadTournament(), answer=ArenaInfo() as info):
+                self._plan(entry, info, now)
+
+    # What follows
+
+    def _step(self, entry: _Entry, now: float) -> None:
+        entry.due_at = None
+        over = entry.ends_at is not None and now >= entry.ends_at
+        wish = entry.wish
+        match entry.stage:
+            case _Stage.LEAVING:
+                self._send(entry, LeaveTournament(wish.tournament_id))
+            case _Stage.IN if over or entry.games:
+                self._look(entry, now)
+            case _:
+                self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=True))
+
+    def _look(self, entry: _Entry, now: float) -> None:
+        """When it starts and ends is asked once, and again when it should have."""
+        known = entry.ends_at is not None and now < entry.ends_at
+        if entry.stage is _Stage.LEAVING:
+            entry.due_at = now
+        elif known:
+            entry.due_at = self._next(entry, now)
+        else:
+            self._send(entry, ReadTournament(entry.wish.tournament_id))
+
+    def _plan(self, entry: _Entry, info: ArenaInfo, now: float) -> None:
+        if info.is_finished:
+            self._drop(entry, "tournament.over")
+            self._forget(entry)
+            return
+        if entry.starts_at is None:
+            self._journal.info(
+                "tournament",
+                tournament=entry.wish.tournament_id,
+                name=info.full_name,
+                starts_in_s=info.seconds_to_start,
+                ends_in_s=info.seconds_to_finish,
+            )
+        entry.starts_at = now + (info.seconds_to_start or 0.0)
+        entry.ends_at = None if info.seconds_to_finish is None else now + info.seconds_to_finish
+        if entry.stage is _Stage.LEAVING:
+            entry.due_at = now
+        else:
+            entry.due_at = self._next(entry, now)
+
+    def _next(self, entry: _Entry, now: float) -> float:
+        """When to ask for a game: at the start, then before Lichess forgets that we wait."""
+        if entry.starts_at is not None and entry.starts_at > now:
+            return entry.starts_at
+        again_at = now + self._waits.tournament_asks.total_seconds()
+        return again_at if entry.ends_at is None else min(again_at, max(now, entry.ends_at))
+
+    def _hear_failure(
+        self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
+    ) -> None:
+        final = isinstance(error, Refused) and _NOT_YET not in error.text
+        if isinstance(command, LeaveTournament) and (final or self._stopping):
+            self._drop(entry, "tournament.left")  # it is over, we were not in it, or Lichess is out of reach
+        elif final:
+            self._journal.warning("tournament.refused", tournament=command.tournament_id, error=error)
+            self._drop(entry, None)
+            self._forget(entry)
+        else:
+            pause = error.pause if isinstance(error, RateLimited) else self._waits.tournament_retry
+            entry.due_at = now + pause.total_seconds()
+
+    def _leave(self, entry: _Entry) -> None:
+        if entry.stage is not _Stage.LEAVING:
+            entry.stage = _Stage.LEAVING
+            entry.due_at = time.monotonic()
+
+    def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
+        entry.under_way = True
+        self._gate.send(command)
+
+    def _drop(self, entry: _Entry, event: str | None) -> None:
+        tournament_id = entry.wish.tournament_id
+        del self._entries[tournament_id]
+        if event is not None:
+            self._journal.info(event, tournament=tournament_id)
+
+    def _forget(self, entry: _Entry) -> None:
+        """It will not be joined again."""
+        self._store.put("DELETE FROM tournaments WHERE id = ?", entry.wish.tournament_id)
+
+
+def _needs_slot(entry: _Entry, soon: float) -> bool:
+    begun = entry.starts_at is not None and entry.starts_at <= soon
+    return entry.stage is _Stage.IN and begun and not entry.games
+
+
+def _plain(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
