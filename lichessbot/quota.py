@@ -24,6 +24,7 @@ _BOT_GAMES_REPORTED: Final = 100
 _CHALLENGE_CREDITS: Final = 180
 _COST_OF_A_BOT: Final = 1
 _COST_OF_A_HUMAN: Final = 5
+_ONE_IN_SO_MANY: Final = 5  # games against bots is left to those who challenge us
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
 _NUMBER_PLAYED: Final = re.compile(r"played (\d{1,4}) games")
 
@@ -104,13 +105,18 @@ class Quota:
 
     def challenge_at(self, config: MatchmakingConfig, now: float) -> float:
         """When we may challenge a bot: its game may begin, and our own are spread over the day."""
-        share = self.most_bot_games(config) - config.bot_games_for_challengers
+        share = self._share(config)
         if share <= 0:
             return math.inf
         own = [game.began_at for game in self._diary.since(now - self._day_s) if game.ours]
         spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now
         own_at = max(spread_at, self._room_at(own, share))
         return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit(_CHALLENGES).until)
+
+    def _share(self, config: MatchmakingConfig) -> int:
+        """How many of the day's games are for our own challenges."""
+        most, others = self.most_bot_games(config), config.bot_games_for_challengers
+        return most - (most // _ONE_IN_SO_MANY if others is None else others)
 
     def _room_at(self, began: list[float], most: int) -> float:
         """When fewer than `most` of these are left in the window."""

@@ -153,7 +153,7 @@ class MatchmakingConfig(MatchType):
     online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
     include_challenge_block_list: Flag = False
     bot_games_per_day: Annotated[Number, Field(ge=0, le=1000)] | None = None
-    bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] = 20
+    bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] | None = None
     overrides: Mapping[str, MatchOverride] = {}
 
     def types(self) -> Sequence[tuple[str, MatchType]]:

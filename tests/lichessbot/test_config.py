@@ -377,3 +377,66 @@ def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Pa
     ).config
     assert config.engine.draw_or_resign.offer_draw_moves == 10
     assert config.max_takebacks_accepted == 3
+
+
+# Matchmaking and tournaments
+
+
+def test_one_value_may_stand_for_a_list(file: Path) -> None:
+    config = load(file, "matchmaking: {challenge_initial_time: 180, challenge_increment: 2}\n").config.matchmaking
+    assert (config.challenge_initial_time, config.challenge_increment) == ((180,), (2,))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "matchmaking:\n  overrides:\n    easy:\n      challenge_vriant: chess960\n",
+            "4: matchmaking.overrides.easy.challenge_vriant: unknown key; nearest valid key: challenge_variant",
+        ),
+        (
+            "matchmaking:\n  overrides:\n    it:\n      opponent_min_rating: 4000\n      opponent_max_rating: 1000\n",
+            "4: matchmaking.overrides.it.opponent_min_rating: expected at most opponent_max_rating = 1000, found 4000",
+        ),
+        (
+            "matchmaking: {challenge_initial_time: [61]}\n",
+            "1: matchmaking.challenge_initial_time.0: expected 0, 15, 30, 45, 60, 90 or whole minutes up to "
+            "10800 s, found 61",
+        ),
+        (
+            "matchmaking: {challenge_initial_time: [15], challenge_increment: [0]}\n",
+            "1: matchmaking.challenge_initial_time: expected 30 s or more for base + 40 increments, found 15 + 40 * 0",
+        ),
+        (
+            "matchmaking: {challenge_initial_time: []}\n",
+            "1: matchmaking.challenge_initial_time: expected a clock (challenge_increment as well) or challenge_days",
+        ),
+        (
+            "matchmaking: {weight: 0}\n",
+            "1: matchmaking.weight: expected a weight above 0 here or in one of the overrides",
+        ),
+        (
+            "matchmaking: {challenge_variant: atomic}\n",
+            "1: matchmaking.challenge_variant: expected 'random', 'standard' or 'chess960', found 'atomic'",
+        ),
+        (
+            "tournaments:\n- id: hL7vMrFQ\n  pasword: sesame\n",
+            "3: tournaments.0.pasword: unknown key; nearest valid key: password",
+        ),
+    ],
+)
+def test_a_problem_inside_a_section_of_ones_own_has_its_line(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
+def test_the_example_of_an_override_works(file: Path) -> None:
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    for key, section in (("overrides: {easy", "matchmaking:\n  "), ("tournaments: [{", "")):
+        (line,) = [line for line in lines if key in line]
+        load(file, f"{section}{line.strip(' #')}\n")
+
+
+def test_the_password_of_a_tournament_shows_nowhere(file: Path) -> None:
+    loaded = load(file, "tournaments: [{id: hL7vMrFQ, password: sesame}]\n")
+    assert "sesame" not in repr(loaded) + str(dotted_values(loaded.config))
+    assert loaded.config.tournaments[0].password is not None
