@@ -1,5 +1,6 @@
 """The matchmaker with a real gate and a real event stream at the embedded Lichess, its waits made tiny."""
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -15,13 +16,16 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.api import Access, Api
+from lichessbot.challenges import Decline
 from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import RateLimited
 from lichessbot.events import ChallengeDeclined, ChallengeReceived, GameStart, parse_house_event
 from lichessbot.gate import Gate
 from lichessbot.matchmaker import Matchmaker, Situation
-from lichessbot.messages import CommandDone, CommandFailed, Inbox, PlayingWanted, Report, StreamEvent, StreamOpened
+from lichessbot.messages import CommandDone, CommandFailed, Inbox, Report, StreamEvent, StreamOpened
+from lichessbot.occupancy import Guest
+from lichessbot.player_lists import PlayerLists
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import Challenge, Terms
 from lichessbot.rehearsal.clock import RealTime
@@ -49,7 +53,6 @@ WAITS = replace(
     challenge_open=timedelta(milliseconds=300),
     game_start=timedelta(milliseconds=100),
     rate_limit=timedelta(milliseconds=500),
-    human_waits=timedelta(milliseconds=700),
 )
 OBLIGING = Manners()
 TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
@@ -70,7 +73,7 @@ class Desk:
         self.seek()
         self.games, self.slots = 0, 1
         self.doubts: list[str] = []
-        self.returned: list[ChallengeReceived] = []
+        self.humans_until = -math.inf
         self.deaf = False
         self.limits = 0
         self.open()
@@ -101,7 +104,8 @@ class Desk:
         courtesy = Courtesy(WAITS)
         self.gate = Gate(lambda read_timeout: Api(self._access, read_timeout), self.inbox, WAITS, courtesy)
         self.store = Store(StateFile(self.folder))
-        self.matchmaker = Matchmaker(self.gate, self.inbox, self.store, WAITS)
+        lists = PlayerLists(self.store, self.inbox, WAITS, None)
+        self.matchmaker = Matchmaker(self.gate, self.store, WAITS, lists, self._keep_slot)
         api = Api(self._access, WAITS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
@@ -109,6 +113,9 @@ class Desk:
         )
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)
+
+    def _keep_slot(self, challenge_id: str, guest: Guest, until: float) -> None:
+        self.doubts.append(guest.user_id)
 
     def close(self) -> None:
         self._events.stop()
@@ -121,7 +128,11 @@ class Desk:
 
     @property
     def situation(self) -> Situation:
-        return Situation(self.config, self.games, self.slots - self.games - len(self.matchmaker))
+        free = self.slots - self.games - len(self.matchmaker)
+        return Situation(self.config, self.games, free, self.humans_until)
+
+    def objection(self) -> Decline | None:
+        return self.matchmaker.objection_to_bots(self.config, self.humans_until)
 
     def until(self, fact: Callable[[], object]) -> None:
         deadline = time.monotonic() + PATIENCE_S
@@ -144,21 +155,11 @@ class Desk:
                 self.matchmaker.hear(report, self.situation)
             case StreamEvent(event=event) if not self.deaf:
                 self._hear(event)
-            case PlayingWanted(reason):
-                self.doubts.append(reason)
-
-    def hear_challenge(self, received: ChallengeReceived) -> None:
-        """Somebody wants to play: our own challenge gives way, once."""
-        if received in self.returned or not self.matchmaker.give_way(StreamEvent(None, received)):
-            self.returned.append(received)
 
     def _hear(self, event: object) -> None:
         match event:
             case ChallengeReceived(challenge=challenge):
-                if challenge.challenger is not None and challenge.challenger.id == self.us.id:
-                    self.matchmaker.challenge_echoed(challenge)
-                else:
-                    self.hear_challenge(event)
+                self.matchmaker.challenge_echoed(challenge)
             case ChallengeDeclined(challenge=challenge):
                 self.matchmaker.challenge_declined(challenge, self.situation)
             case GameStart(game=game):
@@ -235,7 +236,7 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     desk.deaf = True
     desk.rival("Willing")
     desk.until(lambda: desk.doubts)
-    assert desk.doubts == ["a challenge of ours was accepted"]
+    assert desk.doubts == ["willing"]
     assert len(desk.matchmaker) == 0
     assert not desk.site.table(desk.made[0].id).game.is_over
 
@@ -295,7 +296,7 @@ def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: Desk) -> None:
     desk.deaf = True
     desk.rival("Willing")
     desk.until(lambda: desk.doubts)
-    assert desk.doubts == ["a challenge of ours was lost on its way"]
+    assert desk.doubts == ["willing"]
     assert len(desk.matchmaker) == 0
 
 
@@ -310,12 +311,12 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     desk.rival("Waiting")
     desk.games = 0
     desk.until(lambda: desk.limits == 1)
-    assert not desk.matchmaker.bots_may_play(desk.config)
+    assert desk.objection() is not None
     assert re.fullmatch(r"0/1 bot games used, resumes \d\d:\d\d", desk.matchmaker.status(desk.config))
     refused = len(desk.made)
     desk.close()
     desk.open()
-    assert not desk.matchmaker.bots_may_play(desk.config)
+    assert desk.objection() is not None
     desk.until(lambda: desk.games == 1)
     desk.games = 0  # it was announced again
     desk.until(lambda: len(desk.made) > refused)
@@ -331,7 +332,7 @@ def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(des
     desk.seek(opponent_rating_difference=0)
     desk.for_a_while(0.3)
     assert desk.asked() == []
-    assert desk.matchmaker.bots_may_play(desk.config), "it is not our own quota"
+    assert desk.objection() is None, "it is not our own quota"
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
     assert desk.asked() == ["willing"]
@@ -349,24 +350,29 @@ def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> No
 # Slots
 
 
-def test_our_open_challenge_gives_way_to_somebody_who_asks(desk: Desk) -> None:
+def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
     desk.rival("Slow", Manners(ignores=True))
-    desk.until(lambda: desk.made and len(desk.matchmaker) == 1 and desk.matchmaker.wake_at(desk.situation))
-    human = desk.server.call(lambda: desk.site.accounts.add(Account("Human", 0)))
-    invite(desk, human, US)
-    desk.until(lambda: desk.returned)
-    assert desk.returned[0].challenge.challenger is not None
-    assert len(desk.matchmaker) == 0
+    desk.until(lambda: len(desk.matchmaker) == 1)
+    assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.guests] == [("slow", True)]
+    desk.matchmaker.give_way()
+    desk.until(lambda: len(desk.matchmaker) == 0)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
+    desk.seek(opponent_rating_difference=0)
+    desk.until(lambda: len(desk.made) == 2)
+    assert desk.asked() == ["slow", "slow"], "that it did not answer was not its fault"
 
 
-def test_after_a_human_was_turned_away_no_bot_gets_the_next_slot(desk: Desk) -> None:
-    desk.matchmaker.human_turned_away()
+def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
+    desk.humans_until = time.monotonic() + 0.7
     desk.rival("Willing")
     desk.for_a_while(0.4)
     assert desk.asked() == []
-    assert not desk.matchmaker.bots_may_play(desk.config)
+    objection = desk.objection()
+    assert objection is not None
+    assert objection.reason == "later"
     desk.until(lambda: desk.games == 1)
+    assert time.monotonic() >= desk.humans_until
+    assert desk.objection() is None
 
 
 def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: Desk) -> None:
@@ -379,11 +385,3 @@ def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: De
     desk.slots, desk.games = 2, 1
     desk.seek(allow_during_games=True)
     desk.until(lambda: desk.games == 2)
-
-
-def test_a_stop_withdraws_what_is_open(desk: Desk) -> None:
-    desk.rival("Slow", Manners(ignores=True))
-    desk.until(lambda: desk.made and len(desk.matchmaker) == 1)
-    desk.matchmaker.stop()
-    desk.until(lambda: len(desk.matchmaker) == 0)
-    assert desk.settled[0].settled is ChallengeStatus.CANCELED

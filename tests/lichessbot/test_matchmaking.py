@@ -16,8 +16,8 @@ from lichessbot.matchmaking import SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.opponents import Opponents
 from lichessbot.state_file import StateFile
 from lichessbot.store import Store
-from lichessbot.terms import Clock, Days, Terms
-from lichessbot.vocabulary import Colour, DeclineReason, Variant
+from lichessbot.terms import Days, Terms
+from lichessbot.vocabulary import Colour, DeclineReason, ExactClock, Variant
 
 NOW = 1_800_000_000.0
 BLITZ: dict[str, Any] = {
@@ -46,7 +46,7 @@ class Memory:
         self.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}}})
 
     def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_kind: str = "") -> list[Proposal]:
-        known = Knowledge(self.us, bots, self.opponents, self.diary, NOW, 3600.0)
+        known = Knowledge(self.us, bots, self.opponents, self.diary, NOW, 3600.0, lambda name: name == "blocked")
         return list(proposals(settings, known, last_kind, Random(seed)))
 
     def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
@@ -89,12 +89,12 @@ def test_the_rating_is_that_of_what_is_proposed(memory: Memory) -> None:
 
 def test_whoever_cannot_or_shall_not_play_is_left_out(memory: Memory) -> None:
     bots = [bot("us"), bot("closed", disabled=True), bot("cheat", tosViolation=True), bot("blocked"), bot("good")]
-    assert names(memory.propose(config(block_list=["Blocked"], **BLITZ), *bots)) == {"good"}
+    assert names(memory.propose(config(**BLITZ), *bots)) == {"good"}
     assert memory.propose(config(**BLITZ)) == []
 
 
 def test_what_a_bot_declined_is_not_proposed_to_it(memory: Memory) -> None:
-    terms = Terms(Variant.STANDARD, Clock(180, 0), True)
+    terms = Terms(Variant.STANDARD, ExactClock(180, 0), True)
     memory.opponents.declined("rival", terms, DeclineReason.TOO_SLOW, ChallengeFilter.FINE, NOW)
     settings = config(**BLITZ)
     assert memory.propose(settings, bot("rival")) == []
@@ -169,7 +169,7 @@ def test_what_is_left_to_chance_is_drawn_from_what_we_accept(memory: Memory) -> 
     assert {terms.variant for terms in found} == {Variant.STANDARD, Variant.CHESS960}
     assert {terms.rated for terms in found} == {True, False}
     clocks = {terms.time_control for terms in found}
-    assert clocks == {Clock(base, increment) for base in (60, 180) for increment in (0, 1)}
+    assert clocks == {ExactClock(base, increment) for base in (60, 180) for increment in (0, 1)}
     casual = config({"modes": ["casual"]}, opponent_rating_difference=None)
     assert {terms.rated for terms in drawn(memory, casual)} == {False}
     assert {terms.rated for terms in drawn(memory, config({"modes": ["casual"]}, challenge_mode="rated"))} == {True}
@@ -178,7 +178,7 @@ def test_what_is_left_to_chance_is_drawn_from_what_we_accept(memory: Memory) -> 
 def test_days_are_proposed_beside_clocks_or_instead_of_them(memory: Memory) -> None:
     both = config(challenge_days=[1, 3], opponent_rating_difference=None)
     kinds = {type(terms.time_control) for terms in drawn(memory, both)}
-    assert kinds == {Clock, Days}
+    assert kinds == {ExactClock, Days}
     days = config(challenge_days=[1, 3], challenge_initial_time=[], opponent_rating_difference=None)
     assert {terms.time_control for terms in drawn(memory, days)} == {Days(1), Days(3)}
 

@@ -108,6 +108,7 @@ def test_a_human_gets_the_slot_of_our_open_challenge(match: Match) -> None:
     match.until_ended(1)
     assert match.ended[0].game.setup.color_of(match.site.accounts.get("human")) is not None
     assert "match.withdrawn" in match.log()
+    assert "challenge.wait" in match.log()
 
 
 def test_a_bot_is_told_later_when_the_days_games_are_used_up_and_humans_are_not(match: Match) -> None:

@@ -10,15 +10,15 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.opponents import Opponents, Silence
 from lichessbot.state_file import StateFile
 from lichessbot.store import Store
-from lichessbot.terms import Clock, Terms
-from lichessbot.vocabulary import DeclineReason, Variant
+from lichessbot.terms import Terms
+from lichessbot.vocabulary import DeclineReason, ExactClock, Variant
 
 NOW = 1_800_000_000.0
 HOUR_S, DAY_S = 3600.0, 86400.0
-BLITZ = Terms(Variant.STANDARD, Clock(180, 0), True)
-BULLET = Terms(Variant.STANDARD, Clock(60, 0), True)
-CASUAL = Terms(Variant.STANDARD, Clock(180, 0), False)
-CHESS960 = Terms(Variant.CHESS960, Clock(180, 0), True)
+BLITZ = Terms(Variant.STANDARD, ExactClock(180, 0), True)
+BULLET = Terms(Variant.STANDARD, ExactClock(60, 0), True)
+CASUAL = Terms(Variant.STANDARD, ExactClock(180, 0), False)
+CHESS960 = Terms(Variant.CHESS960, ExactClock(180, 0), True)
 
 
 @pytest.fixture

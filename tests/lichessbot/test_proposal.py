@@ -17,8 +17,8 @@ from lichessbot.messages import (
     ReadOutgoing,
 )
 from lichessbot.proposal import Accepted, Declined, NotSent, OpenChallenge, Withdrawn
-from lichessbot.terms import Clock, Terms
-from lichessbot.vocabulary import DeclineReason, Variant
+from lichessbot.terms import Terms
+from lichessbot.vocabulary import DeclineReason, ExactClock, Variant
 from lichessbot.waits import Waits
 
 WAITS = Waits()
@@ -42,7 +42,7 @@ def challenge(status: str = "created", reason: str = "", target: str = "rival") 
 
 
 def fresh() -> OpenChallenge:
-    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, Clock(180, 0), False), "default"), WAITS)
+    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, ExactClock(180, 0), False), "default"), WAITS)
 
 
 def created(now: float = 0.0) -> OpenChallenge:
