@@ -1,7 +1,8 @@
 """`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH [EVALFILE]]`: the node
 signature, with the evaluation that plays or another one.
 
-The commands for people at a terminal are in `terminal/`, those for who works on the engine in `workshop.py`.
+The commands for people at a terminal are in `terminal/`, those for opening books in `librarian.py`, those for who works
+on the engine in `workshop.py`.
 """
 
 import os
@@ -16,7 +17,7 @@ from engine.facade import InvalidNet
 from engine.uci import Uci
 
 WORKSHOP = ("selfplay", "records", "tune", "train", "match", "learn")
-KNOWN = ("uci", "bench", *terminal.COMMANDS, *WORKSHOP)
+KNOWN = ("uci", "bench", *terminal.COMMANDS, "book", *WORKSHOP)
 USAGE = f"usage: lichessbot-engine [{' | '.join(KNOWN)}] ...; without a command it speaks UCI"
 
 
@@ -37,11 +38,15 @@ def main() -> int:
             return _bench(DEFAULT_DEPTH)
         case ["bench", depth, *evaluation] if depth.isdecimal() and 1 <= int(depth) <= 30 and len(evaluation) <= 1:
             return _bench(int(depth), *evaluation)
-        # Both are imported here: much to load, and of no use to who only wants UCI.
+        # These are imported here: much to load, and of no use to who only wants UCI.
         case [command, *_] if command in WORKSHOP:
             from engine.workshop import run
 
             return run(sys.argv[1:])
+        case ["book", *words]:
+            from engine.librarian import run
+
+            return run(words)
         case [command, *_] if command in terminal.COMMANDS:
             from engine.terminal.arguments import run
 

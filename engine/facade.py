@@ -7,10 +7,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 
 from engine import eval_file
 from engine.board import Board, InvalidMove
+from engine.book import Book, BookMove, InvalidBook
 from engine.clock import Clock, Limits, deadlines_us
 from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
 from engine.eval_file import build_mode, default_choice
@@ -33,13 +35,17 @@ from engine.transposition import Table
 __all__ = [
     "DEFAULT_HASH_MB",
     "DEFAULT_OVERHEAD_MS",
+    "OWN_BOOK",
     "STARTING_FEN",
     "Board",
+    "Book",
+    "BookMove",
     "Bound",
     "CurrentMove",
     "Engine",
     "Evaluation",
     "Game",
+    "InvalidBook",
     "InvalidFen",
     "InvalidMove",
     "InvalidNet",
@@ -64,6 +70,7 @@ __all__ = [
 ]
 
 DEFAULT_HASH_MB = 16
+OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 DEFAULT_OVERHEAD_MS = 10           # of a local program; whoever plays over a network sets more
 
 

@@ -1,0 +1,97 @@
+"""The commands for opening books.
+
+    lichessbot-engine book build games.pgn -o book.bin       # from anybody's games
+    lichessbot-engine book grow games --games 1000           # from our own; may be cut off and repeated: it goes on
+    lichessbot-engine book show FEN --book book.bin
+    lichessbot-engine book check book.bin
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from engine import growing
+from engine.book import Book, InvalidBook, review, write
+from engine.facade import OWN_BOOK, STARTING_FEN, Board, InvalidFen
+from engine.harvest import Harvest
+
+BUILD_PLIES, BUILD_GAMES = 40, 3
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Exit code 0; 1 for a book with faults; 2 for arguments or files that make no sense."""
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    act: Callable[[argparse.Namespace], int] = options.act
+    try:
+        return act(options)
+    except (OSError, InvalidBook, InvalidFen) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="lichessbot-engine book")
+    commands = parser.add_subparsers(required=True)
+    grow = commands.add_parser("grow", help="make our own book from games of the engine against itself")
+    grow.add_argument("folder", type=Path, help="where the games are kept")
+    grow.add_argument("--games", type=_positive, default=1000)
+    grow.add_argument("--seed", type=int, default=growing.Plan.seed)
+    grow.add_argument("--processes", type=_positive, default=os.cpu_count() or 1)
+    grow.add_argument("-o", "--output", type=Path, default=OWN_BOOK)
+    grow.set_defaults(act=_grow)
+    show = commands.add_parser("show", help="what a book knows of a position")
+    show.add_argument("fen", nargs="?", default=STARTING_FEN, help="default: the starting position")
+    show.add_argument("--book", type=Path, default=OWN_BOOK, help="default: our own")
+    show.set_defaults(act=_show)
+    check = commands.add_parser("check", help="say what there is in a book, and what is wrong with it")
+    check.add_argument("book", type=Path, nargs="?", default=OWN_BOOK, help="default: our own")
+    check.set_defaults(act=_check)
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _grow(options: argparse.Namespace) -> int:
+    plan = growing.Plan(options.folder, options.games, seed=options.seed)
+    for line in growing.run(plan, options.processes):
+        print(line, flush=True)
+    harvest = Harvest(plan.plies)
+    for number in range(plan.shards):
+        for game in growing.read(plan.path(number)):
+            harvest.add(game)
+    return _write(harvest, 1, options.output)
+
+
+def _write(harvest: Harvest, fewest_games: int, path: Path) -> int:
+    entries = write(path, harvest.entries(fewest_games))
+    print(f"{harvest.games:,} games, {entries:,} moves written to {path}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    board = Board(options.fen)
+    moves = Book(options.book).moves(board)
+    total = sum(found.weight for found in moves)
+    if not moves:
+        print("the book does not know this position")
+    for found in moves:
+        print(f"{board.san(found.move):8} {found.weight:6}  {100 * found.weight / max(1, total):5.1f} %")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    found = review(Book(options.book), [Board()])
+    for line in found.lines():
+        print(line)
+    print("sound" if found.is_sound else "not sound")
+    return 0 if found.is_sound else 1
