@@ -19,10 +19,10 @@ from pathlib import Path
 
 from engine.board import BLACK, WHITE
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
+from engine.games import Adjudicator
 from engine.harvest import PlayedGame
 from engine.records import Result
 from engine.score import scale
-from engine.selfplay import Adjudicator
 
 HASH_MB = 8
 LINES = 5                          # of which each opening move is chosen

@@ -13,12 +13,20 @@ from lichessbot.messages import (
     ClaimVictory,
     Deed,
     PlayingWanted,
+    Question,
     Resign,
     Say,
     Search,
     SendMove,
 )
 from lichessbot.vocabulary import Colour, GameStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Consult:
+    """Ask the move sources; a question under way counts as never asked."""
+
+    question: Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,8 @@ class GameOver:
 
 
 Action = (
-    Think
+    Consult
+    | Think
     | StopThinking
     | KillEngine
     | Fallback

@@ -235,7 +235,8 @@ class Api:
         try:
             yield
         except berserk.exceptions.ResponseError as error:
-            raise _answer_error(error.response, self._access.waits.rate_limit) from error
+            body = _body(error.response)
+            raise answer_error(error.response, body, self._access.waits.rate_limit) from error
         except (berserk.exceptions.ApiError, requests.RequestException) as error:
             raise Unreachable(_network_complaint(error)) from error
         except (KeyError, TypeError, ValueError, UnreadableLine) as error:
@@ -347,8 +348,9 @@ def _session(access: Access, adapter: _Adapter) -> requests.Session:
     return session
 
 
-def _answer_error(response: requests.Response, default_pause: timedelta) -> ApiError:
-    body = parse_error(_body(response))
+def answer_error(response: requests.Response, content: bytes, default_pause: timedelta) -> ApiError:
+    """What a status of 400 or more means; `content` is the body, as far as it could be read."""
+    body = parse_error(content)
     text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_COMPLAINT]
     if response.status_code == 429:
         pause = (body.pause if body else None) or _retry_after(response) or default_pause

@@ -32,6 +32,8 @@ _SHARE_FOR_THE_FALLBACK: Final = 1 / 8
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
 # Which it does if less than this would be left.
 _SHARE_AFTER_A_PAUSE: Final = 1 / 4
+# What the books and servers asked before the engine may take of the clock.
+_SHARE_FOR_SOURCES: Final = 1 / 40
 # No other wait of ours takes more of the clock than this.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
@@ -115,6 +117,10 @@ class GameClock:
             patience_s = min(patience_s, waits.first_move_pause.total_seconds())
             patience_s += waits.engine_handshake.total_seconds()
         return patience_s
+
+    def consulting_s(self, waits: Waits, now: float) -> float:
+        """How long the move sources may take before the engine is asked instead."""
+        return min(waits.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
 
     def stopping_s(self, waits: Waits, now: float) -> float:
         """How long an engine told to stop may take for its answer before it counts as hung."""

@@ -21,16 +21,19 @@ class Purpose(Enum):
     ACCOUNT = auto()
     CHALLENGE = auto()
     TOURNAMENT = auto()
+    CLOUD = auto()
     OTHER = auto()
 
 
-# Lichess allows 30 of each in its window; the rest is left to `check`, to a restart, to a browser.
+# Lichess allows 30 of the first two in their windows; the rest is left to `check`, to a restart, to a browser.
 _EVENT_STREAMS: Final = 25
 _ACCOUNTS: Final = 20
 # Lichess allows 25 in a minute, and counts a challenge to a human five times.
 _CHALLENGES: Final = 4
 # Lichess allows 30 in its window: one a minute for each of two tournaments, and some that follow a game.
 _TOURNAMENTS: Final = 25
+# Lichess allows 3000 in its window.
+_CLOUD: Final = 2500
 
 
 class Courtesy:
@@ -45,6 +48,7 @@ class Courtesy:
             Purpose.ACCOUNT: _Budget(_ACCOUNTS, waits.account_window),
             Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, waits.tournament_window),
             Purpose.CHALLENGE: _Budget(_CHALLENGES, waits.challenge_window),
+            Purpose.CLOUD: _Budget(_CLOUD, waits.cloud_window),
         }
 
     def hold_back(self, pause: timedelta) -> None:

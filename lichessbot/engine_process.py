@@ -130,7 +130,7 @@ class EngineProcess:
             self._overhead_is_new = False
             self._write(f"setoption name Move Overhead value {self._overhead_ms}")
         moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
-        self._write(f"position fen {self._running.initial_fen}{moves}", _go(self._running.limits))
+        self._write(f"position fen {self._running.initial_fen}{moves}", _go(self._running))
         self._asked_at = time.monotonic()
 
     def _read_output(self) -> None:
@@ -285,7 +285,8 @@ def _options(config: EngineConfig) -> Sequence[str]:
     return [f"setoption name {name} value {value}" for name, value in values.items()]
 
 
-def _go(limits: Limits) -> str:
+def _go(search: Search) -> str:
+    limits = search.limits
     values = {
         "wtime": limits.white_time_ms,
         "btime": limits.black_time_ms,
@@ -295,7 +296,9 @@ def _go(limits: Limits) -> str:
         "nodes": limits.nodes,
         "movetime": limits.move_time_ms,
     }
-    return "go" + "".join(f" {name} {value}" for name, value in values.items() if value is not None)
+    # The moves to choose from have no end of their own, so that they come last.
+    chosen = f" searchmoves {' '.join(search.only)}" if search.only else ""
+    return "go" + "".join(f" {name} {value}" for name, value in values.items() if value is not None) + chosen
 
 
 def _summary(details: list[str]) -> SearchSummary:

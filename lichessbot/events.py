@@ -277,6 +277,11 @@ class GameFull(_Payload):
     def player(self, colour: Colour) -> Player:
         return self.white if colour is Colour.WHITE else self.black
 
+    @property
+    def initial_s(self) -> float | None:
+        """What was on each clock at the start; None without clocks."""
+        return None if self.clock is None else self.clock.initial / 1000
+
 
 class ChatLine(_Payload):
     """Section 5: something said in one of the two rooms of a game, by us too."""

@@ -14,18 +14,30 @@ from typing import Final
 
 from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
 from lichessbot.absence import Absence
-from lichessbot.actions import Action, Fallback, GameOver, KillEngine, Remember, ReopenStream, StopThinking, Think
+from lichessbot.actions import (
+    Action,
+    Consult,
+    Fallback,
+    GameOver,
+    KillEngine,
+    Remember,
+    ReopenStream,
+    StopThinking,
+    Think,
+)
 from lichessbot.clock import GameClock
 from lichessbot.config import Config
 from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameState, OpponentGone
 from lichessbot.messages import (
     Abort,
+    Advice,
     AnswerTakeback,
     BestMove,
     CommandDone,
     CommandFailed,
     Deed,
     EngineDied,
+    Question,
     Report,
     Resign,
     Search,
@@ -52,9 +64,12 @@ _READINGS: Final = 3
 
 @dataclass(slots=True)
 class _Thought:
-    search: Search
+    search: Search | Question
     due_at: float | None
-    """When the engine is told to stop and, once told, counts as hung; None: no engine is asked."""
+    """When the engine is told to stop and, once told, counts as hung; None: no engine is asked.
+
+    For a question to the move sources: when the engine is asked instead.
+    """
     second_try: bool
     told_to_stop: bool = False
 
@@ -149,6 +164,8 @@ class Game:
                 yield from self._watch.refused(f"{status}: {text}", now)
             case Standing():
                 yield from self._compare(report, now)
+            case Advice():
+                yield from self._take_advice(report, now)
             case BestMove():
                 yield from self._take_best_move(report, now)
             case EngineDied(search_id=search_id, reason=reason):
@@ -245,7 +262,7 @@ class Game:
         self._watch.expect_nobody()
         if self._owed is None:
             if self._thought is None or self._thought.search.moves != self._moves:
-                yield self._think(clock, now, second_try=False)
+                yield self._begin(clock, now)
         elif fresh:
             yield from self._owed.reread(clock, now)
 
@@ -295,10 +312,38 @@ class Game:
 
     # Finding the move
 
-    def _think(self, clock: GameClock, now: float, *, second_try: bool) -> Think:
+    def _begin(self, clock: GameClock, now: float) -> Consult | Think:
+        """The move sources come before the engine, if there are any."""
+        if not self._config.engine.has_sources:
+            return self._think(clock, now)
+        self._searches += 1
+        patience_s = clock.consulting_s(self._waits, now)
+        remaining_s = clock.remaining_s(now) if clock.timed else None
+        assert self._full is not None, "only a game that was read is thought about"
+        variant, initial_s = self._full.variant.key, self._full.initial_s
+        question = Question(self._searches, variant, self._board.copy(), remaining_s, initial_s, patience_s)
+        self._thought = _Thought(question, now + patience_s, second_try=False)
+        return Consult(question)
+
+    def _take_advice(self, advice: Advice, now: float) -> Iterator[Action]:
+        if self._thought is None or self._thought.search.search_id != advice.search_id or self._clock is None:
+            return
+        try:
+            moves = tuple(self._board.normalise(move) for move in advice.moves)
+        except InvalidMove:
+            moves = ()
+        if len(moves) == 1:
+            self._verdict.note(len(self._moves), advice.summary.score)
+            yield from self._owe(moves[0], now)
+        else:
+            yield self._think(self._clock, now, only=moves)
+
+    def _think(
+        self, clock: GameClock, now: float, *, second_try: bool = False, only: tuple[str, ...] = ()
+    ) -> Think:
         self._searches += 1
         limits = clock.limits(self._config.engine, self._waits, now)
-        search = Search(self._searches, self._board.initial_fen, self._board.chess960, self._moves, limits)
+        search = Search(self._searches, self._board.initial_fen, self._board.chess960, self._moves, limits, only)
         self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
         return Think(search)
 
@@ -341,8 +386,10 @@ class Game:
         return self._verdict.judge(Situation.of(self._board, move, self._clock, opponent, now))
 
     def _hurry_engine(self, thought: _Thought, now: float) -> Iterator[Action]:
-        """The engine used up its time: it is told to stop once, and then it is hung."""
-        if thought.told_to_stop:
+        """The engine used up its time: it is told to stop once, and then it is hung. Move sources are just given up."""
+        if isinstance(thought.search, Question) and self._clock is not None:
+            yield self._think(self._clock, now)
+        elif thought.told_to_stop:
             yield from self._replace_engine(thought, "does not stop", now)
         elif self._clock is not None:
             thought.told_to_stop = True
@@ -356,12 +403,13 @@ class Game:
             self._ending = _Ending(Resign(self.game_id, f"no move was found: {reason}"), now)
             yield from self._keep_time(now)
             return
+        assert isinstance(thought.search, Search), "only an engine is replaced"
         yield KillEngine(reason)
         clock = self._clock
         assert clock is not None, "only a game that was read is thought about"
         floor_s = _s(self._waits.engine_restart_floor)
         if not thought.second_try and clock.remaining_s(now) > floor_s:
-            yield self._think(clock, now, second_try=True)
+            yield self._think(clock, now, second_try=True, only=thought.search.only)
         else:
             thought.due_at = None
             yield Fallback(thought.search.search_id, self._board.copy(), clock.fallback_s(self._waits, now))

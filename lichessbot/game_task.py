@@ -11,6 +11,7 @@ from datetime import timedelta
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.actions import (
     Action,
+    Consult,
     Fallback,
     GameOver,
     GiveTime,
@@ -33,6 +34,7 @@ from lichessbot.gate import Gate
 from lichessbot.journal import Journal
 from lichessbot.messages import (
     Abort,
+    Advice,
     AnswerTakeback,
     BestMove,
     ClaimDraw,
@@ -54,6 +56,7 @@ from lichessbot.messages import (
 )
 from lichessbot.overhead import Overhead
 from lichessbot.score_sheet import ScoreSheet
+from lichessbot.sources import Desk, Hosts
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
@@ -72,6 +75,7 @@ class House:
     store: Store
     archive: Archive
     overhead: Overhead
+    hosts: Hosts
     open_api: Callable[[timedelta], Api]
     """Makes a session with the given read time-out."""
     waiting: Callable[[], Sequence[str]]
@@ -94,6 +98,7 @@ class GameTask:
         hearsay = Hearsay(lambda: self._engine.name if self._engine else "", house.waiting)
         self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
         self._sheet = ScoreSheet(config.url, house.our_id)
+        self._desk = Desk(game_id, house.config.engine, house.hosts, house.inbox)
         self._engine: EngineProcess | None = None
         self._told_at = 0.0
         self._move_owed_at = 0.0
@@ -135,11 +140,14 @@ class GameTask:
             self._house.store.note_left(self.game_id)
         self._reader.stop()
         self._house.gate.close_game(self.game_id)
+        self._desk.close()
         self._close_engine()
 
     def _carry_out(self, actions: Iterable[Action]) -> None:
         for action in actions:
             match action:
+                case Consult(question):
+                    self._desk.ask(question)
                 case Think(search):
                     self._search(search)
                 case StopThinking():
@@ -224,7 +232,7 @@ class GameTask:
         match report:
             case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
                 self._told_at = received_at
-            case BestMove(took_s=took_s):
+            case BestMove(took_s=took_s) | Advice(moves=(_,), took_s=took_s):
                 self._move_owed_at = self._told_at + took_s
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
@@ -255,5 +263,7 @@ class GameTask:
                 self._journal.debug(
                     "engine.move", move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score
                 )
+            case Advice(moves=moves, source=source, took_s=took_s) if moves:
+                self._journal.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
             case EngineDied(reason=reason):
                 self._journal.warning("engine.died", reason=reason)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import StrEnum
 from queue import SimpleQueue
 
-from engine.facade import Limits
+from engine.facade import Board, Limits
 from lichessbot.errors import ApiError
 from lichessbot.events import Account, ArenaInfo, BotUser, Challenge, GameInfo, StreamLine, UserStatus
 from lichessbot.terms import Terms
@@ -274,14 +274,40 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """One question to the move sources; `search_id` comes back with their answer.
+
+    What is on our clock counts, and what was at the start; None: the game has no clock. After `patience_s` nobody
+    waits for the answer any more.
+    """
+
+    search_id: int
+    variant: str
+    board: Board
+    remaining_s: float | None
+    initial_s: float | None
+    patience_s: float
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The moves that led to the position asked about."""
+        return tuple(self.board.moves)
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
-    """One question to the engine; `search_id` comes back with its answer."""
+    """One question to the engine; `search_id` comes back with its answer.
+
+    `only`: the moves to choose from, all if there are none. `lines`: of how many of the best moves the score is wanted.
+    """
 
     search_id: int
     initial_fen: str
     chess960: bool
     moves: tuple[str, ...]
     limits: Limits
+    only: tuple[str, ...] = ()
+    lines: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +331,24 @@ class BestMove:
     search_id: int
     move: str | None
     summary: SearchSummary = SearchSummary()
+    took_s: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the move sources answer to question `search_id`: one move to be played, several for the engine to choose
+    from, or none.
+
+    `wdl`, from a tablebase only: what the position is worth to us, 2 for a win to -2 for a loss; 1 and -1 are saved
+    by the fifty-move rule. `took_s` is from the question to the answer.
+    """
+
+    game_id: str
+    search_id: int
+    moves: tuple[str, ...] = ()
+    source: str = ""
+    summary: SearchSummary = SearchSummary()
+    wdl: int | None = None
     took_s: float = field(default=0.0, compare=False)
 
 
@@ -348,6 +392,7 @@ Report = (
     | ListFetched
     | Standing
     | BestMove
+    | Advice
     | EngineDied
     | StopRequested
     | ReloadRequested

@@ -41,6 +41,7 @@ from lichessbot.journal import Journal
 from lichessbot.matchmaker import Matchmaker, Situation
 from lichessbot.messages import (
     AcceptChallenge,
+    Advice,
     BestMove,
     CommandDone,
     CommandFailed,
@@ -71,6 +72,7 @@ from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings
 from lichessbot.roster import Roster
 from lichessbot.self_test import SelfTest
+from lichessbot.sources import Hosts
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.systemd import Milestone, ServiceManager
@@ -224,7 +226,7 @@ class Supervisor:
                 self._roster.tell(report.game_id, report)
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
-            case BestMove() | EngineDied():
+            case BestMove() | Advice() | EngineDied():
                 self._roster.tell(report.game_id, report)
 
     # The engine
@@ -305,6 +307,7 @@ class Supervisor:
             store=self._store,
             archive=self._archive,
             overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
+            hosts=Hosts(self._access, self._courtesy),
             open_api=self._open_api,
             waiting=lambda: self._reception.waiting(self._config.challenge),
         )

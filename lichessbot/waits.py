@@ -119,6 +119,14 @@ class Waits:
     """What an opponent gets who asks for time before the first move."""
     abort_retry: timedelta = timedelta(seconds=10)
     """Between two attempts to abort a game whose opponent never moves."""
+    source_answer: timedelta = timedelta(seconds=3)
+    """For a book or a server that is asked for a move, before the engine is asked instead."""
+    source_rest: timedelta = timedelta(seconds=20)
+    """Before a server that failed to give a move is asked again, by any game; doubles with each failure in a row."""
+    source_rest_ceiling: timedelta = timedelta(minutes=10)
+    """No such rest grows beyond this; a server that refuses our token has it at once."""
+    cloud_window: timedelta = timedelta(days=1)
+    """In which Lichess allows 3000 questions for a cloud evaluation."""
     engine_handshake: timedelta = timedelta(seconds=15)
     """For a new engine to answer `uci` and `isready`: a cold disk on a small machine is slow."""
     engine_stop: timedelta = timedelta(seconds=1)

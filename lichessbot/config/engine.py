@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.fields import Number, Section
+from lichessbot.config.fields import Flag, Number, Section
+from lichessbot.config.sources import OnlineMovesConfig, PolyglotConfig
 
 
 class EngineConfig(Section):
@@ -25,5 +26,14 @@ class EngineConfig(Section):
     min_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 20
     max_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 2000
     draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
+    own_book: Flag = True
+    variety: Flag = True
+    polyglot: PolyglotConfig = PolyglotConfig()
+    online_moves: OnlineMovesConfig = OnlineMovesConfig()
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether anybody is asked for a move before the engine."""
+        return self.own_book or self.polyglot.enabled or self.online_moves.any_enabled
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Strict
 
@@ -42,3 +43,15 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 def no_list(value: Any) -> Any:
     """A key whose entries are all commented out."""
     return () if value is None else value
+
+
+def server_address(text: str) -> str:
+    """The address of a server without a slash at its end. Raises ValueError for what is none."""
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError("Input should be an address such as https://lichess.org, without a path")
+    return text.rstrip("/")

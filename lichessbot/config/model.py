@@ -4,27 +4,15 @@ from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig
-from lichessbot.config.fields import Flag, Number, Section, Text
+from lichessbot.config.fields import Flag, Number, Section, Text, server_address
 from lichessbot.config.greeting import GreetingConfig
 from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.config.tournaments import TournamentConfig
-
-
-def _server_address(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        good = False
-    if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ValueError("Input should be an address such as https://lichess.org, without a path")
-    return text.rstrip("/")
 
 
 def _folder(path: Path) -> Path:
@@ -47,8 +35,8 @@ class Config(Section):
 
     token: SecretStr | None = None
     token_file: Path | None = None
-    url: Annotated[Text, AfterValidator(_server_address)] = "https://lichess.org"
-    proxy: Annotated[Text, AfterValidator(_server_address)] | None = None
+    url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
+    proxy: Annotated[Text, AfterValidator(server_address)] | None = None
     state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
     stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200

@@ -40,7 +40,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     Raises ConfigError naming every problem, one line each, as `file:line: key: ...`.
     """
     source = _Source("defaults") if path is None else _Source.read(path)
-    config = source.validated()
+    config = source.validated(path.parent if path else Path())
     token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
@@ -132,11 +132,11 @@ class _Source:
                 self.warnings.append(f"{self._place(here, self.line_of(here))}: has no effect here: {instead}")
         return values
 
-    def validated(self) -> Config | None:
-        """The typed configuration, or None after noting each problem."""
+    def validated(self, folder: Path) -> Config | None:
+        """The typed configuration, its files meant from `folder`, or None after noting each problem."""
         present = {key: value for key, value in self.values.items() if value is not None}
         try:
-            config = Config.model_validate(present)
+            config = Config.model_validate(present, context={"folder": folder})
         except ValidationError as error:
             for details in error.errors(include_url=False):
                 self._note(details)

@@ -13,7 +13,7 @@ import pytest
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot import events
 from lichessbot.actions import GameOver, Think
-from lichessbot.config import LONGEST_CHAT_LINE, Config, GreetingConfig
+from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.conversation import Conversation, Hearsay
 from lichessbot.errors import UnreadableLine
 from lichessbot.game import NOTHING_DONE, Game
@@ -126,7 +126,7 @@ class Victim:
     """A game in which it is our turn, and whose stream goes mad."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.game = Game("abcd1234", "testbot", Config(), Waits())
+        self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Waits())
         self.talk = Conversation("abcd1234", "testbot", GREETING, Waits(), NOTHING_DONE, HEARSAY)
         self.sheet = ScoreSheet("https://lichess.org", "testbot")
         self.chance = chance

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from engine.facade import STARTING_FEN, chess960_fen
-from lichessbot.actions import Action, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
-from lichessbot.config import Config
+from lichessbot.actions import Action, Consult, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
+from lichessbot.config import Config, EngineConfig
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.events import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.game import Game
 from lichessbot.messages import (
     Abort,
+    Advice,
     BestMove,
     CommandDone,
     CommandFailed,
@@ -34,6 +35,7 @@ GAME = "abcd1234"
 US = "testbot"
 THEM = "ferdinand"
 WAITS = Waits()
+ENGINE_ALONE = Config(engine=EngineConfig(own_book=False))
 REFUSED = Refused(400, "Not your turn, or game already over")
 UNREACHABLE = Unreachable("ConnectionError: reset")
 
@@ -60,10 +62,16 @@ class Bench:
     """A game on the test bench: time stands still unless moved."""
 
     def __init__(
-        self, *, white: bool = True, variant: str = "standard", fen: str = "startpos", timed: bool = True
+        self,
+        *,
+        white: bool = True,
+        variant: str = "standard",
+        fen: str = "startpos",
+        timed: bool = True,
+        config: Config = ENGINE_ALONE,
     ) -> None:
         self.now = 1000.0
-        self.game = Game(GAME, US, Config(), WAITS)
+        self.game = Game(GAME, US, config, WAITS)
         self._full = {
             "id": GAME,
             "variant": {"key": variant},
@@ -447,7 +455,7 @@ def test_a_game_of_others_is_left() -> None:
 
 def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced() -> None:
     bench = Bench()
-    bench.game = Game(GAME, US, Config(), WAITS, Colour.BLACK)
+    bench.game = Game(GAME, US, ENGINE_ALONE, WAITS, Colour.BLACK)
     bench._full |= {"white": None, "black": None}
     only(bench.full("e2e4"), Think)
 
@@ -723,3 +731,87 @@ def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:
 
 def test_an_impossible_start_is_resigned() -> None:
     unreadable_thrice(Bench(variant="fromPosition", fen="8/8/8/8/8/8/8/8 w - - 0 1"), "")
+
+
+# Sources before the engine
+
+
+def consulting(**about: Any) -> tuple[Bench, Consult]:
+    """A game that has just asked for its first move."""
+    bench = Bench(config=Config(), **about)
+    return bench, only(bench.full(), Consult)
+
+
+def advice(consult: Consult, *moves: str, **about: Any) -> Advice:
+    return Advice(GAME, consult.question.search_id, moves, **about)
+
+
+def test_the_sources_are_asked_before_the_engine() -> None:
+    bench, consult = consulting()
+    question = consult.question
+    assert (question.variant, question.moves, question.initial_s) == ("standard", (), 60.0)
+    assert question.remaining_s == pytest.approx(60.0)
+    assert 0 < question.patience_s <= WAITS.source_answer.total_seconds()
+    assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"
+
+
+def test_without_sources_the_engine_is_asked_at_once() -> None:
+    assert isinstance(only(Bench().full(), Think), Think)
+
+
+def test_where_the_sources_know_nothing_the_engine_thinks() -> None:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult)), Think)
+    assert think.search.only == ()
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
+
+
+def test_of_several_moves_the_engine_chooses() -> None:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult, "e2e4", "d2d4")), Think)
+    assert think.search.only == ("e2e4", "d2d4")
+    (_, again) = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
+    assert isinstance(again, Think)
+    assert again.search.only == ("e2e4", "d2d4")
+
+
+@pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
+def test_illegal_advice_is_no_advice(move: str) -> None:
+    bench, consult = consulting()
+    assert only(bench.hear(advice(consult, move)), Think).search.only == ()
+
+
+def test_sources_that_do_not_answer_in_time_are_not_waited_for() -> None:
+    bench, consult = consulting()
+    assert bench.wait(consult.question.patience_s / 2) == []
+    think = only(bench.wait(consult.question.patience_s / 2), Think)
+    assert bench.hear(advice(consult, "e2e4")) == []
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
+
+
+def test_the_less_time_is_left_the_less_the_sources_get() -> None:
+    long_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=600_000), Consult).question.patience_s
+    short_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=2_000), Consult).question.patience_s
+    assert long_s == WAITS.source_answer.total_seconds()
+    assert short_s == pytest.approx(0.05)
+
+
+def test_advice_for_an_earlier_position_is_passed_over() -> None:
+    bench, first = consulting()
+    bench.hear(advice(first, "e2e4"))
+    second = only(bench.state("e2e4 e7e5"), Consult)
+    assert bench.hear(advice(first, "d2d4")) == []
+    assert only(bench.hear(advice(second, "g1f3")), SendMove).ply == 3
+
+
+def test_a_game_without_a_clock_tells_the_sources_so() -> None:
+    bench = Bench(timed=False, config=Config())
+    question = only(bench.full(time_ms=2**31 - 1), Consult).question
+    assert (question.remaining_s, question.initial_s) == (None, None)
+    assert question.patience_s == WAITS.source_answer.total_seconds()
+
+
+def test_a_state_read_anew_does_not_ask_the_sources_again() -> None:
+    bench, consult = consulting()
+    assert bench.full() == []
+    assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"

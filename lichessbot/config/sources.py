@@ -1,0 +1,147 @@
+"""The sections `engine.polyglot` and `engine.online_moves`: who is asked for a move before the engine."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+from lichessbot.config.fields import Flag, Number, Section, Text, server_address
+
+
+class Selection(StrEnum):
+    """Which of a book's moves is played."""
+
+    WEIGHTED_RANDOM = "weighted_random"
+    UNIFORM_RANDOM = "uniform_random"
+    BEST_MOVE = "best_move"
+
+
+class Normalization(StrEnum):
+    """What a weight is measured against: nothing, or as a percentage of all together or of the heaviest."""
+
+    NONE = "none"
+    SUM = "sum"
+    MAX = "max"
+
+
+class ChessdbQuality(StrEnum):
+    ALL = "all"
+    GOOD = "good"
+    BEST = "best"
+
+
+class CloudQuality(StrEnum):
+    GOOD = "good"
+    BEST = "best"
+
+
+class TableQuality(StrEnum):
+    BEST = "best"
+    SUGGEST = "suggest"
+
+
+class ExplorerSource(StrEnum):
+    MASTERS = "masters"
+    LICHESS = "lichess"
+    PLAYER = "player"
+
+
+class ExplorerSort(StrEnum):
+    WIN_RATE = "winrate"
+    GAMES_PLAYED = "games_played"
+
+
+class TableSource(StrEnum):
+    LICHESS = "lichess"
+    CHESSDB = "chessdb"
+
+
+def _listed(value: Any) -> Any:
+    """One file may stand without the brackets of a list."""
+    return (value,) if isinstance(value, str) else value
+
+
+def _beside_the_config(path: Path, info: ValidationInfo) -> Path:
+    """A relative name is meant from where the config file stands, whatever the current folder."""
+    folder: Path = (info.context or {}).get("folder", Path())
+    try:
+        return folder / path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("Input should be a file below the home of a user who exists") from error
+
+
+_BookFile = Annotated[Path, AfterValidator(_beside_the_config)]
+_BookFiles = Annotated[tuple[_BookFile, ...], BeforeValidator(_listed)]
+_StartingClock = Annotated[Number, Field(ge=0, le=10800)]
+
+
+class BookFiles(Section):
+    """Files of Polyglot books in the order in which they are asked; From Position uses those of `standard`."""
+
+    standard: _BookFiles = ()
+    chess960: _BookFiles = ()
+
+
+class PolyglotConfig(Section):
+    """The operator's own books. `max_depth` counts our own moves."""
+
+    enabled: Flag = False
+    book: BookFiles = BookFiles()
+    min_weight: Annotated[Number, Field(ge=0, le=65535)] = 1
+    selection: Selection = Selection.WEIGHTED_RANDOM
+    max_depth: Annotated[Number, Field(ge=0, le=500)] = 20
+    normalization: Normalization = Normalization.NONE
+
+
+class OnlineSource(Section):
+    """What all online sources have: asked only with `min_time` seconds left, in games begun with at most `max_time`."""
+
+    enabled: Flag = False
+    min_time: _StartingClock = 20
+    max_time: _StartingClock = 10800
+
+
+class ChessdbConfig(OnlineSource):
+    move_quality: ChessdbQuality = ChessdbQuality.GOOD
+    min_depth: Annotated[Number, Field(ge=0, le=255)] = 20
+
+
+class CloudConfig(OnlineSource):
+    move_quality: CloudQuality = CloudQuality.BEST
+    max_score_difference: Annotated[Number, Field(ge=0, le=1000)] = 50
+    min_depth: Annotated[Number, Field(ge=0, le=255)] = 20
+    min_knodes: Annotated[Number, Field(ge=0)] = 0
+
+
+class ExplorerConfig(OnlineSource):
+    source: ExplorerSource = ExplorerSource.MASTERS
+    player_name: Annotated[Text, Field(pattern=r"^([\w-]{2,30})?$")] = ""
+    sort: ExplorerSort = ExplorerSort.WIN_RATE
+    min_games: Annotated[Number, Field(ge=1)] = 10
+
+
+class OnlineTableConfig(OnlineSource):
+    max_pieces: Annotated[Number, Field(ge=3, le=8)] = 7
+    source: TableSource = TableSource.LICHESS
+    move_quality: TableQuality = TableQuality.BEST
+
+
+class OnlineMovesConfig(Section):
+    """Servers that are asked for a move. `max_depth` counts our own moves; None: no limit."""
+
+    max_out_of_book_moves: Annotated[Number, Field(ge=1, le=500)] = 10
+    max_retries: Annotated[Number, Field(ge=0, le=10)] = 2
+    max_depth: Annotated[Number, Field(ge=0, le=500)] | None = None
+    explorer_url: Annotated[Text, AfterValidator(server_address)] = "https://explorer.lichess.org"
+    tablebase_url: Annotated[Text, AfterValidator(server_address)] = "https://tablebase.lichess.org"
+    chessdb_url: Annotated[Text, AfterValidator(server_address)] = "https://www.chessdb.cn"
+    chessdb_book: ChessdbConfig = ChessdbConfig()
+    lichess_cloud_analysis: CloudConfig = CloudConfig()
+    lichess_opening_explorer: ExplorerConfig = ExplorerConfig()
+    online_egtb: OnlineTableConfig = OnlineTableConfig()
+
+    @property
+    def any_enabled(self) -> bool:
+        sources = (self.chessdb_book, self.lichess_cloud_analysis, self.lichess_opening_explorer, self.online_egtb)
+        return any(source.enabled for source in sources)

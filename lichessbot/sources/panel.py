@@ -1,0 +1,173 @@
+"""Which sources are asked about a position, in which order, and when one is passed over.
+
+Order: the operator's books, online tables, chessdb, cloud evaluations, the explorer, and last the small book the bot
+brings. `may_ask` is pure; one panel serves one game.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from engine.facade import OWN_BOOK
+from lichessbot.config import EngineConfig
+from lichessbot.config.sources import OnlineSource, PolyglotConfig, TableSource
+from lichessbot.errors import ApiError, Refused
+from lichessbot.journal import Journal
+from lichessbot.messages import Question
+from lichessbot.sources.books import Shelf
+from lichessbot.sources.finding import Finding, playable
+from lichessbot.sources.hosts import Hosts, Resting
+from lichessbot.sources.openings import ChessdbServer, CloudServer, ExplorerServer
+from lichessbot.sources.tables import ChessdbTables, LichessTables, may_castle, men
+from lichessbot.vocabulary import Variant
+
+
+class Kind(Enum):
+    """What a source knows, and with it which limits hold."""
+
+    BOOK = auto()
+    ONLINE_OPENINGS = auto()
+    ONLINE_ENDINGS = auto()
+
+
+class Source(Protocol):
+    """Anybody who may know a move."""
+
+    @property
+    def name(self) -> str: ...
+
+    def find(self, question: Question, until: float) -> Finding | None:
+        """What it knows, by the monotonic second `until`; None if nothing. Raises ApiError."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A source and its limits: our own moves from the start, seconds on the clock now and at the start, men."""
+
+    kind: Kind
+    source: Source
+    max_depth: int | None = None
+    min_time: int = 0
+    max_time: int | None = None
+    max_pieces: int | None = None
+    variants: frozenset[str] = frozenset(Variant)
+
+
+def may_ask(seat: Seat, question: Question) -> bool:
+    """Whether the limits of a source allow this question."""
+    board = question.board
+    if question.variant not in seat.variants:
+        return False
+    if seat.max_depth is not None and len(board.moves) // 2 >= seat.max_depth:
+        return False
+    if question.remaining_s is not None and question.remaining_s < seat.min_time:
+        return False
+    if seat.max_time is not None and question.initial_s is not None and question.initial_s > seat.max_time:
+        return False
+    return seat.max_pieces is None or (men(board) <= seat.max_pieces and not may_castle(board))
+
+
+class Panel:
+    """The sources of one game."""
+
+    def __init__(self, seats: Sequence[Seat], most_misses: int, journal: Journal) -> None:
+        """Servers that know openings are left alone once they had no answer to `most_misses` positions."""
+        self._seats = tuple(seats)
+        self._most_misses = most_misses
+        self._misses = 0
+        self._journal = journal
+
+    def consult(self, question: Question, until: float) -> tuple[Finding, str] | None:
+        """The first playable finding and whose it is; None if nobody knows a move in time."""
+        missed = False
+        for seat in self._seats:
+            online_openings = seat.kind is Kind.ONLINE_OPENINGS
+            if time.monotonic() >= until or (online_openings and self._misses >= self._most_misses):
+                continue
+            if not may_ask(seat, question):
+                continue
+            found, answered = self._ask(seat, question, until)
+            if found is not None:
+                return found, seat.source.name
+            missed |= answered and online_openings
+        self._misses += missed
+        return None
+
+    def _ask(self, seat: Seat, question: Question, until: float) -> tuple[Finding | None, bool]:
+        """What may be played of what it knows, and whether it answered at all."""
+        name = seat.source.name
+        try:
+            found = seat.source.find(question, until)
+        except Resting:
+            return None, False
+        except Refused as error:
+            self._journal.debug("source.refused", source=name, reason=error)
+            return None, True
+        except ApiError as error:
+            self._journal.debug("source.failed", source=name, reason=error)
+            return None, False
+        if found is None:
+            return None, True
+        good = playable(found, question.board, repeats=seat.kind is Kind.ONLINE_ENDINGS)
+        if good is None:
+            self._journal.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
+        return good, True
+
+
+def seats(config: EngineConfig, hosts: Hosts, journal: Journal) -> list[Seat]:
+    """The sources that `config` wants, in their order."""
+    return [*_books(config, journal), *_online(config, hosts), *_own_book(config, journal)]
+
+
+def _books(config: EngineConfig, journal: Journal) -> list[Seat]:
+    polyglot = config.polyglot
+    if not polyglot.enabled:
+        return []
+    shelves = {
+        frozenset({Variant.STANDARD.value, Variant.FROM_POSITION.value}): polyglot.book.standard,
+        frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
+    }
+    return [
+        Seat(Kind.BOOK, Shelf("polyglot", files, polyglot, journal), polyglot.max_depth, variants=variants)
+        for variants, files in shelves.items()
+        if files
+    ]
+
+
+def _own_book(config: EngineConfig, journal: Journal) -> list[Seat]:
+    """Its weights are what the moves brought: they are meant as they are."""
+    if not config.own_book:
+        return []
+    return [Seat(Kind.BOOK, Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), journal))]
+
+
+def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:
+    online = config.online_moves
+    retries, waits = online.max_retries, hosts.access.waits
+    chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
+    found = []
+    if online.online_egtb.enabled:
+        found.append(_tables(config, hosts))
+    openings: list[tuple[OnlineSource, Source]] = [
+        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries, waits)),
+        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
+        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
+    ]
+    return found + [
+        Seat(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
+        for limits, source in openings
+        if limits.enabled
+    ]
+
+
+def _tables(config: EngineConfig, hosts: Hosts) -> Seat:
+    online = config.online_moves
+    egtb, retries, waits = online.online_egtb, online.max_retries, hosts.access.waits
+    source: Source
+    if egtb.source is TableSource.LICHESS:
+        source = LichessTables(hosts.at(online.tablebase_url), egtb, retries)
+    else:
+        source = ChessdbTables(hosts.at(online.chessdb_url), egtb, retries, waits)
+    return Seat(Kind.ONLINE_ENDINGS, source, None, egtb.min_time, egtb.max_time, egtb.max_pieces)

@@ -1,0 +1,205 @@
+"""The servers that know openings and endings, imitated on a real socket: what they say is right by their own rules.
+
+Each favours a move that no engine would play, so that a test sees who was asked. Built from the API contract;
+python-chess is the judge of what is legal.
+"""
+
+import json
+import threading
+from collections.abc import Callable
+from enum import Enum, auto
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import chess
+
+HUGE = b'{"moves":[' + b'{"uci":"a2a3","white":1},' * 40_000 + b"]}"
+
+
+class Manner(Enum):
+    """How the oracle behaves, whatever is asked."""
+
+    HELPFUL = auto()
+    IGNORANT = auto()
+    """Answers that it knows nothing of the position."""
+    FAILING = auto()
+    LIMITED = auto()
+    """429, with a pause."""
+    FORBIDDING = auto()
+    """401."""
+    HANGING = auto()
+    """Takes the request and never answers."""
+    TRICKLING = auto()
+    """A byte now and then, for ever."""
+    LYING = auto()
+    """Names moves that are not legal, and some that are no moves."""
+    NULL = auto()
+    HUGE = auto()
+    PAGE = auto()
+    """200, with a page for people."""
+    REDIRECTING = auto()
+    BROKEN = auto()
+    """The connection is cut in the middle of the answer."""
+
+
+class Oracle:
+    """Explorer, tablebase and chessdb at one address; `manner` may change at any time."""
+
+    def __init__(self, manner: Manner = Manner.HELPFUL) -> None:
+        self.manner = manner
+        self.elsewhere = ""
+        """Where `REDIRECTING` leads."""
+        self.paths: list[str] = []
+        self.queries: list[dict[str, str]] = []
+        self.tokens: list[str | None] = []
+        self.over = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self.over.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def say(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        """Status and body, all good manners assumed."""
+        fen = query.get("fen") or query.get("board", "")
+        try:
+            board = chess.Board(fen, chess960=query.get("variant") == "chess960")
+        except ValueError:
+            return 400, {"error": "invalid fen"}
+        moves = favourites(board)
+        if self.manner is Manner.LYING:
+            moves = ["a1h8", "e1e9", "nonsense", "\ud83d\ude00", "0000"]
+        if self.manner is Manner.IGNORANT:
+            moves = []
+        return _ANSWERS[path](board, moves, query)
+
+
+def favourites(board: chess.Board) -> list[str]:
+    """The legal moves, the oracle's favourite first; castling as king takes rook."""
+    return sorted((board.uci(move, chess960=True) for move in board.legal_moves), key=lambda move: move[::-1])
+
+
+def _explorer(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:
+    known = [
+        {"uci": move, "san": "?", "averageRating": 2000, "white": 50, "draws": 50, "black": 50, "game": None}
+        for move in moves
+    ]
+    win = "white" if board.turn else "black"
+    for number, move in enumerate(known):
+        move[win] = 1000 - number
+    return 200, {"white": 1, "draws": 1, "black": 1, "moves": known, "topGames": [], "opening": None}
+
+
+def _player(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:
+    status, last = _explorer(board, moves, query)
+    first = {**last, "moves": [], "queuePosition": 3}
+    return status, f"{json.dumps(first)}\n\n{json.dumps(last)}\n".encode()
+
+
+def _table(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:
+    """Every position is a win, kept by the first two moves."""
+    if chess.popcount(board.occupied) > 7:
+        return 404, {"error": "not in the tables"}
+    told = [
+        {"uci": move, "san": "?", "category": "loss" if n < 2 else "draw", "dtz": -2, "zeroing": False}
+        for n, move in enumerate(moves)
+    ]
+    return 200, {"category": "win" if moves else "unknown", "dtz": 1, "dtm": None, "moves": told}
+
+
+def _chessdb(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:
+    if not moves:
+        return 200, {"status": "unknown"}
+    match query["action"]:
+        case "queryall":
+            told = [{"uci": move, "san": "?", "score": 29_990 if n < 2 else 0} for n, move in enumerate(moves)]
+            return 200, {"status": "ok", "moves": told, "ply": 1}
+        case "querypv":
+            return 200, {"status": "ok", "score": 17, "depth": 24, "pv": moves[:1]}
+    return 200, {"status": "ok", "move": moves[0]}
+
+
+_ANSWERS: dict[str, Callable[[chess.Board, list[str], dict[str, str]], tuple[int, Any]]] = {
+    "/masters": _explorer,
+    "/lichess": _explorer,
+    "/player": _player,
+    "/standard": _table,
+    "/cdb.php": _chessdb,
+}
+
+
+def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            oracle.paths.append(parts.path)
+            oracle.queries.append(query)
+            oracle.tokens.append(self.headers.get("Authorization"))
+            try:
+                self._answer(parts.path, query)
+            except OSError:
+                self.close_connection = True  # the client left
+
+        def _answer(self, path: str, query: dict[str, str]) -> None:
+            match oracle.manner:
+                case Manner.FAILING:
+                    self._send(500, b"<html>Internal Server Error</html>")
+                case Manner.LIMITED:
+                    self._send(429, b"slow down", ("Retry-After", "3600"))
+                case Manner.FORBIDDING:
+                    self._send(401, b'{"error":"Missing authorization header"}')
+                case Manner.HANGING:
+                    oracle.over.wait()
+                case Manner.TRICKLING:
+                    self._trickle()
+                case Manner.NULL:
+                    self._send(200, b"null")
+                case Manner.HUGE:
+                    self._send(200, HUGE)
+                case Manner.PAGE:
+                    self._send(200, b"<html><body>Please wait while we check your browser</body></html>")
+                case Manner.REDIRECTING:
+                    self._send(302, b"", ("Location", f"{oracle.elsewhere}{self.path}"))
+                case Manner.BROKEN:
+                    self._cut()
+                case _:
+                    status, body = oracle.say(path, query) if path in _ANSWERS else (404, {"error": "Not found"})
+                    self._send(status, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+        def _send(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
+            self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def _trickle(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "100000")
+            self.end_headers()
+            while not oracle.over.wait(0.02):
+                self.wfile.write(b" ")
+
+        def _cut(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "100000")
+            self.end_headers()
+            self.wfile.write(b'{"moves":[')
+            self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    return Handler
