@@ -69,7 +69,9 @@ class EngineProcess:
         self._death: str | None = None
         self._summary = SearchSummary()
         self._name = ""
+        self._lines: dict[int, SearchSummary] = {}
         self._chess960 = False
+        self._lines_wanted = 1
         self._overhead_ms = config.move_overhead_ms
         self._overhead_is_new = False
         self._asked_at = 0.0
@@ -123,6 +125,10 @@ class EngineProcess:
             return
         self._running, self._next = self._next, None
         self._summary = SearchSummary()
+        self._lines = {}
+        if self._running.lines != self._lines_wanted:
+            self._lines_wanted = self._running.lines
+            self._write(f"setoption name MultiPV value {self._lines_wanted}")
         if self._running.chess960 != self._chess960:
             self._chess960 = self._running.chess960
             self._write(f"setoption name UCI_Chess960 value {str(self._chess960).lower()}")
@@ -158,17 +164,27 @@ class EngineProcess:
                 case ["id", "name", *name]:
                     self._name = " ".join(name)[:_LONGEST_NAME]
                 case ["info", *details] if "pv" in details:
-                    self._summary = _summary(details)
+                    self._note(details)
                 case ["bestmove", move, *_] if self._running is not None:
                     self._answer(self._running, move)
                     self._running = None
                     self._begin_next()
 
+    def _note(self, details: list[str]) -> None:
+        """What the engine says of its best line, and of the others if they are wanted."""
+        number = _count(dict(pairwise(details)).get("multipv", "1"))
+        summary = _summary(details)
+        if number == 1:
+            self._summary = summary
+        if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
+            self._lines[number] = summary
+
     def _answer(self, search: Search, move: str) -> None:
         legal = None if move in ("(none)", "0000") else move
         if not self._closing:
             took_s = time.monotonic() - self._asked_at
-            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary, took_s))
+            lines = tuple(self._lines[number] for number in sorted(self._lines))
+            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary, lines, took_s))
 
     def _read_errors(self) -> None:
         """The error output goes to the log, line by line."""

@@ -55,6 +55,7 @@ from lichessbot.messages import (
     StreamRefused,
 )
 from lichessbot.overhead import Overhead
+from lichessbot.repertoire import Repertoire
 from lichessbot.score_sheet import ScoreSheet
 from lichessbot.sources import Desk, Hosts
 from lichessbot.store import Store
@@ -76,6 +77,7 @@ class House:
     archive: Archive
     overhead: Overhead
     hosts: Hosts
+    repertoire: Repertoire
     open_api: Callable[[timedelta], Api]
     """Makes a session with the given read time-out."""
     waiting: Callable[[], Sequence[str]]
@@ -124,6 +126,8 @@ class GameTask:
         return self._game.wake_at
 
     def handle(self, report: Report) -> None:
+        if isinstance(report, BestMove):
+            report = self._house.repertoire.settle(report)
         self._tell(report)
         self._measure(report)
         self._sheet.hear(report)
@@ -141,6 +145,7 @@ class GameTask:
         self._reader.stop()
         self._house.gate.close_game(self.game_id)
         self._desk.close()
+        self._house.repertoire.forget(self.game_id)
         self._close_engine()
 
     def _carry_out(self, actions: Iterable[Action]) -> None:
@@ -209,6 +214,8 @@ class GameTask:
 
     def _search(self, search: Search) -> None:
         house = self._house
+        if house.config.engine.variety:
+            search = house.repertoire.prepare(self.game_id, search)
         self._sheet.ask(search)
         try:
             self._start_engine().search(search, house.overhead.now_ms(house.config.engine))

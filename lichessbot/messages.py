@@ -319,18 +319,31 @@ class SearchSummary:
     score: str = ""
     pv: str = ""
 
+    @property
+    def move(self) -> str:
+        """The first of the variation; nothing if there is none."""
+        return self.pv.partition(" ")[0]
+
+    @property
+    def centipawns(self) -> int | None:
+        """The score for the side to move, if it is told so; None for a mate and for no score."""
+        kind, _, number = self.score.partition(" ")
+        return int(number) if kind == "cp" and number.removeprefix("-").isdecimal() else None
+
 
 @dataclass(frozen=True, slots=True)
 class BestMove:
     """The answer to search `search_id`; `move` is None if the engine saw no legal one.
 
-    `took_s` is what the engine used, from its `go` written to its `bestmove` read.
+    `took_s` is what the engine used, from its `go` written to its `bestmove` read. `lines`: the best moves, best first,
+    if more than one was wanted.
     """
 
     game_id: str
     search_id: int
     move: str | None
     summary: SearchSummary = SearchSummary()
+    lines: tuple[SearchSummary, ...] = ()
     took_s: float = field(default=0.0, compare=False)
 
 

@@ -52,6 +52,12 @@ MIGRATIONS: Final = (
     );
     CREATE TABLE tournaments (id TEXT PRIMARY KEY, team TEXT, password TEXT);
     """,
+    """
+    CREATE TABLE played (
+        position TEXT NOT NULL, move TEXT NOT NULL, times INTEGER NOT NULL, played_at REAL NOT NULL,
+        PRIMARY KEY (position, move)
+    );
+    """,
 )
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 

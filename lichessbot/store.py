@@ -8,7 +8,7 @@ longer than a game can spare. A disk that is full, read-only or slow costs recor
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -79,6 +79,7 @@ class Store:
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
         self._trips_unwritten: list[float] = []
         self._rows: dict[Table, Sequence[Any]] = {}
+        self._played: dict[int, dict[str, int]] = {}
         self._notes: SimpleQueue[_Note | None] = SimpleQueue()
         self._unwritten: deque[_Note] = deque(maxlen=_MOST_UNWRITTEN)
         self._failing = False
@@ -103,6 +104,9 @@ class Store:
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
         for table, columns in _COLUMNS.items():
             self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
+        latest = f"SELECT position, move, times FROM played ORDER BY played_at DESC LIMIT {_MOST_REMEMBERED}"
+        for position, move, times in self._file.read(latest)[::-1]:
+            self._played.setdefault(int(position, 16), {})[move] = times
 
     def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
         """Rows in the order in which they came."""
@@ -157,6 +161,19 @@ class Store:
         self.player_lists[fetched.address] = fetched
         sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"
         self._put_later(sql, fetched.address, "\n".join(sorted(fetched.names)), fetched.etag, time.time())
+
+    def times_played(self, position: int) -> Mapping[str, int]:
+        """How often each move was played from the position with this key, in any game that is remembered."""
+        return self._played.get(position, {})
+
+    def note_played(self, position: int, move: str) -> None:
+        """Never waits."""
+        moves = self._played.pop(position, {})
+        moves[move] = moves.get(move, 0) + 1
+        self._played[position] = moves  # now the newest
+        _forget_oldest(self._played)
+        sql = "INSERT OR REPLACE INTO played (position, move, times, played_at) VALUES (?, ?, ?, ?)"
+        self._put_later(sql, f"{position:016x}", move, moves[move], time.time())
 
     def round_trips(self, limit: int) -> Sequence[float]:
         """The latest times, in milliseconds, from sending a move to its answer; oldest first."""
@@ -277,5 +294,10 @@ def _retention(now_s: float) -> Sequence[Statement]:
         ("DELETE FROM bot_games WHERE began_at < ?", [(game_limit,)]),
         ("DELETE FROM sent_challenges WHERE sent_at < ?", [(answer_limit,)]),
         ("DELETE FROM rests WHERE until < ?", [(rest_limit,)]),
+        (
+            "DELETE FROM played WHERE played_at < "
+            "(SELECT played_at FROM played ORDER BY played_at DESC LIMIT 1 OFFSET ?)",
+            [(_MOST_REMEMBERED,)],
+        ),
         ("DELETE FROM round_trips WHERE id <= (SELECT max(id) FROM round_trips) - ?", [(ROUND_TRIPS_KEPT,)]),
     )

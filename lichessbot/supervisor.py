@@ -70,6 +70,7 @@ from lichessbot.player_lists import PlayerLists
 from lichessbot.reception import Premises, Reception
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings
+from lichessbot.repertoire import Repertoire
 from lichessbot.roster import Roster
 from lichessbot.self_test import SelfTest
 from lichessbot.sources import Hosts
@@ -308,6 +309,7 @@ class Supervisor:
             archive=self._archive,
             overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
             hosts=Hosts(self._access, self._courtesy),
+            repertoire=Repertoire(self._store),
             open_api=self._open_api,
             waiting=lambda: self._reception.waiting(self._config.challenge),
         )

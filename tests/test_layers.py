@@ -38,7 +38,7 @@ ROWS = {
         ("messages", "clock", "overhead", "state_file", "reload", "occupancy"),
         ("api", "archive", "engine_process", "guest_book", "actions", "slots", "waiting"),
         ("store", "streams", "gate", "owed_move", "stream_watch", "self_test", "verdict", "takebacks", "absence"),
-        ("sources",),
+        ("sources", "repertoire"),
         ("challenges", "conversation", "diary", "game", "opponents", "player_lists", "score_sheet"),
         ("game_task", "matchmaking", "quota", "reconciler"),
         ("proposal", "reception", "roster", "tournaments"),

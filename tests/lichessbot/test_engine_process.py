@@ -90,6 +90,32 @@ def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox:
     assert answer.summary.pv.split()[0] == answer.move
 
 
+def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    engine.search(replace(search(1), only=("a2a3", "h2h3")))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.move in ("a2a3", "h2h3")
+
+
+def test_our_engine_tells_of_several_lines_only_when_asked(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    for number, lines in enumerate((1, 3, 1, 3)):
+        engine.search(replace(search(number), lines=lines))
+        answer = heard(inbox)
+        assert isinstance(answer, BestMove)
+        if lines == 1:
+            assert answer.lines == ()
+            continue
+        assert len({line.move for line in answer.lines}) == 3
+        assert [line.depth for line in answer.lines] == [3, 3, 3]
+        assert answer.move == answer.lines[0].move
+        assert answer.summary == answer.lines[0]
+        scores = [line.centipawns for line in answer.lines]
+        assert None not in scores
+        assert scores == sorted(scores, key=lambda score: -(score or 0))
+
+
 def test_our_engine_plays_chess960_and_standard_in_turn(start: Start, inbox: Inbox) -> None:
     engine = start()
     fen = chess960_fen(1)

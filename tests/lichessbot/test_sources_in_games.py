@@ -1,0 +1,157 @@
+"""Whole games of the daemon whose sources answer, fail, hang and lie; and openings that do not repeat."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import pytest
+
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.opponents import GreedyOpponent
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.table import Table
+from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.vocabulary import Color, ColorChoice, Variant
+from tests.fakes.arena import Arena, judge
+from tests.fakes.oracle import Manner, Oracle, favourites
+
+ENGINE = "engine: {hash_mb: 1, depth: 3, move_overhead_ms: 30"
+SOURCES = """, own_book: false, online_moves: {{explorer_url: {url}, tablebase_url: {url}, chessdb_url: {url},
+  max_out_of_book_moves: 500, chessdb_book: {{enabled: true, min_time: 1}},
+  lichess_cloud_analysis: {{enabled: true, min_time: 1}},
+  lichess_opening_explorer: {{enabled: true, min_time: 1, source: lichess}},
+  online_egtb: {{enabled: true, min_time: 1}}}}
+"""
+
+
+class FirstMove(GreedyOpponent):
+    """Always plays the same in the same position."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        return min(board.legal_moves())
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        log = arena.log()
+        assert arena.token not in log
+        assert "Traceback" not in log
+        assert " ERROR " not in log
+
+
+@pytest.fixture
+def oracle() -> Iterator[Oracle]:
+    server = Oracle()
+    yield server
+    server.close()
+
+
+def configure(arena: Arena, extra: str) -> None:
+    """The ordinary configuration with something more in the section `engine`."""
+    arena.configure(depth=3)
+    path = arena.folder / "config.yml"
+    text = path.read_text()
+    assert ENGINE in text
+    path.write_text(text.replace(ENGINE, ENGINE + extra))
+
+
+def our_moves(arena: Arena, table: Table) -> list[str]:
+    ours = table.game.setup.color_of(arena.bot)
+    return list(table.game.moves)[0 if ours is Color.WHITE else 1 :: 2]
+
+
+def test_the_moves_of_the_sources_are_played(arena: Arena, oracle: Oracle) -> None:
+    configure(arena, SOURCES.format(url=oracle.url))
+    arena.start()
+    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK, base_s=180)
+    arena.until(lambda: len(arena.started) == 1)
+    arena.until_plies(arena.started[0], 5)
+    assert our_moves(arena, arena.started[0])[0] == favourites(chess.Board())[0]
+    log = arena.log()
+    assert "source.move" in log
+    assert log.count("engine.move") == 0
+    assert set(oracle.paths) == {"/cdb.php"}
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [
+        Manner.HANGING,
+        Manner.LYING,
+        *(
+            pytest.param(manner, marks=pytest.mark.long)
+            for manner in Manner
+            if manner not in (Manner.HANGING, Manner.LYING, Manner.HELPFUL)
+        ),
+    ],
+)
+def test_games_are_played_to_their_end_in_time_whatever_the_sources_do(
+    arena: Arena, oracle: Oracle, manner: Manner
+) -> None:
+    oracle.manner, oracle.elsewhere = manner, oracle.url
+    configure(arena, SOURCES.format(url=oracle.url))
+    arena.start()
+    for number, color in enumerate((ColorChoice.WHITE, ColorChoice.BLACK)):
+        arena.challenge(arena.player(f"Greedy{number}"), color=color, base_s=30)
+    arena.until_ended(2)
+    assert arena.stop() == 0
+    for table in arena.ended:
+        judge(table)
+        assert table.game.winner is table.game.setup.color_of(arena.bot)
+    assert oracle.paths
+    assert "source.move" not in arena.log()
+
+
+def test_a_table_of_endings_is_followed_or_leaves_the_choice_to_the_engine(arena: Arena, oracle: Oracle) -> None:
+    online = f"{{tablebase_url: '{oracle.url}', online_egtb: {{enabled: true, min_time: 1, move_quality: suggest}}}}"
+    configure(arena, f", online_moves: {online}")
+    arena.start()
+    fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
+    arena.challenge(
+        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=180
+    )
+    arena.until(lambda: len(arena.started) == 1)
+    arena.until_plies(arena.started[0], 1)
+    assert our_moves(arena, arena.started[0])[0] in ("e1a1", "e1b1")
+    assert "source.move" in arena.log()
+
+
+def play_against_one_who_always_answers_the_same(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
+    """The moves of so many games with the same colours, some at a time."""
+    configure(arena, extra)
+    arena.start()
+    for number in range(games):
+        arena.until(lambda: len(arena.started) - len(arena.ended) < 4)
+        arena.challenge(arena.player(f"Same{number}", FirstMove), color=ColorChoice.BLACK, base_s=60)
+        arena.until(lambda number=number: len(arena.started) > number)  # type: ignore[misc]
+    arena.until_ended(games, 300)
+    assert arena.stop() == 0
+    return [tuple(table.game.moves) for table in arena.ended]
+
+
+@pytest.mark.parametrize("games", [4, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("extra", ["", ", own_book: false"])
+def test_no_two_games_against_one_who_always_answers_the_same_are_equal(
+    arena: Arena, games: int, extra: str
+) -> None:
+    played = play_against_one_who_always_answers_the_same(arena, games, extra)
+    assert len(set(played)) == games
+
+
+def test_what_was_played_is_remembered_over_a_restart(arena: Arena) -> None:
+    played = set()
+    for number in range(2):
+        configure(arena, ", own_book: false")
+        arena.start()
+        arena.challenge(arena.player(f"Same{number}", FirstMove), color=ColorChoice.BLACK, base_s=60)
+        arena.until_ended(number + 1)
+        assert arena.stop() == 0
+        played.add(tuple(arena.ended[-1].game.moves))
+    assert len(played) == 2
