@@ -179,7 +179,7 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
 
 
 @dataclass
-class Review:
+class BookReview:
     """What a look at a whole book found. `reached`: entries that a walk from the start came by."""
 
     entries: int = 0
@@ -211,13 +211,13 @@ class Review:
         ]
 
 
-def review(book: Book, starts: Iterable[Board], most_positions: int = 100_000) -> Review:
+def review_book(book: Book, starts: Iterable[Board], most_positions: int = 100_000) -> BookReview:
     """Look at every entry, and walk through the book from some positions. Raises InvalidBook or OSError.
 
     A key does not tell its position, so a move can be judged only where the walk comes by: over the book's own moves,
     and over any reply to one that leads back into the book. At most so many positions are looked at.
     """
-    found = Review()
+    found = BookReview()
     _review_entries(book, found)
     waiting = deque(starts)
     seen = {polyglot_key(board) for board in waiting}
@@ -232,7 +232,7 @@ def review(book: Book, starts: Iterable[Board], most_positions: int = 100_000) -
     return found
 
 
-def _judged(book: Book, board: Board, found: Review) -> list[Board]:
+def _judged(book: Book, board: Board, found: BookReview) -> list[Board]:
     """Judge the entries of this position; the positions from which the walk goes on."""
     filed = list(book.filed_under(polyglot_key(board)))
     legal = book.moves(board)
@@ -248,7 +248,7 @@ def _after(board: Board, move: str) -> Board:
     return after
 
 
-def _review_entries(book: Book, found: Review) -> None:
+def _review_entries(book: Book, found: BookReview) -> None:
     last_key, moves = -1, set[int]()
     for entry in book.entries():
         found.entries += 1

@@ -12,7 +12,7 @@ from threading import Thread
 
 from engine import eval_file
 from engine.board import Board, InvalidMove
-from engine.book import Book, BookMove, InvalidBook
+from engine.book import Book, BookMove, BookReview, InvalidBook, review_book
 from engine.clock import Clock, Limits, deadlines_us
 from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
 from engine.eval_file import build_mode, default_choice
@@ -40,6 +40,7 @@ __all__ = [
     "Board",
     "Book",
     "BookMove",
+    "BookReview",
     "Bound",
     "CurrentMove",
     "Engine",
@@ -67,6 +68,7 @@ __all__ = [
     "pgn_text",
     "polyglot_key",
     "read_games",
+    "review_book",
 ]
 
 DEFAULT_HASH_MB = 16

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import growing
-from engine.book import Book, InvalidBook, review, write
+from engine.book import Book, InvalidBook, review_book, write
 from engine.facade import OWN_BOOK, STARTING_FEN, Board, InvalidFen
 from engine.harvest import Harvest
 
@@ -90,7 +90,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    found = review(Book(options.book), [Board()])
+    found = review_book(Book(options.book), [Board()])
     for line in found.lines():
         print(line)
     print("sound" if found.is_sound else "not sound")

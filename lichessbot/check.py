@@ -12,9 +12,11 @@ from typing import IO, Final
 from engine.facade import Limits, describe_build
 from lichessbot.api import Access, Api
 from lichessbot.config import Config, LoadedConfig
+from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
 from lichessbot.messages import BestMove, Inbox, Report
 from lichessbot.self_test import SelfTest, fault
+from lichessbot.sources import Hosts, trials
 from lichessbot.state_file import newer_than_ours
 from lichessbot.vocabulary import Scope
 from lichessbot.waits import Waits
@@ -29,6 +31,7 @@ class Check:
         self._loaded = loaded
         self._waits = waits
         self._out = out
+        self._user_name: str | None = None
         self.passed = True
 
     def run(self) -> bool:
@@ -39,6 +42,7 @@ class Check:
         self._check_state()
         self._check_account(self._loaded.config.url)
         self._check_engine()
+        self._check_sources()
         for line in intentions(self._loaded.config):
             self._say("plan", line)
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
@@ -65,6 +69,7 @@ class Check:
             else:
                 self._say("ok", f"the token of {info.user_id} is valid and has all scopes")
             account = api.account()
+            self._user_name = account.username
             if account.is_bot:
                 self._say("ok", f"{account.username} is a BOT account")
             else:
@@ -86,6 +91,16 @@ class Check:
             self._fail("the engine does not answer")
         finally:
             test.close()
+
+    def _check_sources(self) -> None:
+        """The bot plays without them too; but whoever configured them wants to know."""
+        config = self._loaded.config
+        access = Access(config.url, self._loaded.token, self._waits, self._user_name, config.proxy)
+        for trial in trials(config.engine, Hosts(access, Courtesy(self._waits))):
+            if trial.works:
+                self._say("ok", trial.text)
+            else:
+                self._fail(trial.text)
 
     def _judge_engine(self, report: Report, seconds: float) -> None:
         reason = fault(report)
@@ -131,6 +146,8 @@ def intentions(config: Config) -> Iterator[str]:
     ]
     limit = ", ".join(filter(None, limits)) or "what its clock allows"
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
+    if engine.has_sources:
+        yield f"would first look for a move in: {', '.join(engine.sources)}"
     yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
     yield _manners(config)
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"

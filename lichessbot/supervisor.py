@@ -73,7 +73,7 @@ from lichessbot.reload import Settings
 from lichessbot.repertoire import Repertoire
 from lichessbot.roster import Roster
 from lichessbot.self_test import SelfTest
-from lichessbot.sources import Hosts
+from lichessbot.sources import Hosts, unusable
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.systemd import Milestone, ServiceManager
@@ -316,6 +316,7 @@ class Supervisor:
         self._watch_lists()
         self._matchmaker.introduce(account)
         self._tournaments.want(self._config.tournaments)
+        self._look_at_books()
         self._journal.info("account", name=account.username, url=self._access.url)
         self._doubt("games may be left over")
 
@@ -326,6 +327,11 @@ class Supervisor:
             note = f"{config.engine.hash_mb} MiB of hash for each game do not fit into the machine"
             self._journal.warning("memory", note=note, used_instead_mb=engine.hash_mb)
         return config.model_copy(update={"engine": engine})
+
+    def _look_at_books(self) -> None:
+        """A book that is missing or damaged costs no game, but its operator should know before the first one."""
+        for file, reason in unusable(self._config.engine.polyglot.files):
+            self._journal.warning("book.unusable", file=file, reason=reason)
 
     def _listen(self) -> None:
         """Games left over come first: only then the event stream is opened."""
@@ -466,6 +472,7 @@ class Supervisor:
             self._house = replace(self._house, config=self._config)
             self._watch_lists()
             self._tournaments.want(self._config.tournaments, anew=True)
+            self._look_at_books()
         self._manager.reloaded()
 
     def _close(self) -> None:

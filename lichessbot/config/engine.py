@@ -34,6 +34,12 @@ class EngineConfig(Section):
     @property
     def has_sources(self) -> bool:
         """Whether anybody is asked for a move before the engine."""
-        return self.own_book or self.polyglot.enabled or self.online_moves.any_enabled
+        return bool(self.sources)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Who is asked for a move before the engine, by the names of their keys, in their order."""
+        asked = [("polyglot", self.polyglot.enabled), *self.online_moves.sources, ("own_book", self.own_book)]
+        return tuple(name for name, enabled in asked if enabled)
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)

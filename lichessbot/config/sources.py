@@ -93,6 +93,11 @@ class PolyglotConfig(Section):
     max_depth: Annotated[Number, Field(ge=0, le=500)] = 20
     normalization: Normalization = Normalization.NONE
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Every file that is to be used, once."""
+        return tuple(dict.fromkeys(self.book.standard + self.book.chess960)) if self.enabled else ()
+
 
 class OnlineSource(Section):
     """What all online sources have: asked only with `min_time` seconds left, in games begun with at most `max_time`."""
@@ -142,6 +147,7 @@ class OnlineMovesConfig(Section):
     online_egtb: OnlineTableConfig = OnlineTableConfig()
 
     @property
-    def any_enabled(self) -> bool:
-        sources = (self.chessdb_book, self.lichess_cloud_analysis, self.lichess_opening_explorer, self.online_egtb)
-        return any(source.enabled for source in sources)
+    def sources(self) -> list[tuple[str, bool]]:
+        """Key of each server and whether it is wanted, in the order in which they are asked."""
+        order = ("online_egtb", "chessdb_book", "lichess_cloud_analysis", "lichess_opening_explorer")
+        return [(name, getattr(self, name).enabled) for name in order]

@@ -88,6 +88,7 @@ def _routes(site: Site) -> list[BaseRoute]:
         open_door("/api/users/status", users_status),
         open_door("/api/bot/online", online_bots),
         open_door("/game/export/{game_id}", export_game),
+        open_door("/api/cloud-eval", cloud_evaluation),
         door("/api/stream/event", event_stream, EVENT_SCOPES),
         door("/api/bot/game/stream/{game_id}", game_stream, PLAY_SCOPES),
         door(f"{game}/move/{{uci}}", move, PLAY_SCOPES, "POST"),
@@ -154,6 +155,15 @@ async def upgrade(site: Site, call: Call) -> Response:
 async def test_tokens(site: Site, request: Request) -> Response:
     tokens = (await read_list(request))[:MAX_TOKENS]
     return JSONResponse({token: payloads.token_test(site.accounts.grant(token)) for token in tokens})
+
+
+async def cloud_evaluation(site: Site, request: Request) -> Response:
+    """What is known of a position (3.5)."""
+    fen = request.query_params.get("fen", "")
+    known = site.cloud_evaluations.get(" ".join(fen.split()[:4]))
+    if known is None:
+        raise NotFound("No cloud evaluation available for that position")
+    return JSONResponse({"fen": fen, **known})
 
 
 async def public_user(site: Site, request: Request) -> Response:

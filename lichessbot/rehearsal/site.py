@@ -101,6 +101,8 @@ class Site:
         self.accounts = Accounts()
         self.challenges = ChallengeBook(self.timing.challenge_expiry_s)
         self.quotas = Quotas(self.timing)
+        # By the first four fields of the FEN, in the form of contract 3.5 without `fen`; nothing is known at first.
+        self.cloud_evaluations: dict[str, dict[str, object]] = {}
         self._spelling = spelling
         self._random = random.Random(seed)
         self._ids = random.SystemRandom()

@@ -5,7 +5,9 @@ cost a game: what fails, hangs or lies is passed over, rests for a while, and th
 this package.
 """
 
+from lichessbot.sources.books import unusable
 from lichessbot.sources.desk import Desk
 from lichessbot.sources.hosts import Hosts
+from lichessbot.sources.trial import Trial, trials
 
-__all__ = ["Desk", "Hosts"]
+__all__ = ["Desk", "Hosts", "Trial", "trials", "unusable"]

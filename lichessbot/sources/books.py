@@ -4,7 +4,7 @@ A file that is missing or damaged is said once, and then passed over.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -46,6 +46,15 @@ class Shelf:
             self._books[file] = None
             self._journal.warning("book.unusable", file=file, reason=error)
             return []
+
+
+def unusable(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """The files that cannot be used, each with what is wrong."""
+    for file in files:
+        try:
+            Book(file)
+        except (InvalidBook, OSError) as error:
+            yield file, str(error)
 
 
 def choose(moves: Sequence[BookMove], policy: PolyglotConfig, rng: random.Random) -> str | None:

@@ -9,7 +9,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from engine.book import Book, Entry, InvalidBook, move_text, packed_move, review, write
+from engine.book import Book, Entry, InvalidBook, move_text, packed_move, review_book, write
 from engine.facade import OWN_BOOK, Board
 from engine.growing import Candidate, Grower, Plan, deepest, make_shard, pick, read
 from engine.harvest import Harvest, PlayedGame
@@ -102,7 +102,7 @@ def test_moves_that_are_not_legal_are_not_seen(path: Path) -> None:
     write(path, [*stray, *filed(Board(), e2e4=1)])
     book = Book(path)
     assert [it.move for it in book.moves(Board())] == ["e2e4"]
-    found = review(book, [Board()])
+    found = review_book(book, [Board()])
     assert not found.is_sound
     assert found.illegal == 4
 
@@ -125,26 +125,26 @@ def test_a_missing_file_is_said_to_be_missing(path: Path) -> None:
         Book(path)
 
 
-def test_two_entries_that_changed_places_are_found_by_a_review(path: Path) -> None:
+def test_two_entries_that_changed_places_are_found_by_a_review_book(path: Path) -> None:
     entries = sorted(filed(Board(), e2e4=1) + filed(after("e2e4"), e7e5=1), key=lambda it: it.key)
     path.write_bytes(b"".join(struct.pack(">QHHI", it.key, it.move, it.weight, 0) for it in [*entries] * 300))
     with pytest.raises(InvalidBook, match="not sorted"):
         Book(path)
 
 
-def test_one_entry_out_of_order_among_many_is_found_by_a_review(path: Path) -> None:
+def test_one_entry_out_of_order_among_many_is_found_by_a_review_book(path: Path) -> None:
     rng = random.Random(2)
     entries = sorted(rng.getrandbits(64) for _ in range(20_000))
     entries[9_001], entries[9_002] = entries[9_002], entries[9_001]
     path.write_bytes(b"".join(struct.pack(">QHHI", key, 796, 1, 0) for key in entries))
-    found = review(Book(path), [])
+    found = review_book(Book(path), [])
     assert found.unsorted == 1
     assert "FAULT" in "\n".join(found.lines())
 
 
-def test_a_move_filed_twice_is_found_by_a_review(path: Path) -> None:
+def test_a_move_filed_twice_is_found_by_a_review_book(path: Path) -> None:
     write(path, filed(Board(), e2e4=1) * 2)
-    found = review(Book(path), [Board()])
+    found = review_book(Book(path), [Board()])
     assert (found.repeated, found.reached, found.illegal) == (1, 2, 0)
     assert [it.move for it in Book(path).moves(Board())] == ["e2e4"]
 
@@ -166,7 +166,7 @@ def test_random_bytes_never_do_more_than_complain(path: Path) -> None:
         except InvalidBook:
             continue
         book.moves(Board())
-        review(book, [Board()])
+        review_book(book, [Board()])
 
 
 # What games say
@@ -261,7 +261,7 @@ def test_our_own_book_is_sound_small_and_knows_both_sides() -> None:
     assert len(book.moves(Board())) >= 3
     for first in ("e2e4", "d2d4", "g1f3"):
         assert book.moves(after(first)), first
-    found = review(book, [Board()], most_positions=400)
+    found = review_book(book, [Board()], most_positions=400)
     assert found.is_sound
     assert found.reached > 300, "a walk from the start comes through the book"
 

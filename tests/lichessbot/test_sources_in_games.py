@@ -1,5 +1,6 @@
 """Whole games of the daemon whose sources answer, fail, hang and lie; and openings that do not repeat."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,3 +156,31 @@ def test_what_was_played_is_remembered_over_a_restart(arena: Arena) -> None:
         assert arena.stop() == 0
         played.add(tuple(arena.ended[-1].game.moves))
     assert len(played) == 2
+
+
+def test_a_damaged_book_is_said_at_start_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:
+    (arena.folder / "damaged.bin").write_bytes(bytes(17))
+    configure(arena, ", polyglot: {enabled: true, book: {standard: damaged.bin}}")
+    checked = subprocess.run(
+        arena.command("check"), env=arena.environment(), capture_output=True, text=True, timeout=100, check=False
+    )
+    assert checked.returncode == 1
+    assert "damaged.bin: 17 bytes are not whole entries of 16" in checked.stdout
+    assert "would first look for a move in: polyglot, own_book" in checked.stdout
+    arena.start()
+    assert arena.log().count("book.unusable") == 1
+    arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+def test_the_evaluations_of_the_cloud_are_asked_of_lichess_itself(arena: Arena) -> None:
+    start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
+    arena.site.cloud_evaluations[start] = {"knodes": 500, "depth": 40, "pvs": [{"moves": "g2g4 d7d5", "cp": -90}]}
+    cloud = "lichess_cloud_analysis: {enabled: true, min_time: 1}"
+    configure(arena, f", own_book: false, online_moves: {{{cloud}}}")
+    arena.start()
+    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK)
+    arena.until_ended(1)
+    assert our_moves(arena, arena.ended[0])[0] == "g2g4"
+    judge(arena.ended[0])

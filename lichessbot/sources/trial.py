@@ -1,0 +1,60 @@
+"""Whether the sources of a configuration work, for who asks before a game does."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.facade import STARTING_FEN, Board, Book, InvalidBook, review_book
+from lichessbot.config import EngineConfig
+from lichessbot.errors import ApiError, Refused
+from lichessbot.journal import Journal
+from lichessbot.messages import Question
+from lichessbot.sources.hosts import Hosts
+from lichessbot.sources.panel import Kind, Seat, seats
+from lichessbot.vocabulary import Variant
+
+# White mates with the rook: every table knows it.
+_ROOK_ENDING: Final = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
+# A walk through a book comes by the moves that games begin with.
+_POSITIONS_WALKED: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of trying a source, in words."""
+
+    works: bool
+    text: str
+
+
+def trials(config: EngineConfig, hosts: Hosts) -> Iterator[Trial]:
+    """Try every book of the operator, and every server that is wanted."""
+    for file in config.polyglot.files:
+        try:
+            review = review_book(Book(file), [Board()], _POSITIONS_WALKED)
+        except (InvalidBook, OSError) as error:
+            yield Trial(False, f"{error}: the bot would play without this book")
+            continue
+        faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
+        found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
+        yield Trial(review.is_sound, "; ".join([found, *faults]))
+    for seat in seats(config, hosts, Journal()):
+        if seat.kind is not Kind.BOOK:
+            yield _asked(seat, hosts)
+
+
+def _asked(seat: Seat, hosts: Hosts) -> Trial:
+    fen = _ROOK_ENDING if seat.kind is Kind.ONLINE_ENDINGS else STARTING_FEN
+    patience_s = hosts.access.waits.source_answer.total_seconds()
+    question = Question(0, Variant.STANDARD, Board(fen), None, None, patience_s)
+    asked_at = time.monotonic()
+    name = seat.source.name
+    try:
+        found = seat.source.find(question, asked_at + patience_s)
+    except Refused as error:
+        return Trial(False, f"{name} refuses: {error}")
+    except ApiError as error:
+        return Trial(False, f"{name} does not answer: {error}")
+    moves = found.moves[0] if found else "no move"
+    return Trial(True, f"{name} answers after {time.monotonic() - asked_at:.1f} s: {moves}")
