@@ -6,7 +6,6 @@ played least often. That costs strength only where the alternative is to repeat 
 opponent who always answers the same. Pure but for what the store remembers.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,19 +17,24 @@ from lichessbot.store import Store
 # Our own first 20 moves: later, games have long gone their own ways.
 _MOST_PLIES: Final = 40
 _LINES: Final = 4
-# How much worse than the best a move may be; more so the more often the best was played, but only up to a limit.
-_MARGIN_CP: Final = 20
-_MARGIN_PER_TIME_CP: Final = 5
-_LARGEST_MARGIN_CP: Final = 60
+# How much less than the best a move may promise, in points of a game: 0.03 is 20 centipawns in an equal position and a
+# minor piece in a won one. More for each time the best was played, and for each position in a row that stood before.
+_MARGIN: Final = 0.03
+_MARGIN_PER_REPETITION: Final = 0.01
+_LARGEST_MARGIN: Final = 0.15
+# So many centipawns make ten wins of eleven games, as the Elo formula counts points of rating.
+_CP_FOR_TEN_TO_ONE: Final = 400
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
-    """What a game thinks about."""
+@dataclass(slots=True)
+class _Walk:
+    """One game in its opening."""
 
     search_id: int
     key: int
     board: Board
+    known: int
+    """So many of its last positions in a row stood before."""
 
 
 class Repertoire:
@@ -38,55 +42,62 @@ class Repertoire:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._thought_about: dict[str, _Position] = {}
+        self._walks: dict[str, _Walk] = {}
 
     def prepare(self, game_id: str, search: Search) -> Search:
         """The search as it should be made: for several lines if the position stood before."""
-        self.forget(game_id)
+        earlier = self._walks.pop(game_id, None)
         if len(search.moves) >= _MOST_PLIES or search.only:
             return search
         board = Board(search.initial_fen, chess960=search.chess960)
         for move in search.moves:
             board.push(move)
         key = polyglot_key(board)
-        stood_before = self._store.times_played(key) or key in {it.key for it in self._thought_about.values()}
-        self._thought_about[game_id] = _Position(search.search_id, key, board)
+        stood_before = bool(self._store.times_played(key)) or key in {walk.key for walk in self._walks.values()}
+        known = earlier.known + 1 if earlier is not None else 1
+        self._walks[game_id] = _Walk(search.search_id, key, board, known if stood_before else 0)
         return replace(search, lines=_LINES) if stood_before else search
 
     def settle(self, report: BestMove) -> BestMove:
         """The answer to a prepared search with the move to play, which is remembered; any other answer as it is."""
-        position = self._thought_about.get(report.game_id)
-        if position is None or position.search_id != report.search_id:
+        walk = self._walks.get(report.game_id)
+        if walk is None or walk.search_id != report.search_id:
             return report
-        self.forget(report.game_id)
-        chosen = choose(report.lines, self._store.times_played(position.key))
+        chosen = choose(report.lines, self._store.times_played(walk.key), walk.known)
         if chosen is not None:
             report = replace(report, move=chosen.move, summary=chosen)
         try:
-            self._store.note_played(position.key, position.board.normalise(report.move or ""))
+            self._store.note_played(walk.key, walk.board.normalise(report.move or ""))
         except InvalidMove:
             return report  # the game finds out by itself, and what to do about such an engine
         return report
 
     def forget(self, game_id: str) -> None:
-        """The game thinks no more."""
-        self._thought_about.pop(game_id, None)
+        """The game is over."""
+        self._walks.pop(game_id, None)
 
 
-def choose(lines: Sequence[SearchSummary], played: Mapping[str, int]) -> SearchSummary | None:
+def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int = 0) -> SearchSummary | None:
     """The least played of the moves that are good enough, the better one of two; None if there is no choice.
 
-    A line from an earlier depth than the best one's is not compared with it, and a mate has no alternative.
+    `known`: so many positions in a row stood before. A line from an earlier depth than the best one's is not compared
+    with it, and a mate has no alternative.
     """
     best = lines[0] if lines else SearchSummary()
-    best_cp = best.centipawns
-    if best_cp is None:
+    if best.centipawns is None:
         return None
-    margin_cp = min(_MARGIN_CP + _MARGIN_PER_TIME_CP * played.get(best.move, 0), _LARGEST_MARGIN_CP)
-    good = [line for line in lines if line.move and line.depth >= best.depth - 1 and _cp(line) >= best_cp - margin_cp]
+    repetitions = played.get(best.move, 0) + known
+    margin = min(_MARGIN + _MARGIN_PER_REPETITION * repetitions, _LARGEST_MARGIN)
+    good = [
+        line
+        for line in lines
+        if line.move and line.depth >= best.depth - 1 and _promise(best) - _promise(line) <= margin
+    ]
     return min(good, key=lambda line: played.get(line.move, 0))
 
 
-def _cp(line: SearchSummary) -> float:
-    """Being mated is the worst, and mating is what the best line would do."""
-    return -math.inf if line.centipawns is None else line.centipawns
+def _promise(line: SearchSummary) -> float:
+    """Points of a game to expect; of a line that mates or is mated none, as nobody chooses it for a change."""
+    if line.centipawns is None:
+        return 0.0
+    return float(1 / (1 + 10 ** (-line.centipawns / _CP_FOR_TEN_TO_ONE)))

@@ -100,8 +100,10 @@ def test_the_least_played_of_the_good_moves_is_played(store: Store) -> None:
 @pytest.mark.parametrize(
     ("lines", "move"),
     [
-        ((line("e2e4", "cp 20"), line("d2d4", "cp -5")), "d2d4"),
-        ((line("e2e4", "cp 20"), line("d2d4", "cp -6")), "e2e4"),
+        ((line("e2e4", "cp 20"), line("d2d4", "cp -7")), "d2d4"),
+        ((line("e2e4", "cp 20"), line("d2d4", "cp -9")), "e2e4"),
+        ((line("e2e4", "cp 900"), line("d2d4", "cp 600")), "d2d4"),
+        ((line("e2e4", "cp -200"), line("d2d4", "cp -260")), "e2e4"),
         ((line("e2e4", "cp 20"), line("d2d4", "cp 20", depth=6)), "e2e4"),
         ((line("e2e4", "cp 20"), line("d2d4", "cp 20", depth=7)), "d2d4"),
         ((line("e2e4", "cp 20"), line("d2d4", "mate -3")), "e2e4"),
@@ -117,10 +119,28 @@ def test_what_is_good_enough(lines: tuple[SearchSummary, ...], move: str | None)
 
 
 def test_the_more_often_a_move_was_played_the_more_another_may_cost_but_only_so_much() -> None:
-    lines = (line("e2e4", "cp 20"), line("d2d4", "cp -40"), line("c2c4", "cp -41"))
+    lines = (line("e2e4", "cp 20"), line("d2d4", "cp -60"), line("c2c4", "cp -100"))
     assert choose(lines, {"e2e4": 2}) == lines[0]
     assert choose(lines, {"e2e4": 100}) == lines[1]
     assert choose(lines, {"e2e4": 100, "d2d4": 101}) == lines[0]
+
+
+def test_the_longer_a_game_follows_earlier_ones_the_more_another_move_may_cost() -> None:
+    lines = (line("e2e4", "cp 20"), line("d2d4", "cp -20"))
+    assert choose(lines, {"e2e4": 1}, known=1) == lines[0]
+    assert choose(lines, {"e2e4": 1}, known=2) == lines[1]
+
+
+def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
+    repertoire = Repertoire(store)
+    for moves in ((), ("e2e4", "e7e5")):
+        repertoire.prepare("one", search(1, *moves))
+        repertoire.settle(answer("one", 1, "g1f3"))
+    known = []
+    for moves in ((), ("e2e4", "e7e5"), ("e2e4", "e7e5", "g1f3", "b8c6"), ()):
+        repertoire.prepare("two", search(1, *moves))
+        known.append(repertoire._walks["two"].known)
+    assert known == [1, 2, 0, 1]
 
 
 def test_the_answer_says_what_is_expected_of_the_move_that_is_played(store: Store) -> None:
