@@ -332,6 +332,8 @@ class Game:
             moves = tuple(self._board.normalise(move) for move in advice.moves)
         except InvalidMove:
             moves = ()
+        if moves and advice.wdl is not None:
+            self._verdict.note_table(len(self._moves), advice.wdl)
         if len(moves) == 1:
             self._verdict.note(len(self._moves), advice.summary.score)
             yield from self._owe(moves[0], now)
@@ -379,7 +381,7 @@ class Game:
             yield from self._owed.send(now)
 
     def _judge(self, move: str, now: float) -> Judgement:
-        """What the scores say about playing on."""
+        """What the scores, or a tablebase, say about playing on."""
         assert self._full is not None, "only a game that was read is thought about"
         assert self._clock is not None, "the same"
         opponent = self._full.player(self._clock.colour.other)

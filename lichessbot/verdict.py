@@ -1,8 +1,8 @@
 """Whether a game is worth playing on: when a draw is offered or accepted, and when a lost game is resigned.
 
-Pure. Judges by the scores of our own searches, one for each of our moves. Draws leave with a move; Lichess drops an
-offer within 20 plies of the last one, so none is made there. A move that was not searched has no score: it neither
-counts nor breaks a row.
+Pure. Judges by the scores of our own searches, one for each of our moves, and by a tablebase if one was asked. Draws
+leave with a move; Lichess drops an offer within 20 plies of the last one, so none is made there. A move that was not
+searched has no score: it neither counts nor breaks a row.
 """
 
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ _REPETITIONS: Final = 3
 _FIFTY_MOVES_PLIES: Final = 100
 _SCORES_KEPT: Final = 100
 _MATE_CP: Final = 100_000
+_LOST_BY_TABLE: Final = -2
 
 
 class Judgement(Enum):
@@ -67,6 +68,8 @@ class Verdict:
         """`offered_earlier`: by a process before this one, nobody knows when."""
         self._rules = rules
         self._scores_cp: dict[int, int] = {}
+        self._table: tuple[int, int] | None = None
+        """The ply a tablebase was asked about last, and what it said."""
         self._offered_earlier = offered_earlier
         self._last_offer_ply: int | None = None
 
@@ -81,6 +84,10 @@ class Verdict:
         if len(self._scores_cp) > _SCORES_KEPT:
             del self._scores_cp[min(self._scores_cp)]
 
+    def note_table(self, ply: int, wdl: int) -> None:
+        """What a tablebase says the position after `ply` plies is worth to us, 2 to -2."""
+        self._table = ply, wdl
+
     def judge(self, it: Situation) -> Judgement:
         """What goes with our move, or instead of it."""
         if self._offered_earlier:
@@ -94,7 +101,11 @@ class Verdict:
 
     def _accepts(self, it: Situation) -> bool:
         scores_cp, limit_cp = self._latest(self._rules.offer_draw_moves), self._rules.offer_draw_score
-        if not (it.offered and scores_cp and self._agrees_to_draws(it)):
+        if not (it.offered and self._agrees_to_draws(it)):
+            return False
+        if self._table_says_drawn(it):
+            return True
+        if not scores_cp:
             return False
         worst_to_give_cp = max(scores_cp)
         return worst_to_give_cp < -limit_cp or (worst_to_give_cp <= limit_cp and self._is_time_for_a_draw(it))
@@ -102,12 +113,14 @@ class Verdict:
     def _offers(self, it: Situation) -> bool:
         scores_cp = self._latest(self._rules.offer_draw_moves)
         level = bool(scores_cp) and all(abs(score) <= self._rules.offer_draw_score for score in scores_cp)
+        level = level or self._table_says_drawn(it)
         return level and self._agrees_to_draws(it) and self._is_time_for_a_draw(it) and self._would_be_heard(it)
 
     def _resigns(self, it: Situation) -> bool:
         rules = self._rules
         scores_cp = self._latest(rules.resign_moves)
         lost = bool(scores_cp) and max(scores_cp) <= rules.resign_score
+        lost = lost or (rules.resign_for_egtb_minus_two and self._table == (it.ply, _LOST_BY_TABLE))
         fits = _fits(it.opponent, against_humans=rules.resign_against_humans, min_rating=rules.resign_min_rating)
         return rules.resign_enabled and lost and fits and not it.cannot_be_lost and not self._flag_is_near(it)
 
@@ -121,6 +134,9 @@ class Verdict:
     def _is_time_for_a_draw(self, it: Situation) -> bool:
         moves = it.ply // 2
         return it.pieces <= self._rules.offer_draw_pieces and moves >= self._rules.offer_draw_min_game_length
+
+    def _table_says_drawn(self, it: Situation) -> bool:
+        return self._rules.offer_draw_for_egtb_zero and self._table == (it.ply, 0)
 
     def _would_be_heard(self, it: Situation) -> bool:
         last = self._last_offer_ply

@@ -24,8 +24,6 @@ NOT_OURS: Final = {
     "engine.debug": "run with --verbose",
     "engine.silence_stderr": "the engine's error output goes to the log; remove the key",
     "engine.ponder": "the engine does not think on the opponent's time; remove the key",
-    "engine.draw_or_resign.offer_draw_for_egtb_zero": "no tablebase is asked; remove the key",
-    "engine.draw_or_resign.resign_for_egtb_minus_two": "no tablebase is asked; remove the key",
     "engine.lichess_bot_tbs": "set engine.online_moves.online_egtb, which asks the same tables online",
     "engine.online_moves.chessdb_book.contribute": "chessdb learns from every question by itself; remove the key",
     "engine.polyglot.book.antichess": "the engine does not know the rules of antichess; remove the key",

@@ -48,6 +48,8 @@ class Bench:
         self.now = 1000.0
         self.white = white
         config = Config.model_validate(settings)
+        engine_alone = config.engine.model_copy(update={"own_book": False})
+        config = config.model_copy(update={"engine": engine_alone})
         past = {**NOTHING_DONE, Deed.TAKEBACK: done}
         self.game = Game(GAME, US, config, WAITS, None, past)
         them = {"id": THEM, "title": their_title, "rating": 1800}

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from engine.facade import STARTING_FEN, chess960_fen
-from lichessbot.actions import Action, Consult, Fallback, GameOver, KillEngine, ReopenStream, StopThinking, Think
+from lichessbot.actions import (
+    Action,
+    Consult,
+    Fallback,
+    GameOver,
+    KillEngine,
+    Remember,
+    ReopenStream,
+    StopThinking,
+    Think,
+)
 from lichessbot.config import Config, EngineConfig
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.events import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone
@@ -17,6 +27,7 @@ from lichessbot.messages import (
     BestMove,
     CommandDone,
     CommandFailed,
+    Deed,
     EngineDied,
     PlayingWanted,
     Report,
@@ -815,3 +826,26 @@ def test_a_state_read_anew_does_not_ask_the_sources_again() -> None:
     bench, consult = consulting()
     assert bench.full() == []
     assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"
+
+
+def agreeing(fen: str) -> Bench:
+    """A game whose rules let it end by what tables say."""
+    rules = {"offer_draw_enabled": True, "resign_enabled": True}
+    config = Config.model_validate({"engine": {"draw_or_resign": rules}})
+    return Bench(config=config, fen=fen, variant="fromPosition")
+
+
+def test_a_position_lost_by_the_table_is_resigned() -> None:
+    bench = agreeing("4k3/8/8/8/8/8/q7/4K3 w - - 0 1")
+    consult = only(bench.full(), Consult)
+    assert isinstance(only(bench.hear(advice(consult, "e1f1", wdl=-2)), Resign), Resign)
+
+
+def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts() -> None:
+    bench = agreeing("4k3/8/8/8/8/r7/8/R3K3 w - - 0 1")
+    consult = only(bench.full("a1b1 a3a2"), Consult)
+    think = only(bench.hear(advice(consult, "b1c1", "b1d1", wdl=0)), Think)
+    remember, send = bench.hear(BestMove(GAME, think.search.search_id, "b1c1"))
+    assert remember == Remember(Deed.DRAW_OFFER)
+    assert isinstance(send, SendMove)
+    assert send.offering_draw

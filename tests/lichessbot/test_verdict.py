@@ -28,9 +28,19 @@ def rules(**changes: Any) -> DrawOrResignConfig:
     return DrawOrResignConfig.model_validate({**few, "resign_enabled": True, **changes})
 
 
-def judged(scores: list[str], it: Situation = QUIET, *, offered_earlier: bool = False, **changes: Any) -> Judgement:
-    """The judgement in `it` after these scores, the last of them that of the present search."""
+def judged(
+    scores: list[str],
+    it: Situation = QUIET,
+    *,
+    offered_earlier: bool = False,
+    wdl: int | None = None,
+    asked_ply: int = QUIET.ply,
+    **changes: Any,
+) -> Judgement:
+    """The judgement in `it` after these scores, the last of them that of the present search; `wdl`: a table's word."""
     verdict = Verdict(rules(**changes), offered_earlier=offered_earlier)
+    if wdl is not None:
+        verdict.note_table(asked_ply, wdl)
     for number, score in enumerate(scores):
         verdict.note(it.ply - 2 * (len(scores) - 1 - number), score)
     return verdict.judge(it)
@@ -261,3 +271,39 @@ def test_an_opponent_with_less_time_and_no_increment_is_in_a_hurry(changes: dict
 )
 def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> None:
     assert centipawns(text) == score_cp
+
+
+# Tablebases
+
+
+@pytest.mark.parametrize(
+    ("wdl", "changes", "judgement"),
+    [
+        (0, {}, Judgement.DRAW),
+        (0, {"offer_draw_for_egtb_zero": False}, Judgement.PLAY_ON),
+        (0, {"offer_draw_enabled": False}, Judgement.PLAY_ON),
+        (0, {"offer_draw_min_game_length": 31}, Judgement.PLAY_ON),
+        (-2, {}, Judgement.RESIGN),
+        (-2, {"resign_for_egtb_minus_two": False}, Judgement.PLAY_ON),
+        (-2, {"resign_enabled": False}, Judgement.PLAY_ON),
+        (-1, {}, Judgement.PLAY_ON),
+        (1, {}, Judgement.PLAY_ON),
+        (2, {}, Judgement.PLAY_ON),
+        (None, {}, Judgement.PLAY_ON),
+    ],
+)
+def test_what_a_table_says_is_enough_where_that_is_wanted(
+    wdl: int | None, changes: dict[str, Any], judgement: Judgement
+) -> None:
+    assert judged([], wdl=wdl, **changes) is judgement
+
+
+def test_an_offer_is_accepted_where_the_table_says_drawn() -> None:
+    assert judged([], OFFERED, wdl=0) is Judgement.DRAW
+    assert judged(["cp 300"] * 3, OFFERED, wdl=0) is Judgement.DRAW
+    assert judged([], OFFERED, wdl=2) is Judgement.PLAY_ON
+
+
+def test_what_a_table_said_of_an_earlier_position_is_over() -> None:
+    assert judged([], wdl=0, asked_ply=QUIET.ply - 2) is Judgement.PLAY_ON
+    assert judged([], wdl=-2, asked_ply=QUIET.ply - 2) is Judgement.PLAY_ON
