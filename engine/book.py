@@ -18,7 +18,7 @@ import os
 import struct
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -211,14 +211,20 @@ class BookReview:
         ]
 
 
-def review_book(book: Book, starts: Iterable[Board], most_positions: int = 100_000) -> BookReview:
+def review_book(
+    book: Book,
+    starts: Iterable[Board],
+    most_positions: int = 100_000,
+    tell: Callable[[int], None] = lambda entries: None,
+) -> BookReview:
     """Look at every entry, and walk through the book from some positions. Raises InvalidBook or OSError.
 
     A key does not tell its position, so a move can be judged only where the walk comes by: over the book's own moves,
-    and over any reply to one that leads back into the book. At most so many positions are looked at.
+    and over any reply to one that leads back into the book. At most so many positions are looked at. `tell` hears now
+    and then how many entries have been read.
     """
     found = BookReview()
-    _review_entries(book, found)
+    _review_entries(book, found, tell)
     waiting = deque(starts)
     seen = {polyglot_key(board) for board in waiting}
     for _ in range(most_positions):
@@ -248,10 +254,12 @@ def _after(board: Board, move: str) -> Board:
     return after
 
 
-def _review_entries(book: Book, found: BookReview) -> None:
+def _review_entries(book: Book, found: BookReview, tell: Callable[[int], None]) -> None:
     last_key, moves = -1, set[int]()
     for entry in book.entries():
         found.entries += 1
+        if found.entries % BLOCK_ENTRIES == 0:
+            tell(found.entries)
         if entry.key != last_key:
             found.positions += 1
             found.unsorted += entry.key < last_key

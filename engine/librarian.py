@@ -15,9 +15,13 @@ from pathlib import Path
 from engine import growing
 from engine.book import Book, InvalidBook, review_book, write
 from engine.facade import OWN_BOOK, STARTING_FEN, Board, InvalidFen
-from engine.harvest import Harvest
+from engine.game import Game, UnknownVariant
+from engine.harvest import POINTS, Harvest, PlayedGame
+from engine.pgn import read_games
+from engine.terminal.progress import progress
 
 BUILD_PLIES, BUILD_GAMES = 40, 3
+MEGABYTE = 1_000_000
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -37,6 +41,14 @@ def run(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="lichessbot-engine book")
     commands = parser.add_subparsers(required=True)
+    build = commands.add_parser("build", help="make a book of games in PGN")
+    build.add_argument("games", type=Path, nargs="+", metavar="PGN")
+    build.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK")
+    build.add_argument("--plies", type=_positive, default=BUILD_PLIES, help="of each game are read (%(default)s)")
+    build.add_argument(
+        "--games", dest="fewest", type=_positive, default=BUILD_GAMES, help="a move needs so many (%(default)s)"
+    )
+    build.set_defaults(act=_build)
     grow = commands.add_parser("grow", help="make our own book from games of the engine against itself")
     grow.add_argument("folder", type=Path, help="where the games are kept")
     grow.add_argument("--games", type=_positive, default=1000)
@@ -59,6 +71,34 @@ def _positive(text: str) -> int:
     if number < 1:
         raise ValueError(text)
     return number
+
+
+def _build(options: argparse.Namespace) -> int:
+    """The games of all files together; those that cannot be followed or have no result are counted and left out."""
+    harvest, left_out = Harvest(options.plies), 0
+    total_mb = sum(path.stat().st_size for path in options.games) / MEGABYTE
+    with progress("reading", total_mb, "MB") as advance:
+        before_mb = 0.0
+        for path in options.games:
+            with path.open("rb") as stream:
+                for game in read_games(stream, variations=False):
+                    left_out += not _gather(harvest, game)
+                    advance(before_mb + stream.tell() / MEGABYTE)
+            before_mb += path.stat().st_size / MEGABYTE
+    if left_out:
+        print(f"{left_out:,} games left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
+    return _write(harvest, options.fewest, options.output)
+
+
+def _gather(harvest: Harvest, game: Game) -> bool:
+    """Whether the game counts."""
+    if game.result not in POINTS:
+        return False
+    try:
+        harvest.add(PlayedGame(game.moves, game.result, game.board().initial_fen))
+    except (InvalidFen, UnknownVariant):
+        return False
+    return True
 
 
 def _grow(options: argparse.Namespace) -> int:
@@ -90,7 +130,9 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    found = review_book(Book(options.book), [Board()])
+    book = Book(options.book)
+    with progress("checking", len(book), "moves") as advance:
+        found = review_book(book, [Board()], tell=advance)
     for line in found.lines():
         print(line)
     print("sound" if found.is_sound else "not sound")

@@ -282,13 +282,63 @@ def test_the_book_grown_is_the_book_shown_and_checked(tmp_path: Path, capsys: py
     assert shown.endswith("sound\n")
 
 
+PGN = """[Result "1-0"]
+
+1. e4 e5 (1... c5) 2. Nf3 1-0
+
+[Result "1/2-1/2"]
+
+1. e4 c5 1/2-1/2
+
+[Result "*"]
+
+1. d4 *
+
+[Variant "Atomic"]
+[Result "1-0"]
+
+1. Nf3 1-0
+
+[FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]
+[Result "1-0"]
+
+1. O-O 1-0
+"""
+
+
+def test_games_in_pgn_become_a_book(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games, book = tmp_path / "games.pgn", tmp_path / "book.bin"
+    games.write_text(PGN)
+    assert run(["build", str(games), "-o", str(book), "--games", "1"]) == 0
+    told = capsys.readouterr()
+    assert "3 games, 4 moves written" in told.out
+    assert "2 games left out" in told.err
+    assert [(it.move, it.weight) for it in Book(book).moves(Board())] == [("e2e4", 3)]
+    assert [it.move for it in Book(book).moves(after("e2e4"))] == ["c7c5"]
+    castling = Book(book).moves(Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1"))
+    assert [it.move for it in castling] == ["e1g1"]
+    with chess.polyglot.open_reader(book) as reader:
+        assert reader.find(chess.Board()).move == chess.Move.from_uci("e2e4")
+
+
+def test_several_files_count_together_and_rare_moves_are_left_out(tmp_path: Path) -> None:
+    book = tmp_path / "book.bin"
+    for name in ("one.pgn", "two.pgn"):
+        (tmp_path / name).write_text(PGN)
+    assert run(["build", str(tmp_path / "one.pgn"), str(tmp_path / "two.pgn"), "-o", str(book), "--games", "3"]) == 0
+    assert len(Book(book)) == 1
+
+
 def test_a_damaged_book_fails_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(path, [Entry(polyglot_key(Board()), 0o1444, 1)])
     assert run(["check", str(path)]) == 1
     assert "moves that are not legal in their position: 1" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [["show", "no fen"], ["check", "/nowhere.bin"], [], ["sell"]])
+@pytest.mark.parametrize(
+    "words",
+    [["show", "no fen"], ["check", "/nowhere.bin"], ["build", "/nowhere.pgn", "-o", "/nowhere.bin"], [], ["sell"]],
+)
 def test_what_makes_no_sense_is_one_line_and_exit_code_two(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
