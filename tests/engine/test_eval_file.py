@@ -54,7 +54,7 @@ def test_the_option_is_announced_with_what_plays() -> None:
     assert f"option name EvalFile type string default {eval_file.default_choice()}" in converse("uci")
 
 
-def test_without_a_network_in_the_package_the_hand_written_evaluation_plays(tmp_path: Path) -> None:
+def test_the_last_network_by_name_is_the_one_that_ships(tmp_path: Path) -> None:
     assert eval_file.shipped_file(tmp_path) is None
     assert eval_file.shipped_file(tmp_path / "no such folder") is None
     for name in ("net-001.net", "net-002.net"):
@@ -62,6 +62,22 @@ def test_without_a_network_in_the_package_the_hand_written_evaluation_plays(tmp_
     newest = eval_file.shipped_file(tmp_path)
     assert newest is not None
     assert newest.name == "net-002.net"
+
+
+def test_a_network_in_the_package_plays_unless_the_engine_runs_plain(
+    material: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(eval_file, "shipped_file", lambda: material)
+    plays = Engine().describe_evaluation()
+    if build_mode() == "compiled":
+        assert eval_file.default_choice() == "<shipped>"
+        assert plays.startswith("network 'material 32'")
+    else:
+        assert (eval_file.default_choice(), plays) == ("none", "hand-written")
+    engine = thinker("<shipped>")
+    assert engine.describe_evaluation().startswith("network 'material 32'")
+    engine.set_evaluation("none")
+    assert engine.describe_evaluation() == "hand-written"
 
 
 def test_a_file_is_loaded_and_none_goes_back(material: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from engine.facade import STARTING_FEN, build_mode, describe_build
 from engine.fen import parse_fen
 from engine.line import network_score
+from engine.move import uci_text
 from engine.movegen import legal_moves
 from engine.net_file import Net, write
 from engine.network import Accumulators, Network
@@ -101,6 +102,18 @@ def test_following_the_moves_gives_the_score_of_adding_up_from_nothing() -> None
     kinds = {"move", "move with capture", "castling", "en passant", "promotion", "promotion with capture", "pass"}
     assert set(met) == {*kinds, "compared"}
     assert met["compared"] > 500
+
+
+def test_the_sums_follow_to_the_deepest_ply() -> None:
+    position, _ = parse_fen(STARTING_FEN)
+    accumulators = Accumulators(Network(NET))
+    there_and_back = ("g1f3", "g8f6", "f3g1", "f6g8")
+    for ply in range(scale()["MAX_PLY"]):
+        move = next(move for move in legal_moves(position) if uci_text(move) == there_and_back[ply % 4])
+        accumulators.play(position, move, ply)
+        score = accumulators.evaluate(position, ply + 1)
+        assert accumulators.is_exact(position, ply + 1)
+        assert score == network_score(position, Network(NET))
 
 
 def test_a_mirrored_position_has_the_mirrored_score() -> None:
