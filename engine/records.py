@@ -16,8 +16,7 @@ is as good with its files from h to a.
 
 import random
 import struct
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -123,42 +122,3 @@ def shuffle(paths: Sequence[Path], target: Path, seed: int) -> int:
     random.Random(seed).shuffle(order)
     target.write_bytes(b"".join(content[offset : offset + RECORD.size] for offset in order))
     return len(order)
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What a set of samples is made of."""
-
-    positions: int
-    games: int
-    results: Counter[Result]       # by position
-    men: Counter[int]              # pieces and pawns on the board
-    decided: int                   # positions whose score is beyond three pawns
-
-    def lines(self) -> list[str]:
-        """For people."""
-        share = {result: 100 * self.results[result] / max(1, self.positions) for result in Result}
-        few = sum(count for men, count in self.men.items() if men <= 12)
-        return [
-            f"positions {self.positions:,}, games {self.games:,}",
-            "results " + ", ".join(f"{result.name.lower()} {share[result]:.1f} %" for result in Result),
-            f"12 men or fewer {100 * few / max(1, self.positions):.1f} %",
-            f"beyond three pawns {100 * self.decided / max(1, self.positions):.1f} %",
-        ]
-
-
-def check(paths: Iterable[Path]) -> Statistics:
-    """Read every record and count. Raises InvalidRecord at the first that is none."""
-    positions, games, decided = 0, 0, 0
-    results: Counter[Result] = Counter()
-    men: Counter[int] = Counter()
-    for path in paths:
-        seen: set[int] = set()
-        for sample in read(path):
-            positions += 1
-            seen.add(sample.game)
-            results[sample.result] += 1
-            men[64 - sample.board.count(NO_PIECE)] += 1
-            decided += abs(sample.score_cp) > 300
-        games += len(seen)
-    return Statistics(positions, games, results, men, decided)

@@ -27,6 +27,7 @@ from engine.fen import InvalidFen
 from engine.net_file import InvalidNet
 from engine.tuning import data, training
 from engine.tuning.production import make_net
+from engine.tuning.survey import survey
 from engine.tuning.tuner import Fit, Progress, Settings, best_unit, load, module_text, named
 
 TUNED = Path(__file__).parent / "tuned.py"
@@ -184,7 +185,7 @@ def _play(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     paths = _shards(options.folder)
-    for line in records.check(paths).lines():
+    for line in survey(paths).lines():
         print(line)
     if options.shuffle is not None:
         print(f"{records.shuffle(paths, options.shuffle, options.seed):,} records written to {options.shuffle}")

@@ -6,6 +6,8 @@ packed in memory, 32 bytes each, and are taken apart whenever they are needed: t
 of the net. Knows `records.py`'s layout and nothing of nets. (chessprogramming wiki: NNUE)
 """
 
+from __future__ import annotations
+
 import random
 import sys
 from array import array
@@ -125,6 +127,16 @@ def expected(logits: cython.double) -> cython.double:
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def white_score(last_word: u64) -> cython.int:
+    """The score of the search, White's view. Never raises."""
+    score: cython.int = cython.cast(cython.int, last_word & 0xFFFF)
+    return score - 0x10000 if score >= 0x8000 else score
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.double:
@@ -132,10 +144,8 @@ def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.
 
     `trust` in the score of the search, `unit` centipawns being one logistic unit, the rest in the game's result.
     """
-    score: cython.int = cython.cast(cython.int, last_word & 0xFFFF)
-    score = score - 0x10000 if score >= 0x8000 else score
     result: cython.int = cython.cast(cython.int, (last_word >> 16) & 0xFF)
-    hope: cython.double = trust * expected(score / unit) + (1 - trust) * result / 2.0
+    hope: cython.double = trust * expected(white_score(last_word) / unit) + (1 - trust) * result / 2.0
     return 1 - hope if black_to_move(last_word) else hope
 
 
@@ -236,6 +246,17 @@ def hand_written_scores(words: u64[::1]) -> array[float]:
     for record in range(count):
         place(position, words, record)
         scores[record] = evaluate(position)
+    return scores
+
+
+def recorded_scores(words: u64[::1]) -> array[float]:
+    """What the search said of each record, in centipawns for the side to move."""
+    record: cython.int
+    count: cython.int = len(words) // WORDS
+    scores = array("d", bytes(8 * count))
+    for record in range(count):
+        last: u64 = words[WORDS * record + 3]
+        scores[record] = -white_score(last) if black_to_move(last) else white_score(last)
     return scores
 
 

@@ -8,9 +8,10 @@ cdef inline float* pointer(float[::1] values) noexcept nogil:
 
 cdef class FloatNet:
     cdef readonly int hidden, buckets, lanes
-    cdef readonly int bias, output, output_bias, size       # where each part of the weights begins, and their number
+    cdef readonly long long bias, output, output_bias, size         # where each part of the weights begins and ends
+    cdef readonly long long slopes, sums                            # where those of lane 0 begin
     cdef readonly double trust, unit
-    cdef float[::1] weights, slopes, mean, square, sums
+    cdef float[::1] numbers
 
     cdef double add_record(self, u64[::1] words, int entry, int lane, bint learning) noexcept nogil
     cdef float forward(self, int* men, int count, int lane, int first_view, int bucket) noexcept nogil

@@ -1,10 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """A net in floating point: what it makes of records, and how its weights follow the slope of its errors.
 
-The shape is that of `net_file.py`; here all weights stand in one row, in the order of the file, and one is one. Work is
-split in lanes, each with slopes and sums of its own, so that as many threads can share the weights: the same lanes
-give the same numbers. (chessprogramming wiki: NNUE; Kingma, Ba: Adam; Loshchilov, Hutter: Decoupled Weight Decay)
+The shape is that of `net_file.py`; here one is one. Work is split in lanes, each with slopes and sums of its own, so
+that as many threads can share the weights: the same lanes give the same net. All numbers stand in one row:
+
+    weights, in the order of the file; their mean slopes; their mean squares; slopes of each lane; sums of each lane
+
+(chessprogramming wiki: NNUE; Kingma, Ba: Adam; Loshchilov, Hutter: Decoupled Weight Decay)
 """
+
+from __future__ import annotations
 
 import random
 from array import array
@@ -20,7 +25,7 @@ else:
     from engine.bitboard import u64
     from engine.tuning.features import WORDS, black_to_move, expected, read_men, target
 
-    def pointer(values: "array[float]") -> "array[float]":
+    def pointer(values: array[float]) -> array[float]:
         """Compiled, where the values stand in memory."""
         return values
 
@@ -42,30 +47,26 @@ FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.06           # spread of the random weight
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def add_row(
-    sums: cython.p_float, to: cython.longlong, rows: cython.p_float, row: cython.longlong, width: cython.int
-) -> cython.void:
+def add_row(numbers: cython.p_float, to: cython.longlong, row: cython.longlong, width: cython.int) -> cython.void:
     """Never raises."""
     index: cython.int
     for index in range(width):
-        sums[to + index] += rows[row + index]
+        numbers[to + index] += numbers[row + index]
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def weigh(
-    sums: cython.p_float, view: cython.longlong, weights: cython.p_float, row: cython.longlong, width: cython.int
-) -> cython.float:
-    """The squares of the sums, clamped to 0..1, weighed. Never raises."""
+def weigh(numbers: cython.p_float, view: cython.longlong, row: cython.longlong, width: cython.int) -> cython.float:
+    """The squares of the sums of a view, clamped to 0..1, weighed. Never raises."""
     index: cython.int
     total: cython.float = 0
     for index in range(width):
-        value: cython.float = sums[view + index]
+        value: cython.float = numbers[view + index]
         value = value if value > 0 else 0
         value = value if value < 1 else 1
-        total += value * value * weights[row + index]
+        total += value * value * numbers[row + index]
     return total
 
 
@@ -73,25 +74,23 @@ def weigh(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def slopes_of_sums(
-    sums: cython.p_float,
+def weigh_back(
+    numbers: cython.p_float,
     view: cython.longlong,
-    weights: cython.p_float,
     row: cython.longlong,
-    slopes: cython.p_float,
-    slope_row: cython.longlong,
+    slopes: cython.longlong,
     slope: cython.float,
     width: cython.int,
 ) -> cython.void:
-    """Add to the slopes of the output weights, and turn each sum into its own slope. Never raises."""
+    """`weigh` backwards: add to the slopes of its weights, and turn each sum into its own slope. Never raises."""
     index: cython.int
     for index in range(width):
-        value: cython.float = sums[view + index]
+        value: cython.float = numbers[view + index]
         inside: cython.float = 1 if value < 1 else 0
         value = value if value > 0 else 0
         value = value if value < 1 else 1
-        slopes[slope_row + index] += slope * value * value
-        sums[view + index] = inside * 2 * slope * value * weights[row + index]
+        numbers[slopes + index] += slope * value * value
+        numbers[view + index] = inside * 2 * slope * value * numbers[row + index]
 
 
 # --- The net ---------------------------------------------------------------------------------------------------------
@@ -108,17 +107,15 @@ class FloatNet:
         self.output = self.bias + hidden
         self.output_bias = self.output + 2 * hidden * buckets
         self.size = self.output_bias + buckets
+        self.slopes = 3 * self.size
+        self.sums = self.slopes + lanes * self.size
+        self.trust, self.unit = 1.0, 1.0
+        self.numbers = array("f", bytes(4 * (self.sums + lanes * 2 * hidden)))
         rng = random.Random(f"weights {seed}")
-        row = array("f", bytes(4 * self.size))
         for index in range(self.bias):
-            row[index] = rng.uniform(-FIRST_FEATURE, FIRST_FEATURE)
+            self.numbers[index] = rng.uniform(-FIRST_FEATURE, FIRST_FEATURE)
         for index in range(self.output, self.output_bias):
-            row[index] = rng.uniform(-FIRST_OUTPUT, FIRST_OUTPUT)
-        self.weights = row
-        self.slopes = array("f", bytes(4 * self.size * lanes))
-        self.mean = array("f", bytes(4 * self.size))
-        self.square = array("f", bytes(4 * self.size))
-        self.sums = array("f", bytes(4 * 2 * hidden * lanes))
+            self.numbers[index] = rng.uniform(-FIRST_OUTPUT, FIRST_OUTPUT)
 
     # --- One record --------------------------------------------------------------------------------------------------
 
@@ -132,21 +129,18 @@ class FloatNet:
 
         Never raises.
         """
-        weights: cython.p_float = pointer(self.weights)
-        sums: cython.p_float = pointer(self.sums)
-        start: cython.longlong = 2 * self.hidden * lane
-        total: cython.float = weights[self.output_bias + bucket]
+        numbers: cython.p_float = pointer(self.numbers)
+        total: cython.float = numbers[self.output_bias + bucket]
         half: cython.int
         index: cython.int
         for half in range(2):
-            view: cython.longlong = start + half * self.hidden
+            view: cython.longlong = self.sums + (2 * lane + half) * self.hidden
             first: cython.int = MOST_MEN * (first_view ^ half)
             for index in range(self.hidden):
-                sums[view + index] = weights[self.bias + index]
+                numbers[view + index] = numbers[self.bias + index]
             for index in range(count):
-                add_row(sums, view, weights, men[first + index] * self.hidden, self.hidden)
-            row: cython.longlong = self.output + (2 * bucket + half) * self.hidden
-            total += weigh(sums, view, weights, row, self.hidden)
+                add_row(numbers, view, men[first + index] * self.hidden, self.hidden)
+            total += weigh(numbers, view, self.output + (2 * bucket + half) * self.hidden, self.hidden)
         return total
 
     @cython.cfunc
@@ -162,21 +156,19 @@ class FloatNet:
         slope: cython.float,
     ) -> cython.void:
         """After `forward`: add to the lane's slopes, `slope` being the output's. Never raises."""
-        weights: cython.p_float = pointer(self.weights)
-        slopes: cython.p_float = pointer(self.slopes)
-        sums: cython.p_float = pointer(self.sums)
-        ours: cython.longlong = cython.cast(cython.longlong, self.size) * lane
+        numbers: cython.p_float = pointer(self.numbers)
+        slopes: cython.longlong = self.slopes + lane * self.size
         half: cython.int
         index: cython.int
-        slopes[ours + self.output_bias + bucket] += slope
+        numbers[slopes + self.output_bias + bucket] += slope
         for half in range(2):
-            view: cython.longlong = 2 * self.hidden * lane + half * self.hidden
+            view: cython.longlong = self.sums + (2 * lane + half) * self.hidden
             first: cython.int = MOST_MEN * (first_view ^ half)
             row: cython.longlong = self.output + (2 * bucket + half) * self.hidden
-            slopes_of_sums(sums, view, weights, row, slopes, ours + row, slope, self.hidden)
-            add_row(slopes, ours + self.bias, sums, view, self.hidden)
+            weigh_back(numbers, view, row, slopes + row, slope, self.hidden)
+            add_row(numbers, slopes + self.bias, view, self.hidden)
             for index in range(count):
-                add_row(slopes, ours + men[first + index] * self.hidden, sums, view, self.hidden)
+                add_row(numbers, slopes + men[first + index] * self.hidden, view, self.hidden)
 
     @cython.cfunc
     @cython.nogil
@@ -240,6 +232,7 @@ class FloatNet:
         The slopes of all lanes, times `share`, are one slope. Each weight moves by about `rate`, however steep its
         slope, less `decay` of itself times the rate, and stays within what the file can hold.
         """
+        numbers: cython.p_float = pointer(self.numbers)
         index: cython.longlong
         lane: cython.int
         first: cython.float = 1 - 0.9**count
@@ -248,23 +241,28 @@ class FloatNet:
             for index in range(begin, end):
                 slope: cython.float = 0
                 for lane in range(self.lanes):
-                    slope += self.slopes[index + lane * self.size]
-                    self.slopes[index + lane * self.size] = 0
+                    slope += numbers[self.slopes + lane * self.size + index]
+                    numbers[self.slopes + lane * self.size + index] = 0
                 slope *= share
-                self.mean[index] = FIRST_DECAY * self.mean[index] + (1 - FIRST_DECAY) * slope
-                self.square[index] = SECOND_DECAY * self.square[index] + (1 - SECOND_DECAY) * slope * slope
-                move: cython.float = self.mean[index] / first / (sqrtf(self.square[index] / second) + TINY)
-                weight: cython.float = self.weights[index] - rate * (move + decay * self.weights[index])
+                mean: cython.float = FIRST_DECAY * numbers[self.size + index] + (1 - FIRST_DECAY) * slope
+                square: cython.float = SECOND_DECAY * numbers[2 * self.size + index]
+                square += (1 - SECOND_DECAY) * slope * slope
+                move: cython.float = mean / first / (sqrtf(square / second) + TINY)
+                weight: cython.float = numbers[index] - rate * (move + decay * numbers[index])
                 weight = weight if weight < LIMIT else LIMIT
-                self.weights[index] = weight if weight > -LIMIT else -LIMIT
+                numbers[index] = weight if weight > -LIMIT else -LIMIT
+                numbers[self.size + index] = mean
+                numbers[2 * self.size + index] = square
 
     def rows(self) -> tuple[memoryview, memoryview, memoryview]:
         """The weights, and what Adam remembers of each: mean slope and mean square. Writing there changes the net."""
-        return memoryview(self.weights), memoryview(self.mean), memoryview(self.square)
+        numbers = memoryview(self.numbers)
+        return numbers[: self.size], numbers[self.size : 2 * self.size], numbers[2 * self.size : 3 * self.size]
 
     def slope_row(self, lane: int) -> memoryview:
         """For tests: the slopes of a lane."""
-        return memoryview(self.slopes)[lane * self.size : (lane + 1) * self.size]
+        begin = self.slopes + lane * self.size
+        return memoryview(self.numbers)[begin : begin + self.size]
 
     def output_of(self, words: u64[::1], record: cython.int) -> float:
         """For tests: the output for the side to move, in logistic units."""

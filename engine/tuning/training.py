@@ -35,7 +35,7 @@ class Settings:
     hidden: int = 256              # size of one view
     buckets: int = 1               # sets of output weights, chosen by the number of men
     epochs: float = 4.0            # how often each position is seen, every other time with the files from h to a
-    batch: int = 16384             # positions a step
+    batch: int = 8192              # positions a step
     rate: float = 0.001            # of Adam: about so much each weight moves a step
     decay: float = 0.3             # times the rate: the share of itself that each weight loses a step
     trust: float = 0.7             # weight of the search's score in the target; the result has the rest

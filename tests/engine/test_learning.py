@@ -1,8 +1,14 @@
 """The loop: it plays, trains, compares and judges, goes on where it was cut off, and tells what it did."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,3 +138,37 @@ def test_the_log_says_what_each_step_cost_and_brought(turned: Path) -> None:
 
 def test_a_generation_that_is_not_done_is_not_in_the_log() -> None:
     assert log_text([Generation(1, "none")]) == log_text([])
+
+
+def living(group: int) -> list[str]:
+    """The processes of a group that have not ended, as Linux tells."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):                            # it ended while we looked
+            state, _, process_group = path.read_text().rpartition(")")[2].split()[:3]
+            if int(process_group) == group and state != "Z":
+                found.append(path.parent.name)
+    return found
+
+
+def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "engine", "learn", str(tmp_path), "--generations", "1", "--minutes", "60"]
+    options = ["--nodes", "20", "--games-per-shard", "10", "--processes", "2"]
+    with subprocess.Popen([*command, *options], start_new_session=True, stderr=subprocess.PIPE) as loop:
+        try:
+            deadline = time.monotonic() + 60
+            while not list(tmp_path.glob("shards/*.shard")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            loop.send_signal(signal.SIGTERM)
+            _, said = loop.communicate(timeout=60)
+            assert loop.returncode == 130
+            assert said == b"cut off\n"
+            deadline = time.monotonic() + 30               # multiprocessing's own helper goes a little later
+            while (left := living(loop.pid)) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not left
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(loop.pid, signal.SIGKILL)
+    (generation,) = Loop(plan(tmp_path)).generations
+    assert generation.play_s > 0

@@ -11,7 +11,6 @@ from engine.records import (
     InvalidRecord,
     Result,
     Sample,
-    check,
     decode,
     encode,
     is_held_out,
@@ -69,16 +68,6 @@ def test_a_file_that_ends_within_a_record_is_refused(tmp_path: Path) -> None:
     shard.write_bytes(encode(samples(1)[0]) + b"half")
     with pytest.raises(InvalidRecord, match="ends within a record"):
         list(read(shard))
-
-
-def test_the_check_counts_positions_games_and_results(tmp_path: Path) -> None:
-    written = samples(4)
-    shard = tmp_path / "0001-000000.shard"
-    shard.write_bytes(b"".join(map(encode, written)))
-    found = check([shard])
-    assert found.positions == len(written)
-    assert found.games == len({sample.game for sample in written})
-    assert sum(found.results.values()) == sum(found.men.values()) == len(written)
 
 
 def test_shuffling_keeps_every_record(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """The trainer: its slopes are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
 
+import os
+import subprocess
+import sys
 from array import array
 from dataclasses import replace
 from pathlib import Path
@@ -183,3 +186,39 @@ def test_a_curve_that_falls_goes_down_in_the_picture() -> None:
     first, last = (float(point.split(",")[1]) for point in falling.split())
     assert first < last                                                # SVG counts from the top
     assert len({point.split(",")[1] for point in level.split()}) == 1
+
+
+LOSS = """
+import sys
+from array import array
+from pathlib import Path
+from engine.tuning.data import read_words
+from engine.tuning.float_net import FloatNet
+words = read_words(Path(sys.argv[1]))
+net = FloatNet(32, 8, 1, 5)
+net.aim(0.7, 400.0)
+order = array("i", range(0, len(words) // 2, 2))
+print(net.errors(words, order, 0, 100, 0, True), *net.slope_row(0)[-600:])
+"""
+
+
+def run_loss(shard: Path, **environment: str) -> list[float]:
+    """The loss of some records, and some slopes."""
+    answer = subprocess.run(
+        [sys.executable, "-P", "-c", LOSS, str(shard)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    return [float(word) for word in answer.stdout.split()]
+
+
+@pytest.mark.parametrize("environment", [{"ENGINE_PORTABLE": "1"}, {"ENGINE_PURE": "1"}], ids=["portable", "plain"])
+def test_every_build_learns_the_same_but_for_rounding(folder: Path, environment: dict[str, str]) -> None:
+    shard = min(folder.glob("*.shard"))
+    fastest, other = run_loss(shard, ENGINE_PURE=""), run_loss(shard, **environment)
+    assert other == pytest.approx(fastest, rel=1e-3, abs=1e-5)
+    assert len(fastest) == 601
+    assert any(fastest[1:])
