@@ -55,7 +55,7 @@ class Arena:
         self.started: list[Table] = []
         self.ended: list[Table] = []
         self.most_at_once = 0
-        self.time_scale = 1.0
+        self.time_scale: float | None = None
         self.bot = self.site.accounts.add(Account(BOT, 0, title="BOT"))
         self.token = self.site.accounts.issue_token(self.bot)
         self._house = server.call(lambda: House(self.site))
@@ -85,7 +85,7 @@ class Arena:
         return [sys.executable, "-P", "-m", "lichessbot", *words, "--config", str(self.folder / "config.yml")]
 
     def environment(self) -> dict[str, str]:
-        scale = {"LICHESSBOT_TIME_SCALE": str(self.time_scale)}
+        scale = {} if self.time_scale is None else {"LICHESSBOT_TIME_SCALE": str(self.time_scale)}
         return {**os.environ, "LICHESS_BOT_TOKEN": self.token, MARK: self._mark, **scale}
 
     def start(self) -> None:
