@@ -1,19 +1,19 @@
 """Who comes, waits, goes away and is turned away: the daemon in front of the embedded Lichess."""
 
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from lichessbot.__main__ import main
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import Terms
 from lichessbot.rehearsal.clock import Correspondence, Unlimited
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.vocabulary import ChallengeStatus, Color, ColorChoice, DeclineReason, Variant
-from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.arena import Arena, judge
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 # A challenge then waits for a slot for 3 s.
@@ -226,15 +226,17 @@ def test_a_rematch_is_a_challenge_like_any_other_and_we_offer_none(arena: Arena)
     assert arena.site.challenges.outgoing(arena.bot) == []
 
 
-def test_what_became_of_a_challenge_is_told_while_the_daemon_runs(arena: Arena) -> None:
+def test_what_became_of_a_challenge_is_told_while_the_daemon_runs(
+    arena: Arena, capsys: pytest.CaptureFixture[str]
+) -> None:
     sleeper = take_the_only_slot(arena, "max_rating: 2000")
     strong = arena.challenge(arena.player("Strong", rating=2001))
     arena.until(lambda: arena.decline_reason(strong) is DeclineReason.GENERIC)
     taken = arena.started[0].game.setup.id
 
     def explain(*words: str) -> str:
-        command = arena.command("explain", *words)
-        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout
+        main(["explain", *words, "--config", str(arena.folder / "config.yml")])
+        return capsys.readouterr().out
 
     arena.until(lambda: "answer: declined: generic" in explain(strong))
     assert "rule: challenge.max_rating = 2000" in explain(strong)
