@@ -22,7 +22,8 @@ from engine.transposition import Table
 from tests.engine.nets import material_net, random_net
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
-DEPTH = 8 if build_mode() == "compiled" else 3
+DEPTH = 8
+minutes_if_plain = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python")
 QUEEN_EN_PRISE = "rnb1kbnr/pppp1ppp/8/4p1q1/3P4/2N5/PPP1PPPP/R1BQKBNR w KQkq - 0 1"
 
 
@@ -117,6 +118,7 @@ def test_asking_for_a_shipped_network_where_there_is_none_says_so() -> None:
         Engine().set_evaluation("<shipped>")
 
 
+@minutes_if_plain
 def test_a_change_of_evaluation_forgets_what_was_found_out(material: Path) -> None:
     """The table holds evaluations; those of another evaluation would be believed."""
     fresh = thinker(material).go(Limits(depth=7)).report
@@ -129,6 +131,7 @@ def test_a_change_of_evaluation_forgets_what_was_found_out(material: Path) -> No
     assert (report.nodes, report.score_cp, report.pv) == (fresh.nodes, fresh.score_cp, fresh.pv)
 
 
+@minutes_if_plain
 def test_the_network_decides_what_is_good(material: Path) -> None:
     ahead, behind = Board(STARTING_FEN.replace("rnbq", "rnb1")), Board(STARTING_FEN.replace("RNBQ", "RNB1"))
     assert thinker(material).network_score_cp(ahead) == pytest.approx(950, abs=60)
@@ -138,6 +141,7 @@ def test_the_network_decides_what_is_good(material: Path) -> None:
     assert result.best_move == "c1g5"
 
 
+@minutes_if_plain
 def test_mates_are_found_and_counted_as_ever(material: Path) -> None:
     for evaluation in (material, "none"):
         report = thinker(evaluation, "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1").go(Limits(mate_in=2)).report
@@ -145,6 +149,7 @@ def test_mates_are_found_and_counted_as_ever(material: Path) -> None:
         assert report.mate_in == 2
 
 
+@minutes_if_plain
 def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) -> None:
     with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=20) as client:
         client.configure({"EvalFile": str(material), "Threads": 2})
@@ -159,6 +164,7 @@ def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) ->
             board.push(played.move)
 
 
+@minutes_if_plain
 def test_threads_share_the_weights_and_not_the_sums() -> None:
     """Searches that run side by side with one network, each with a table of its own, find what each finds alone."""
     network = Network(random_net(seed=21, hidden=64, buckets=8))
@@ -180,7 +186,7 @@ def test_threads_share_the_weights_and_not_the_sums() -> None:
     assert len(set(found)) == 1
 
 
-@pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python")
+@minutes_if_plain
 def test_bench_takes_an_evaluation(material: Path, tmp_path: Path) -> None:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
