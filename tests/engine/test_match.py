@@ -1,5 +1,7 @@
 """Matches: fair to both sides, the same again for the same seed, and a result that promises no more than it knows."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,21 @@ def test_even_a_perfect_score_is_not_beyond_doubt() -> None:
 
 def test_the_line_for_people_has_all_of_it() -> None:
     assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
+
+
+def run_match(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "engine", "match", *arguments, "--nodes", "20", "--processes", "1"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_the_command_tells_the_score() -> None:
+    answer = run_match("none", "none", "--games", "3", "--openings", str(OPENINGS))
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines()[-1].startswith("none against none: 4 games, 50.0 %, Elo +0 (")
+
+
+def test_a_net_that_is_not_there_is_named_before_anything_is_played() -> None:
+    answer = run_match("none", "nowhere.net")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("nowhere.net: cannot be read")
+    assert answer.stdout == ""
