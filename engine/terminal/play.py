@@ -49,8 +49,10 @@ class Play:
         self._mind = Mind(self._queue)
         self._awaited = 0              # the number of the search whose thought is the next move,
         self._hint_awaited = 0         # or a hint
+        self._early: list[str] = []    # moves typed before their turn
         self._written: set[Path] = set()
         self._leaving = False
+        self._input_ended = False
         self._announced = False        # how the game ended
         self._white_below = not players["white"].is_computer or players["black"].is_computer
         self._commands: dict[str, Callable[[str], None]] = {
@@ -94,6 +96,9 @@ class Play:
     def _people(self) -> list[str]:
         return [side for side, player in self._players.items() if not player.is_computer]
 
+    def _is_computers_turn(self) -> bool:
+        return self._players[self._board.turn].is_computer
+
     def _let_computer_move(self) -> None:
         """Begin to think if it is the computer's turn."""
         playing, player = self._playing, self._players[self._board.turn]
@@ -134,8 +139,12 @@ class Play:
                 opinion = f" ({judgement_text(judgement)})" if judgement else ""
                 self._say(f"hint: {self._board.san(move)}{opinion}")
                 self._prompt()
-            case InputEnded() if self._people():
-                self._leaving = True
+            case InputEnded():
+                self._input_ended = True
+        while self._early and not self._awaited and self._playing.end is None and not self._is_computers_turn():
+            self._try_move(self._early.pop(0))
+        if self._input_ended and self._people() and not self._early:
+            self._leaving = True
 
     def _announce_end(self) -> None:
         end = self._playing.end
@@ -143,6 +152,7 @@ class Play:
             return
         self._announced = True
         self._awaited = 0
+        self._early.clear()
         self._mind.forget()
         self._say(f"{end.result}  {end.reason}")
         if not self._people():
@@ -187,14 +197,16 @@ class Play:
         if self._playing.end is not None:
             self._say("the game is over; `undo` takes back, `save FILE` keeps it, `quit` leaves")
             return
-        if self._players[self._board.turn].is_computer:
-            self._say("it is not your move; `now` hurries the computer")
+        if self._is_computers_turn():
+            self._early.append(text)
+            self._say(f"{text} waits for your turn; `now` hurries the computer, `undo` takes it back")
             return
         try:
             move = self._playing.read_move(text)
         except InvalidMove as error:
             close = get_close_matches(text.split()[0].lower(), list(self._commands), 1, 0.7)
             self._say(f"unknown command {text[:20]!r}; did you mean {close[0]}?" if close else str(error))
+            self._early.clear()        # what was to follow makes no sense any more
             return
         self._move(move, "")
 
@@ -209,6 +221,9 @@ class Play:
 
     def _undo(self, rest: str) -> None:
         """Back to the last position in which it was a person's turn."""
+        if self._early:
+            self._say(f"{self._early.pop()} is taken back")
+            return
         people, side = self._people(), self._board.turn
         plies = 1 if other_side(side) in people else 2
         if not people or plies > len(self._board.moves):
@@ -221,7 +236,7 @@ class Play:
         self._draw()
 
     def _hint(self, rest: str) -> None:
-        if self._playing.end is not None or self._players[self._board.turn].is_computer:
+        if self._playing.end is not None or self._is_computers_turn():
             self._say("no hint: it is not your move")
             return
         self._hint_awaited = self._mind.think(self._board, HINT_LIMITS, None)

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import chess.pgn
 import pytest
@@ -18,6 +20,7 @@ from rich.console import Console
 
 from engine.facade import Board, build_mode, parse_games
 from engine.game import Judgement
+from engine.terminal.arguments import run as terminal_run
 from engine.terminal.drawing import Look, Scene, captured, draw, white_share
 from engine.terminal.playing import DRAW, Playing
 from engine.terminal.progress import progress
@@ -39,8 +42,38 @@ NAMES = {"white": "W", "black": "B"}
 PATIENCE_S = 60
 
 
-def run(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """A command with its input and output in pipes."""
+@dataclass
+class Answer:
+    """What a command said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Run(Protocol):
+    def __call__(self, *arguments: str, typed: str = "") -> Answer: ...
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A command in this process, with its input in a pipe and its output in no terminal."""
+
+    def answer(*arguments: str, typed: str = "") -> Answer:
+        there, here = os.pipe()
+        os.write(here, typed.encode())
+        os.close(here)
+        with os.fdopen(there) as typing, monkeypatch.context() as patched:
+            patched.setattr(sys, "stdin", typing)
+            code = terminal_run(arguments)
+        said = capsys.readouterr()
+        return Answer(code, said.out, said.err)
+
+    return answer
+
+
+def process(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """A command as users start it, with its input and output in pipes."""
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(
         [*COMMAND, *arguments], input=typed, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S,
@@ -48,9 +81,8 @@ def run(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def refused(*arguments: str) -> str:
+def refusal(answer: Answer) -> str:
     """The one line on standard error of a command that cannot be carried out."""
-    answer = run(*arguments)
     assert answer.returncode == 2, answer.stderr
     assert answer.stdout == ""
     [line] = answer.stderr.splitlines()
@@ -163,11 +195,11 @@ def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(people: list[Person], leav
 def test_now_hurries_the_computer(people: list[Person]) -> None:
     people.append(person := Person("play", "--seconds", "500", "--black", "human", "--white", "computer"))
     person.sees("Human")
-    person.types("e4\n")
-    person.sees("not your move")
+    person.types("Nf6\n")
+    person.sees("Nf6 waits for your turn")
     person.types("now\n")
     person.sees(r"Engine: 1\. \S+")
-    person.sees("black> ")
+    person.sees(r"Human: 1\.\.\. Nf6")
     person.types("quit\n")
     assert person.leaves() == 0
 
@@ -198,8 +230,14 @@ def test_a_terminal_without_colours_gets_none(people: list[Person]) -> None:
 # --- Through pipes ---------------------------------------------------------------------------------------------------
 
 
+def test_a_command_that_is_none_is_refused_with_the_nearest() -> None:
+    answer = process("plya")
+    assert answer.returncode == 2
+    assert answer.stderr.endswith("did you mean play?\n")
+
+
 def test_two_people_share_a_keyboard_and_mate_ends_the_game() -> None:
-    answer = run("play", "--black", "human", typed="f3\ne5\ng4\nQh4\nQxh4\n")
+    answer = process("play", "--black", "human", typed="f3\ne5\ng4\nQh4\nQxh4\n")
     assert answer.returncode == 0
     assert answer.stderr == ""
     assert "0-1  checkmate, black wins" in answer.stdout
@@ -210,7 +248,7 @@ def test_two_people_share_a_keyboard_and_mate_ends_the_game() -> None:
 
 def test_two_computers_play_a_game_to_its_end_without_anybody_there(tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
-    answer = run("play", "--white", "computer", "--black", "computer", "--depth", "4", "--black-style", "loser",
+    answer = process("play", "--white", "computer", "--black", "computer", "--depth", "4", "--black-style", "loser",
                  "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1", "--save", str(path))  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     assert "1-0  checkmate, white wins" in answer.stdout
@@ -220,14 +258,20 @@ def test_two_computers_play_a_game_to_its_end_without_anybody_there(tmp_path: Pa
     assert game.end().board().is_checkmate()
 
 
-def test_undo_against_the_computer_goes_back_to_ones_own_move() -> None:
+def test_undo_against_the_computer_goes_back_to_ones_own_move(run: Run) -> None:
     answer = run("play", "--depth", "1", typed="undo\ne4\nundo\nfen\n")
     assert "nothing to take back" in answer.stdout
     # Typed while the computer thinks or after it has moved: either way White is to move again.
     assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
 
 
-def test_undo_takes_back_the_end_of_the_game() -> None:
+def test_moves_typed_early_wait_for_their_turn(run: Run) -> None:
+    answer = run("play", "--depth", "1", typed="a3\nh3\nNf3\nfen\n")
+    played = re.findall(r"Human: (\d)\. (\S+)", answer.stdout)
+    assert played == [("1", "a3"), ("2", "h3"), ("3", "Nf3")]
+
+
+def test_undo_takes_back_the_end_of_the_game(run: Run) -> None:
     answer = run("play", "--black", "human", typed="f3\ne5\ng4\nQh4\nundo\nQe7\nresign\n")
     assert "0-1  checkmate" in answer.stdout
     assert "Human: 2... Qe7" in answer.stdout
@@ -249,24 +293,24 @@ def test_undo_takes_back_the_end_of_the_game() -> None:
         ("\x00\xff[bold]", "is not a legal move here"),
     ],
 )
-def test_what_is_typed_is_answered(typed: str, said: str) -> None:
+def test_what_is_typed_is_answered(run: Run, typed: str, said: str) -> None:
     answer = run("play", "--black", "human", typed=typed + "\n")
     assert said in answer.stdout
     assert answer.returncode == 0
 
 
-def test_an_ambiguous_move_names_the_choices() -> None:
+def test_an_ambiguous_move_names_the_choices(run: Run) -> None:
     answer = run("play", "--black", "human", "--fen", "4k3/8/8/8/8/1N6/4N3/4K3 w - - 0 1", typed="Nd4\n")
     assert "'Nd4' could be Ned4 or Nbd4" in answer.stdout
 
 
 @pytest.mark.parametrize(("typed", "san"), [("e1g1", "O-O"), ("O-O", "O-O"), ("0-0-0", "O-O-O"), ("E1C1", "O-O-O")])
-def test_moves_are_taken_in_both_notations(typed: str, san: str) -> None:
+def test_moves_are_taken_in_both_notations(run: Run, typed: str, san: str) -> None:
     answer = run("play", "--black", "human", "--fen", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", typed=typed + "\n")
     assert f"Human: 1. {san}\n" in answer.stdout
 
 
-def test_a_game_is_saved_and_gone_on_with_from_its_file(tmp_path: Path) -> None:
+def test_a_game_is_saved_and_gone_on_with_from_its_file(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     assert "written to" in run("play", "--black", "human", "--clock", "3+2", typed=f"e4\nc5\nsave {path}\n").stdout
     again = run("play", "--black", "human", "--pgn", str(path), typed=f"Nf3\nsave {path}\nsave! {path}\nquit\n")
@@ -277,7 +321,7 @@ def test_a_game_is_saved_and_gone_on_with_from_its_file(tmp_path: Path) -> None:
     assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.line())
 
 
-def test_analysis_without_a_terminal_is_plain_text() -> None:
+def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
     answer = run("analyse", "--depth", "4", "--lines", "2", "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1")
     assert "1. Re8#" in answer.stdout
     assert "M+1" in answer.stdout
@@ -285,31 +329,31 @@ def test_analysis_without_a_terminal_is_plain_text() -> None:
     assert "\x1b" not in answer.stdout
 
 
-def test_there_is_nothing_to_analyse_after_mate() -> None:
+def test_there_is_nothing_to_analyse_after_mate(run: Run) -> None:
     assert "M-0" in run("analyse", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3").stdout
 
 
-def test_perft_counts_leaves_and_shows_no_bar_in_a_pipe() -> None:
+def test_perft_counts_leaves_and_shows_no_bar_in_a_pipe(run: Run) -> None:
     answer = run("perft", "--depth", "3")
     assert "Nodes searched: 8902" in answer.stdout
     assert answer.stderr == ""
 
 
-def test_eval_shows_the_terms_of_the_engine_or_of_a_style() -> None:
+def test_eval_shows_the_terms_of_the_engine_or_of_a_style(run: Run) -> None:
     assert "king attack" in run("eval").stdout
     styled = run("eval", "--style", "material=1,pawns=-2").stdout
     assert re.search(r"pawns\W+-2\W", styled)
     assert "king attack" not in styled
 
 
-def test_compare_search_shows_equal_values_side_by_side() -> None:
+def test_compare_search_shows_equal_values_side_by_side(run: Run) -> None:
     answer = run("compare-search", "--depth", "2")
     values = re.findall(r"(minimax|negamax|alpha-beta) +│ +(\S+) +│", answer.stdout)
     assert len(values) == 3
     assert len({value for _, value in values}) == 1
 
 
-def test_the_depth_table_stands_beside_chess_engines() -> None:
+def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
     answer = run("depth-table", "--depth", "2")
     assert re.search(r"│ +2 │ +\d+\.\d+ │ +\d+\.\d+ │", answer.stdout)
 
@@ -317,7 +361,6 @@ def test_the_depth_table_stands_beside_chess_engines() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("plya",), "did you mean play?"),
         (("analyse", "8/8/8/8/8/8/8/8", "w", "-", "-"), "White has 0 kings"),
         (("analyse", "--depth", "0"), "expected a whole number from 1 to 100, found '0'"),
         (("play", "--seconds", "never"), "expected seconds from 0.01"),
@@ -332,8 +375,8 @@ def test_the_depth_table_stands_beside_chess_engines() -> None:
         (("play", "--colour", "blue"), "unrecognized arguments"),
     ],
 )
-def test_a_users_error_is_one_line(arguments: tuple[str, ...], said: str) -> None:
-    assert said in refused(*arguments)
+def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    assert said in refusal(run(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -346,11 +389,11 @@ def test_a_users_error_is_one_line(arguments: tuple[str, ...], said: str) -> Non
     ],
 )
 def test_a_file_that_cannot_be_gone_on_with_is_named(
-    tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
+    run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
 ) -> None:
     path = tmp_path / "games.pgn"
     path.write_text(text)
-    line = refused("play", "--pgn", str(path), *arguments)
+    line = refusal(run("play", "--pgn", str(path), *arguments))
     assert said in line
     assert str(path) in line
 
@@ -466,7 +509,7 @@ def test_time_controls_are_minutes_and_seconds(text: str, control: TimeControl) 
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "5+", "5+-1", "nan", "inf", "5+3+1", "99999"])
-def test_a_time_control_that_is_none_is_refused(text: str) -> None:
+def test_a_time_control_that_is_none_is_refused(run: Run, text: str) -> None:
     if text == "5+":
         assert parse_minutes(text) == TimeControl(300, 0)
         return
