@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from threading import Thread
 from time import perf_counter
+from typing import TypeVar
 
 from engine.board import Board
 from engine.clock import FOREVER_US, Clock, Limits, deadlines_us
@@ -13,6 +15,7 @@ from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
 from engine.score import mate_distance
 
+T = TypeVar("T")
 MAX_DEPTH = 60                     # of the plain searches; none gets there but by forced moves
 
 
@@ -59,16 +62,18 @@ def compare(board: Board, depth: int, style: Style | None, seconds: float) -> It
 def search(board: Board, method: Method, depth: int, style: Style | None = None, seconds: float = 1e6) -> Outcome:
     """One of the plain searches, from nothing."""
     plain = _plain(board, method, style, Clock(hard_us=int(seconds * 1e6)))
-    started = perf_counter()
     white = board.turn == "white"
-    if method is Method.MINIMAX:
-        score = plain.run_minimax(depth) * (1 if white else -1)
-    elif method is Method.NEGAMAX:
-        score = plain.run_negamax(depth)
-    else:
+
+    def run() -> int:
+        if method is Method.MINIMAX:
+            return int(plain.run_minimax(depth)) * (1 if white else -1)
+        if method is Method.NEGAMAX:
+            return int(plain.run_negamax(depth))
         first = 1 if method in (Method.DEEPENED, Method.QUIESCENT) else depth
-        for plies in range(first, depth + 1):
-            score = plain.run_alpha_beta(plies)
+        return int([plain.run_alpha_beta(plies) for plies in range(first, depth + 1)][-1])
+
+    started = perf_counter()
+    score = interruptible(run, plain.stop)
     elapsed = perf_counter() - started
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
@@ -86,13 +91,28 @@ def _engine(board: Board, depth: int, seconds: float) -> Outcome:
     engine = Engine()
     engine.set_position(board)
     started = perf_counter()
-    report = engine.go(Limits(depth=depth, move_time_ms=int(seconds * 1000))).report
+    thinking = engine.begin(Limits(depth=depth, move_time_ms=int(seconds * 1000)))
+    report = interruptible(thinking.run, thinking.stop).report
     elapsed = perf_counter() - started
     if report is None or report.depth < depth:
         return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
     sign = 1 if board.turn == "white" else -1
     score, mate = (None if value is None else sign * value for value in (report.score_cp, report.mate_in))
     return Outcome(Method.ENGINE, depth, Judgement(score, mate, depth), report.pv, report.nodes, elapsed)
+
+
+def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
+    """What the work gives, done in a thread of its own: a search in C hears of no Ctrl-C. `stop` must end it soon."""
+    results: list[T] = []
+    thread = Thread(target=lambda: results.append(work()), name="search")
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        stop()
+        thread.join()
+        raise
+    return results[0]
 
 
 class StyledThinking:

@@ -192,6 +192,17 @@ def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(people: list[Person], leav
     assert "Traceback" not in person.seen
 
 
+@pytest.mark.parametrize(
+    ("arguments", "shown"), [(("perft", "--depth", "9"), "perft"), (("compare-search", "--depth", "9"), "searching")]
+)
+def test_ctrl_c_ends_long_work_behind_its_bar(people: list[Person], arguments: tuple[str, ...], shown: str) -> None:
+    people.append(person := Person(*arguments))
+    person.sees(f"{shown}.*%")
+    person.types("\x03")
+    assert person.leaves() == 130
+    assert "Traceback" not in person.seen
+
+
 def test_now_hurries_the_computer(people: list[Person]) -> None:
     people.append(person := Person("play", "--seconds", "500", "--black", "human", "--white", "computer"))
     person.sees("Human")
