@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Thread
-from time import perf_counter
+from time import process_time
 from typing import TypeVar
 
 from engine.board import Board
@@ -33,7 +33,10 @@ class Method(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found. `judgement` is White's view; None if the time was up before a value was known."""
+    """What a search found. `judgement` is White's view; None if the time was up before a value was known.
+
+    `seconds` are of processor time, so that what else the machine does counts for nothing.
+    """
 
     method: Method
     depth: int
@@ -72,9 +75,9 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
         first = 1 if method in (Method.DEEPENED, Method.QUIESCENT) else depth
         return int([plain.run_alpha_beta(plies) for plies in range(first, depth + 1)][-1])
 
-    started = perf_counter()
+    started = process_time()
     score = interruptible(run, plain.stop)
-    elapsed = perf_counter() - started
+    elapsed = process_time() - started
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
     judgement = None if stopped else judgement_of(score, white, depth)
@@ -90,10 +93,10 @@ def _plain(board: Board, method: Method, style: Style | None, clock: Clock) -> P
 def _engine(board: Board, depth: int, seconds: float) -> Outcome:
     engine = Engine()
     engine.set_position(board)
-    started = perf_counter()
+    started = process_time()
     thinking = engine.begin(Limits(depth=depth, move_time_ms=int(seconds * 1000)))
     report = interruptible(thinking.run, thinking.stop).report
-    elapsed = perf_counter() - started
+    elapsed = process_time() - started
     if report is None or report.depth < depth:
         return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
     sign = 1 if board.turn == "white" else -1
@@ -132,7 +135,7 @@ class StyledThinking:
 
     def run(self, report: Callable[[Outcome], None] | None = None) -> Outcome:
         """The deepest search that was finished; its line is empty only where no move is legal."""
-        started = perf_counter()
+        started = process_time()
         legal = self._board.legal_moves()
         best = Outcome(Method.QUIESCENT, 0, None, tuple(legal[:1]), 0, 0.0)
         for depth in range(1, min(self._limits.depth or MAX_DEPTH, MAX_DEPTH) + 1 if legal else 1):
@@ -142,7 +145,7 @@ class StyledThinking:
             line = tuple(map(self._board.spell, self._search.variation()))
             judgement = judgement_of(score, self._board.turn == "white", depth)
             nodes = self._search.node_count()
-            best = Outcome(Method.QUIESCENT, depth, judgement, line, nodes, perf_counter() - started)
+            best = Outcome(Method.QUIESCENT, depth, judgement, line, nodes, process_time() - started)
             if report is not None:
                 report(best)
             if self._clock.too_late_for_another_depth() or mate_distance(score) is not None:

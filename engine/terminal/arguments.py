@@ -106,7 +106,7 @@ def _play_arguments(play: argparse.ArgumentParser) -> None:
     play.add_argument("--clock", metavar="M+S", help="minutes each, and seconds gained by each move, such as 5+3")
     play.add_argument("--fen", help="begin from this position")
     play.add_argument("--chess960", type=_whole(0, 959), metavar="N", help="begin from this position of Chess960")
-    play.add_argument("--pgn", type=Path, metavar="FILE", help="go on with a game from this file")
+    play.add_argument("--pgn", type=Path, metavar="FILE", help="go on with a game from this file, with its clocks")
     play.add_argument("--game", type=_whole(1, 10**9), default=1, metavar="N", help="which game of the file (1)")
     play.add_argument("--save", type=Path, metavar="FILE", help="write the game there at the end")
 
