@@ -20,7 +20,7 @@ ROWS = {
         ("perft", "endings", "see"),
         ("evaluate",),
         ("transposition", "history", "clock", "board", "eval_file", "tuning"),
-        ("ordering", "pruning", "notation", "polyglot", "meter", "line", "game"),
+        ("ordering", "pruning", "notation", "polyglot", "meter", "line", "game", "pgn_words"),
         ("quiescence", "pgn", "book"),
         ("search",),
         ("deepening",),

@@ -14,7 +14,8 @@ import pytest
 
 from engine.facade import Board, Game, Node, game_text, parse_games, pgn_text, read_games
 from engine.game import Judgement
-from engine.pgn import LONGEST_LINE, MOST_COMMENT, MOST_ERRORS, MOST_NESTED, _games
+from engine.pgn import MOST_ERRORS, MOST_NESTED, _games
+from engine.pgn_words import LONGEST_HEADER, LONGEST_LINE, MOST_COMMENT
 
 REMARKS = ("good", "a novelty; see [1]", "[%clk 0:01:02]", "(not a variation)", "$1 stays text", "1-0? {", "ünïcode ♞")
 
@@ -381,6 +382,20 @@ def test_a_game_that_cannot_begin_still_has_its_headers_and_result(headers: str,
 
 def test_errors_do_not_grow_with_the_file() -> None:
     assert len(only("1. e4 " + "§ " * 5000).errors) == MOST_ERRORS
+
+
+def test_a_whole_game_on_one_line_keeps_all_its_moves() -> None:
+    shuffle = "1. Nf3 Nf6 2. Ng1 Ng8 "
+    game = only('[Event "x"] [White "y"] ' + shuffle * 300 + "*")
+    assert game.errors == []
+    assert len(game.moves) == 1200
+
+
+@pytest.mark.parametrize("line", ['[White "' + "x" * 100_000 + '"]', "[White " + " " * 100_000 + "x]"])
+def test_headers_do_not_grow_with_the_file(line: str) -> None:
+    game = only(f"{line}\n\n1. e4 *")
+    assert len(game.headers.get("White", "")) <= LONGEST_HEADER
+    assert game.moves == ["e2e4"]
 
 
 def test_a_comment_does_not_grow_with_the_file() -> None:

@@ -1,0 +1,181 @@
+"""PGN as words: headers, moves, comments, brackets, results, taken from a stream line by line, broken or not.
+
+Knows the syntax and the encodings of files; nothing of chess. (Steven Edwards: Portable Game Notation, 1994)
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from typing import BinaryIO
+
+LONGEST_LINE = 1 << 20             # characters read at once; what is longer is cut at a space
+MOST_COMMENT = 100_000             # characters of one comment
+LONGEST_HEADER = 2000              # characters
+MOST_QUOTED = 60                   # characters of what an error quotes
+
+
+class Kind(Enum):
+    """What a word of a PGN file is."""
+
+    TAG = auto()                   # its text is the name, a line break and the value
+    BLANK = auto()                 # an empty line
+    NUMBER = auto()
+    MOVE = auto()
+    NAG = auto()
+    GLYPH = auto()
+    COMMENT = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    RESULT = auto()
+    BROKEN = auto()                # its text is the complaint
+
+
+WORD = re.compile(
+    r"""
+      (?P<BRACE>\{)
+    | (?P<REST>;.*)
+    | (?P<NAG>\$\d{1,5})
+    | (?P<GLYPH>[!?]+)
+    | (?P<OPEN>\()
+    | (?P<CLOSE>\))
+    | (?P<RESULT>(?:1-0|0-1|1/2-1/2|1/2|½-½|½|\*)(?![\w/-]))
+    | (?P<NULL>(?:--|Z0|0000|@@@@)(?!\w))
+    | (?P<MOVE>(?:[KQRBNP♔-♟]?[a-h]?[1-8]?[-x:]?[a-h][1-8](?:[=/]?[QRBNqrbn]|\([QRBN]\))?|[O0o]-[O0o](?:-[O0o])?)
+        [+\#]*(?!\w))
+    | (?P<NUMBER>\d{1,6}\s*\.*(?=[\sA-Za-z0♔-♟({$-]|$)|\.+)
+    | (?P<PASSING>e\.\s?p\.)
+    | (?P<OTHER>[^\s(){};$!?]+|[})])
+    """,
+    re.VERBOSE,
+)
+TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s*"((?:[^"\\]|\\.)*)"\s*\]')
+# With quotes inside that nobody escaped, or without those around it, or without the bracket at the end.
+LOOSE_TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s+"?(.*?)"?\s*\]?\s*$')
+ATTEMPT = re.compile(r"[A-Za-z♔-♟]\S*\d")           # what is no move but was meant to be one
+ESCAPED = re.compile(r'\\(["\\])')
+
+
+def decoded(stream: BinaryIO) -> Iterator[str]:
+    """The lines of a file in UTF-8, with or without mark; a line that is not is read as Windows-1252 or Latin-1."""
+    text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline=None)
+    try:
+        for line in bounded(text):
+            yield line if line.isascii() else _western(line)
+    finally:
+        text.detach()              # the stream stays the caller's
+
+
+def _western(line: str) -> str:
+    try:
+        line.encode()
+        return line
+    except UnicodeEncodeError:
+        raw = line.encode("utf-8", "surrogateescape")
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def bounded(text: io.TextIOBase) -> Iterator[str]:
+    """Lines; one of more than `LONGEST_LINE` characters comes in pieces, cut at spaces where it has any."""
+    kept = ""
+    while piece := text.readline(LONGEST_LINE):
+        line, kept = kept + piece, ""
+        if len(piece) == LONGEST_LINE and not piece.endswith("\n"):
+            cut = line.rfind(" ") + 1
+            if cut > 0 and len(line) - cut < LONGEST_LINE:
+                line, kept = line[:cut], line[cut:]
+        yield line
+    if kept:
+        yield kept
+
+
+class Words:
+    """The words of a text, one after the other, and the number of the line they stand in."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._held: str | None = None              # a line read too far
+        self.line_number = 0
+
+    def __iter__(self) -> Iterator[tuple[Kind, str]]:
+        while (line := self._next()) is not None:
+            if not line.strip():
+                yield Kind.BLANK, ""
+            elif line.startswith("%"):
+                continue                           # the standard's escape: the line is for somebody else
+            elif line.lstrip().startswith("["):
+                yield from self._tags(line)
+            else:
+                yield from self._movetext(line)
+
+    def _next(self) -> str | None:
+        if self._held is not None:
+            line, self._held = self._held, None
+            return line
+        self.line_number += 1
+        following = next(self._lines, None)
+        return None if following is None else following.rstrip("\r\n").removeprefix("\ufeff")
+
+    def _tags(self, line: str) -> Iterator[tuple[Kind, str]]:
+        """The headers of a line, usually one, and whatever follows them."""
+        start = 0
+        while found := TAG.match(line, start):
+            yield Kind.TAG, found[1] + "\n" + ESCAPED.sub(r"\1", found[2][:LONGEST_HEADER])
+            start = found.end()
+        rest = line[start:]
+        if start and not rest.lstrip().startswith("["):
+            yield from self._movetext(rest)
+        elif found := LOOSE_TAG.match(line[:LONGEST_HEADER]) if start == 0 else None:
+            yield Kind.TAG, f"{found[1]}\n{found[2]}"
+        elif rest.strip():
+            yield Kind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
+
+    def _movetext(self, line: str) -> Iterator[tuple[Kind, str]]:
+        start = 0
+        while found := WORD.search(line, start):
+            start = found.end()
+            group, text = found.lastgroup or "", found[0]
+            if group == "BRACE":
+                comment, line = self._comment(line[start:])
+                start = 0
+                yield Kind.COMMENT, comment
+                if self._held is not None:
+                    yield Kind.BROKEN, "a comment is not closed before the next game"
+            elif group == "REST":
+                yield Kind.COMMENT, text[1:].strip()
+            elif group == "NULL" or (group == "OTHER" and ATTEMPT.match(text)):
+                yield Kind.MOVE, text
+            elif group == "OTHER":
+                yield Kind.BROKEN, f"expected a move, found {_quoted(text)}"
+            elif group != "PASSING":
+                yield Kind[group], text
+
+    def _comment(self, text: str) -> tuple[str, str]:
+        """The comment up to its closing brace, its lines joined by spaces, and the rest of the line after the brace.
+
+        One that is not closed ends before the next game's headers, or with the text.
+        """
+        parts: list[str] = []
+        length = 0
+        while True:
+            body, brace, rest = text.partition("}")
+            if length < MOST_COMMENT:
+                parts.append(body.strip()[: MOST_COMMENT - length])
+                length += len(parts[-1]) + 1
+            if brace:
+                break
+            blank = not text.strip()
+            following = self._next()
+            if following is None or (blank and following.startswith('[Event "')):
+                self._held, rest = following, ""
+                break
+            text = following
+        return " ".join(filter(None, parts)), rest
+
+
+def _quoted(text: str) -> str:
+    text = text.strip()
+    return repr(text) if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]!r}..."
