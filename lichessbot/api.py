@@ -23,23 +23,25 @@ from urllib3.exceptions import HTTPError
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.events import (
     Account,
-    ArenaInfo,
-    BotUser,
     Challenge,
     GameInfo,
-    GameRecord,
     TokenInfo,
-    UserStatus,
     parse_account,
+    parse_error,
+    parse_playing,
+    parse_token_test,
+)
+from lichessbot.replies import (
+    ArenaInfo,
+    BotUser,
+    GameRecord,
+    UserStatus,
     parse_arena,
     parse_bots,
     parse_challenge,
-    parse_error,
     parse_game_record,
     parse_outgoing,
-    parse_playing,
     parse_statuses,
-    parse_token_test,
 )
 from lichessbot.terms import Days, Terms
 from lichessbot.vocabulary import ChatRoom, DeclineReason, ExactClock

@@ -139,6 +139,7 @@ def intentions(config: Config) -> Iterator[str]:
             yield f"would hold {kind} to {'; '.join(rules)}"
     if challenge.games_reserved_for_humans:
         yield f"would keep {challenge.games_reserved_for_humans} of {challenge.concurrency} slots for humans"
+    yield from _ventures(config)
     limits = [
         f"depth {engine.depth}" if engine.depth else "",
         f"{engine.nodes} nodes" if engine.nodes else "",
@@ -151,6 +152,19 @@ def intentions(config: Config) -> Iterator[str]:
     yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
     yield _manners(config)
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"
+
+
+def _ventures(config: Config) -> Iterator[str]:
+    """What it does to get games of its own."""
+    match = config.matchmaking
+    if match.allow_matchmaking:
+        kinds = ", ".join(name for name, kind in match.types() if kind.weight)
+        when = "also during games" if match.allow_during_games else "when idle"
+        yield f"would challenge bots after {match.challenge_timeout} min, {when}; kinds of games: {kinds}"
+    if match.bot_games_per_day is not None:
+        yield f"would play at most {match.bot_games_per_day} games against bots in 24 hours"
+    if config.tournaments:
+        yield f"would take part in the tournaments {', '.join(it.id for it in config.tournaments)}"
 
 
 def _manners(config: Config) -> str:

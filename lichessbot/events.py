@@ -32,7 +32,9 @@ _LONGEST_S: Final = 10**9
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
 
-class _Payload(BaseModel):
+class Payload(BaseModel):
+    """What every model has in common."""
+
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
     @model_validator(mode="before")
@@ -44,7 +46,7 @@ class _Payload(BaseModel):
         return data
 
 
-class User(_Payload):
+class User(Payload):
     """Section 3.4: a user in a challenge. Compare ids, never names: a name may carry the title."""
 
     id: str
@@ -62,13 +64,13 @@ class User(_Payload):
         return bool(self.title) and not self.is_bot
 
 
-class VariantRef(_Payload):
+class VariantRef(Payload):
     """Sections 4 and 5: `{key, name, ...}`; in exports it is a bare key instead."""
 
     key: str
 
 
-class TimeControl(_Payload):
+class TimeControl(Payload):
     """Section 3.4: clock in seconds; correspondence games have days instead, unlimited ones nothing."""
 
     type: str
@@ -89,14 +91,14 @@ class TimeControl(_Payload):
         return str(self.clock or self.type)
 
 
-class Perf(_Payload):
+class Perf(Payload):
     """Section 3.1: one rating; puzzles and the like have none."""
 
     games: int = 0
     rating: int | None = None
 
 
-class Challenge(_Payload):
+class Challenge(Payload):
     """Section 3.4: a challenge, in the stream and as a reply. `challenger` is null if anonymous."""
 
     id: Id
@@ -117,13 +119,13 @@ class Challenge(_Payload):
         return self.challenger is not None and self.challenger.is_bot
 
 
-class Compat(_Payload):
+class Compat(Payload):
     """Section 4: which APIs may play the game. Beside a challenge, inside a game."""
 
     bot: bool = True
 
 
-class Opponent(_Payload):
+class Opponent(Payload):
     """Section 4: the opponent in the event stream; the built-in AI has no id."""
 
     id: str | None = None
@@ -136,13 +138,13 @@ class Opponent(_Payload):
         return self.username.startswith(f"{BOT_TITLE} ")
 
 
-class StatusRef(_Payload):
+class StatusRef(Payload):
     """Section 4: `{id, name}`; in the game stream the status is a bare name instead."""
 
     name: GameStatus
 
 
-class GameInfo(_Payload):
+class GameInfo(Payload):
     """Section 4: a game in the event stream and in `/api/account/playing`, where `id` is missing."""
 
     game_id: Id = Field(alias="gameId")
@@ -173,19 +175,19 @@ class GameInfo(_Payload):
         return data
 
 
-class GameStart(_Payload):
+class GameStart(Payload):
     """Section 4: a game began, or goes on and is announced again because the stream was opened."""
 
     game: GameInfo
 
 
-class GameFinish(_Payload):
+class GameFinish(Payload):
     """Section 4: a game ended, aborts included."""
 
     game: GameInfo
 
 
-class ChallengeReceived(_Payload):
+class ChallengeReceived(Payload):
     """Section 4: a challenge to us, or the echo of our own. Replays carry no `compat`."""
 
     challenge: Challenge
@@ -197,26 +199,26 @@ class ChallengeReceived(_Payload):
         return "compat" not in self.model_fields_set
 
 
-class ChallengeCanceled(_Payload):
+class ChallengeCanceled(Payload):
     """Section 4: a challenge was withdrawn."""
 
     challenge: Challenge
 
 
-class ChallengeDeclined(_Payload):
+class ChallengeDeclined(Payload):
     """Section 4: a challenge was declined, by us or by the player we challenged."""
 
     challenge: Challenge
 
 
-class Clock(_Payload):
+class Clock(Payload):
     """Section 5: the time control of a real-time game, in milliseconds."""
 
     initial: int
     increment: int
 
 
-class Player(_Payload):
+class Player(Payload):
     """Section 5: a player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
 
     id: str | None = None
@@ -236,7 +238,7 @@ class Player(_Payload):
         return self.name or self.id or "anonymous"
 
 
-class GameState(_Payload):
+class GameState(Payload):
     """Section 5: all moves since `initialFen`, and the clocks in ms at the moment of writing."""
 
     moves: str
@@ -259,7 +261,7 @@ class GameState(_Payload):
         return self.wtakeback if colour is Colour.WHITE else self.btakeback
 
 
-class GameFull(_Payload):
+class GameFull(Payload):
     """Section 5: the first line of every game stream: the whole truth about the game."""
 
     id: Id
@@ -283,7 +285,7 @@ class GameFull(_Payload):
         return None if self.clock is None else self.clock.initial / 1000
 
 
-class ChatLine(_Payload):
+class ChatLine(Payload):
     """Section 5: something said in one of the two rooms of a game, by us too."""
 
     room: str = ""
@@ -291,14 +293,14 @@ class ChatLine(_Payload):
     text: str = ""
 
 
-class OpponentGone(_Payload):
+class OpponentGone(Payload):
     """Section 5: the opponent left, or came back (`gone` is false)."""
 
     gone: bool
     claim_win_in_s: int | None = Field(default=None, ge=0, le=_LONGEST_S, alias="claimWinInSeconds")
 
 
-class UnknownEvent(_Payload):
+class UnknownEvent(Payload):
     """A type of event that this version does not know."""
 
     type: str = ""
@@ -309,7 +311,7 @@ GameEvent = GameFull | GameState | ChatLine | OpponentGone | UnknownEvent
 StreamLine = HouseEvent | GameEvent
 
 
-class Account(_Payload):
+class Account(Payload):
     """Section 3.1: the account the token belongs to."""
 
     id: str
@@ -326,41 +328,7 @@ class Account(_Payload):
         return None if perf is None else perf.rating
 
 
-class BotUser(Account):
-    """Section 3.1: one of the bots that are online."""
-
-    id: Id
-    disabled: bool = False
-    violates_terms: bool = Field(default=False, alias="tosViolation")
-
-
-class UserStatus(_Payload):
-    """Section 3.1: where somebody is just now; what is false is left out."""
-
-    id: str
-    online: bool = False
-    playing: bool = False
-
-
-class GameRecord(_Payload):
-    """Section 3.5: an exported game, in progress or over."""
-
-    id: Id
-    status: GameStatus
-    winner: Colour | None = None
-
-
-class ArenaInfo(_Payload):
-    """An arena tournament: whether it is to come, runs or is over is told by what is left out."""
-
-    id: Id
-    full_name: str = Field(default="", alias="fullName")
-    is_finished: bool = Field(default=False, alias="isFinished")
-    seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, allow_inf_nan=False)
-    seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, allow_inf_nan=False)
-
-
-class TokenInfo(_Payload):
+class TokenInfo(Payload):
     """Section 3.1: one value of the token test; `scopes` is a comma-separated list."""
 
     user_id: str = Field(alias="userId")
@@ -372,12 +340,12 @@ class TokenInfo(_Payload):
         return frozenset(self.scopes.split(",")) - {""}
 
 
-class _RateLimitInfo(_Payload):
+class _RateLimitInfo(Payload):
     key: str = ""
     seconds: float = Field(ge=0, le=timedelta(days=366).total_seconds())
 
 
-class ErrorBody(_Payload):
+class ErrorBody(Payload):
     """Section 1.1: a refusal. `error` is text, or an object of field names with lists of texts."""
 
     error: str | dict[str, Any] = ""
@@ -431,7 +399,7 @@ def parse_game_event(line: bytes) -> StreamLine:
 
 def parse_account(body: Any) -> Account:
     """The reply of `/api/account`. Raises UnreadableLine."""
-    return _validated(Account, body)
+    return validated(Account, body)
 
 
 def parse_playing(body: Any) -> tuple[GameInfo, ...]:
@@ -441,53 +409,12 @@ def parse_playing(body: Any) -> tuple[GameInfo, ...]:
     return tuple(_salvaged(GameInfo, game) for game in body)
 
 
-def parse_bots(body: bytes) -> tuple[BotUser, ...]:
-    """The lines of `/api/bot/online`; one that cannot be read, such as a last one cut short, is left out."""
-    return tuple(filter(None, map(_bot, body.splitlines())))
-
-
-def _bot(line: bytes) -> BotUser | None:
-    try:
-        return BotUser.model_validate_json(line)
-    except ValidationError:
-        return None
-
-
-def parse_game_record(body: Any) -> GameRecord:
-    """The reply of `/game/export/{id}` as JSON. Raises UnreadableLine."""
-    return _validated(GameRecord, body)
-
-
-def parse_arena(body: Any) -> ArenaInfo:
-    """The reply of `/api/tournament/{id}`. Raises UnreadableLine."""
-    return _validated(ArenaInfo, body)
-
-
-def parse_challenge(body: Any) -> Challenge:
-    """A challenge as the reply to its creation, or when asked for. Raises UnreadableLine."""
-    return _validated(Challenge, body)
-
-
-def parse_outgoing(body: Any) -> tuple[Challenge, ...]:
-    """Our own challenges in the reply of `/api/challenge`. Raises UnreadableLine."""
-    if not isinstance(body, dict) or not isinstance(body.get("out"), list):
-        raise UnreadableLine(f"not lists of challenges: {type(body).__name__}")
-    return tuple(_validated(Challenge, challenge) for challenge in body["out"])
-
-
-def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
-    """The reply of `/api/users/status`. Raises UnreadableLine."""
-    if not isinstance(body, list):
-        raise UnreadableLine(f"not a list of users: {type(body).__name__}")
-    return tuple(_validated(UserStatus, status) for status in body)
-
-
 def parse_token_test(body: Any, token: str) -> TokenInfo | None:
     """What the token test says of `token`: None if it is not valid. Raises UnreadableLine."""
     if not isinstance(body, dict):
         raise UnreadableLine(f"not a token test: {type(body).__name__}")
     info = body.get(token)
-    return None if info is None else _validated(TokenInfo, info)
+    return None if info is None else validated(TokenInfo, info)
 
 
 def parse_error(body: bytes) -> ErrorBody | None:
@@ -506,11 +433,12 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
-    event: StreamLine = _validated(model, data) if model in _STRICT else _salvaged(model, data)
+    event: StreamLine = validated(model, data) if model in _STRICT else _salvaged(model, data)
     return event
 
 
-def _validated(model: type[_Model], data: Any) -> _Model:
+def validated(model: type[_Model], data: Any) -> _Model:
+    """`data` as that model. Raises UnreadableLine."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -524,7 +452,7 @@ def _salvaged(model: type[_Model], data: Any) -> _Model:
     except ValidationError as error:
         for details in error.errors(include_url=False, include_input=False):
             data = _without(data, details["loc"])
-        return _validated(model, data)
+        return validated(model, data)
 
 
 def _without(data: Any, path: Sequence[int | str]) -> Any:

@@ -2,8 +2,7 @@
 
 A lane is a thread with a session of its own, so that no slow request holds up another game's move.
 Everything but moves goes one request at a time, the most urgent first, as often as courtesy allows.
-Knows how to carry a command out and how long it is worth repeating; whether a game's command is
-worth repeating only that game can tell.
+Knows threads and their order; what a command means to Lichess is told by `errands`.
 """
 
 import threading
@@ -11,47 +10,25 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import IntEnum
 from itertools import count
 from queue import SimpleQueue
 from typing import Final
 
 from lichessbot.api import Api
 from lichessbot.backoff import Backoff
-from lichessbot.courtesy import Courtesy, Purpose
-from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
-from lichessbot.messages import (
-    Abort,
-    AcceptChallenge,
-    Answer,
-    AnswerTakeback,
-    Bots,
-    CancelChallenge,
-    ClaimDraw,
-    ClaimVictory,
-    Command,
-    CommandDone,
-    CommandFailed,
-    CreateChallenge,
-    DeclineChallenge,
-    GameCommand,
-    Inbox,
-    JoinTournament,
-    LeaveTournament,
-    Outgoing,
-    ReadAccount,
-    ReadBots,
-    ReadChallenge,
-    ReadOutgoing,
-    ReadPlaying,
-    ReadRatings,
-    ReadStatuses,
-    ReadTournament,
-    Resign,
-    Say,
-    SendMove,
-    Statuses,
+from lichessbot.courtesy import Courtesy
+from lichessbot.errands import (
+    Urgency,
+    carry_out,
+    goes_stale,
+    is_for,
+    is_worth_repeating,
+    patience_for,
+    purpose_of,
+    urgency_of,
 )
+from lichessbot.errors import Unreachable
+from lichessbot.messages import AcceptChallenge, Command, CommandDone, CommandFailed, Inbox, Say, SendMove
 from lichessbot.waits import Waits
 
 # Lines of chat that wait to be sent, of all games together.
@@ -161,29 +138,18 @@ class _MoveLane(threading.Thread):
     def run(self) -> None:
         while (command := self._moves.get()) is not None and not self._stopping:
             self._busy_since = time.monotonic()
-            report = _carry_out(self._api, command, self._courtesy)
+            report = carry_out(self._api, command, self._courtesy)
             self._busy_since = None
             if not self._stopping:
                 self._inbox.put(report)
         self._api.close()
 
 
-class _Urgency(IntEnum):
-    """The most urgent command goes first, whatever came earlier."""
-
-    GAME = 0
-    ACCEPTANCE = 1
-    LOOK = 2
-    DECLINE = 3
-    MATCH = 4
-    TALK = 5
-
-
 @dataclass(order=True)
 class _Errand:
     """A command on its way through the house lane; sorted by urgency, then by age."""
 
-    urgency: _Urgency
+    urgency: Urgency
     number: int
     command: Command = field(compare=False)
     backoff: Backoff = field(compare=False)
@@ -229,11 +195,11 @@ class _HouseLane(threading.Thread):
 
     def send(self, command: Command) -> None:
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
-        give_up_at = time.monotonic() + _patience(command, self._waits).total_seconds()
+        give_up_at = time.monotonic() + patience_for(command, self._waits).total_seconds()
         if isinstance(command, AcceptChallenge):
             give_up_at = min(give_up_at, command.until)
         with self._changed:
-            errand = _Errand(_urgency(command), next(self._numbers), command, backoff, give_up_at)
+            errand = _Errand(urgency_of(command), next(self._numbers), command, backoff, give_up_at)
             self._errands.append(errand)
             self._drop_old_talk()
             self._changed.notify()
@@ -246,7 +212,7 @@ class _HouseLane(threading.Thread):
 
     def _drop_old_talk(self) -> None:
         """While nothing may be sent, talk is not heaped up."""
-        talk = sorted(errand for errand in self._errands if errand.urgency is _Urgency.TALK)
+        talk = sorted(errand for errand in self._errands if errand.urgency is Urgency.TALK)
         for errand in talk[:-_MOST_TALK]:
             self._errands.remove(errand)
             self._inbox.put(CommandFailed(errand.command, Unreachable("not sent: there is too much to say")))
@@ -254,7 +220,7 @@ class _HouseLane(threading.Thread):
     def drop(self, game_id: str) -> None:
         """The commands of this game need not be sent any more."""
         with self._changed:
-            self._errands = [errand for errand in self._errands if not _is_for(errand.command, game_id)]
+            self._errands = [errand for errand in self._errands if not is_for(errand.command, game_id)]
 
     def stop(self) -> None:
         """End after the request under way, if any."""
@@ -288,15 +254,15 @@ class _HouseLane(threading.Thread):
     def _attempt(self, errand: _Errand) -> CommandDone | CommandFailed | None:
         """Send the command if courtesy allows; None if it shall be tried again."""
         now = time.monotonic()
-        if _goes_stale(errand.command) and now >= errand.give_up_at:
+        if goes_stale(errand.command) and now >= errand.give_up_at:
             return CommandFailed(errand.command, Unreachable("not sent: too late to be of use"))
-        wait_s = self._courtesy.ask(_purpose(errand.command))
+        wait_s = self._courtesy.ask(purpose_of(errand.command))
         if wait_s > 0:
             self._put_back(errand, now + wait_s)
             return None
-        report = _carry_out(self._api, errand.command, self._courtesy)
+        report = carry_out(self._api, errand.command, self._courtesy)
         error = report.error if isinstance(report, CommandFailed) else None
-        if not _is_worth_repeating(errand.command, error):
+        if not is_worth_repeating(errand.command, error):
             return report
         retry_at = time.monotonic() + errand.backoff.next_delay().total_seconds()
         if retry_at > errand.give_up_at:
@@ -305,118 +271,8 @@ class _HouseLane(threading.Thread):
         return None
 
     def _put_back(self, errand: _Errand, not_before: float) -> None:
-        if _goes_stale(errand.command):
+        if goes_stale(errand.command):
             not_before = min(not_before, errand.give_up_at)
         errand.not_before = not_before
         with self._changed:
             self._errands.append(errand)
-
-
-def _urgency(command: Command) -> _Urgency:
-    match command:
-        case SendMove() | Abort() | Resign() | AnswerTakeback() | ClaimVictory() | ClaimDraw():
-            return _Urgency.GAME
-        case AcceptChallenge() | CancelChallenge():
-            return _Urgency.ACCEPTANCE  # somebody may wait for the slot of our own challenge
-        case ReadAccount() | ReadPlaying() | ReadChallenge() | ReadOutgoing():
-            return _Urgency.LOOK
-        case DeclineChallenge() | LeaveTournament():
-            return _Urgency.DECLINE
-        case Say():
-            return _Urgency.TALK
-        case JoinTournament() | ReadTournament():
-            return _Urgency.MATCH
-        case CreateChallenge() | ReadRatings() | ReadBots() | ReadStatuses():
-            return _Urgency.MATCH
-
-
-def _purpose(command: Command) -> Purpose:
-    match command:
-        case ReadAccount() | ReadRatings():
-            return Purpose.ACCOUNT
-        case CreateChallenge():
-            return Purpose.CHALLENGE
-        case JoinTournament():
-            return Purpose.TOURNAMENT
-    return Purpose.OTHER
-
-
-def _goes_stale(command: Command) -> bool:
-    """What waited longer than those who asked for it is gone, or would surprise."""
-    asked_for = AcceptChallenge | DeclineChallenge | AnswerTakeback | ClaimVictory | ClaimDraw
-    return isinstance(command, asked_for | CreateChallenge | Say)
-
-
-def _patience(command: Command, waits: Waits) -> timedelta:
-    """How long it is worth sending."""
-    of_a_game = isinstance(command, AnswerTakeback | ClaimVictory | ClaimDraw)
-    return waits.offer_answer if of_a_game else waits.house_patience
-
-
-def _is_worth_repeating(command: Command, error: ApiError | None) -> bool:
-    """A game repeats its commands itself, as long as they have a point; and without our account we can do nothing."""
-    if isinstance(error, Refused):
-        return isinstance(command, ReadAccount) and not error.denies_token
-    # A challenge created twice could become two games.
-    return isinstance(error, Unreachable) and not isinstance(command, GameCommand | CreateChallenge | Say)
-
-
-def _is_for(command: Command, game_id: str) -> bool:
-    return isinstance(command, GameCommand) and command.game_id == game_id
-
-
-def _carry_out(api: Api, command: Command, courtesy: Courtesy) -> CommandDone | CommandFailed:
-    try:
-        answer = _execute(api, command)
-    except RateLimited as error:
-        courtesy.hold_back(error.pause)
-        return CommandFailed(command, error)
-    except ApiError as error:
-        return CommandFailed(command, error)
-    return CommandDone(command, answer, api.sent_at, time.monotonic())
-
-
-def _execute(api: Api, command: Command) -> Answer:
-    """One attempt. Raises ApiError."""
-    match command:
-        case SendMove(game_id, _, move, offering_draw):
-            api.move(game_id, move, offering_draw=offering_draw)
-        case Abort(game_id, _):
-            api.abort(game_id)
-        case Resign(game_id, _):
-            api.resign(game_id)
-        case AnswerTakeback(game_id, granted):
-            api.answer_takeback(game_id, granted=granted)
-        case ClaimVictory(game_id):
-            api.claim_victory(game_id)
-        case ClaimDraw(game_id):
-            api.claim_draw(game_id)
-        case Say(game_id, room, text):
-            api.say(game_id, room, text)
-        case AcceptChallenge(challenge_id):
-            api.accept_challenge(challenge_id)
-        case DeclineChallenge(challenge_id, reason):
-            api.decline_challenge(challenge_id, reason)
-        case ReadAccount() | ReadRatings():
-            return api.account()
-        case ReadPlaying():
-            return api.playing()
-        case CreateChallenge(opponent, terms):
-            return api.create_challenge(opponent, terms)
-        case CancelChallenge(challenge_id):
-            api.cancel_challenge(challenge_id)
-        case ReadChallenge(challenge_id):
-            return api.challenge(challenge_id)
-        case ReadOutgoing():
-            return Outgoing(api.outgoing_challenges())
-        case ReadBots():
-            return Bots(api.online_bots())
-        case ReadStatuses(ids):
-            return Statuses(api.user_statuses(ids))
-        case JoinTournament(tournament_id, team, password, pair):
-            api.join_tournament(tournament_id, team, password, pair=pair)
-        case LeaveTournament(tournament_id):
-            api.leave_tournament(tournament_id)
-        case ReadTournament(tournament_id):
-            return api.tournament(tournament_id)
-    return None

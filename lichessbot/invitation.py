@@ -12,7 +12,8 @@ from typing import IO, Final, TypeVar
 
 from lichessbot.api import Access, Api
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
-from lichessbot.events import Account, Challenge, GameRecord
+from lichessbot.events import Account, Challenge
+from lichessbot.replies import GameRecord
 from lichessbot.terms import Terms
 from lichessbot.vocabulary import Colour, DeclineReason, GameStatus
 from lichessbot.waits import Waits

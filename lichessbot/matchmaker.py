@@ -16,13 +16,7 @@ from lichessbot.challenges import Decline
 from lichessbot.config import Config
 from lichessbot.diary import BotGame, Diary
 from lichessbot.errors import RateLimited, Refused
-from lichessbot.events import (
-    BOT_TITLE,
-    Account,
-    BotUser,
-    Challenge,
-    GameFull,
-)
+from lichessbot.events import BOT_TITLE, Account, Challenge, GameFull
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
 from lichessbot.matchmaking import Knowledge, Proposal, proposals
@@ -41,6 +35,7 @@ from lichessbot.opponents import Opponents, Silence
 from lichessbot.player_lists import PlayerLists
 from lichessbot.proposal import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
 from lichessbot.quota import Quota, clock_time
+from lichessbot.replies import BotUser
 from lichessbot.store import Store
 from lichessbot.vocabulary import Colour, DeclineReason
 from lichessbot.waits import Waits

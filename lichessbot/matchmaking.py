@@ -14,8 +14,9 @@ from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
 from lichessbot.config.matchmaking import VariantChoice as Choice
 from lichessbot.diary import BotGame, Diary
-from lichessbot.events import Account, BotUser
+from lichessbot.events import Account
 from lichessbot.opponents import Opponents
+from lichessbot.replies import BotUser
 from lichessbot.terms import Days, Terms
 from lichessbot.vocabulary import Colour, ExactClock, Mode, Variant
 

@@ -11,7 +11,8 @@ from queue import SimpleQueue
 
 from engine.facade import Board, Limits
 from lichessbot.errors import ApiError
-from lichessbot.events import Account, ArenaInfo, BotUser, Challenge, GameInfo, StreamLine, UserStatus
+from lichessbot.events import Account, Challenge, GameInfo, StreamLine
+from lichessbot.replies import ArenaInfo, BotUser, UserStatus
 from lichessbot.terms import Terms
 from lichessbot.vocabulary import ChatRoom, DeclineReason
 
@@ -180,9 +181,8 @@ MatchCommand = (
     CreateChallenge | CancelChallenge | ReadChallenge | ReadOutgoing | ReadRatings | ReadBots | ReadStatuses
 )
 TournamentCommand = JoinTournament | LeaveTournament | ReadTournament
-HouseCommand = (
-    AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say | MatchCommand | TournamentCommand
-)
+Venture = MatchCommand | TournamentCommand
+HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say | Venture
 Command = GameCommand | HouseCommand
 Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | None
 

@@ -29,6 +29,9 @@ class Occupancy:
     def of(cls, guests: Iterable[Guest]) -> Self:
         return cls(tuple(guests))
 
+    def joined_by(self, guests: Iterable[Guest]) -> Self:
+        return self.of((*self.guests, *guests))
+
     def free_slots(self, config: ChallengeConfig, *, for_bot: bool) -> int:
         """How many games with a clock may still begin; bots leave free what is reserved for humans."""
         free = config.concurrency - sum(guest.has_clock for guest in self.guests)

@@ -13,7 +13,7 @@ from typing import IO
 
 from lichessbot.api import Access, Api
 from lichessbot.errors import ApiError, StateError
-from lichessbot.events import ArenaInfo
+from lichessbot.replies import ArenaInfo
 from lichessbot.state_file import StateFile, Statement, owner, write_beside
 from lichessbot.waits import Waits
 

@@ -3,7 +3,6 @@
 Knows who plays and who waits; how a game is played, a stream read or a command sent is others' work.
 """
 
-import math
 import signal
 import threading
 import time
@@ -22,7 +21,7 @@ from lichessbot.archive import Archive
 from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import fitted
-from lichessbot.errors import ApiError, RateLimited
+from lichessbot.errors import ApiError
 from lichessbot.events import (
     Account,
     ChallengeCanceled,
@@ -38,7 +37,7 @@ from lichessbot.events import (
 from lichessbot.game_task import House
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
-from lichessbot.matchmaker import Matchmaker, Situation
+from lichessbot.lobby import Lobby, LobbyCommand, View
 from lichessbot.messages import (
     AcceptChallenge,
     Advice,
@@ -51,7 +50,6 @@ from lichessbot.messages import (
     HouseCommand,
     Inbox,
     ListFetched,
-    MatchCommand,
     PlayingWanted,
     ReadAccount,
     ReadPlaying,
@@ -63,11 +61,9 @@ from lichessbot.messages import (
     StreamOpened,
     StreamRefused,
     ThreadDied,
-    TournamentCommand,
+    Venture,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
-from lichessbot.player_lists import PlayerLists
-from lichessbot.reception import Premises, Reception
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings
 from lichessbot.repertoire import Repertoire
@@ -77,7 +73,6 @@ from lichessbot.sources import Hosts, unusable
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.systemd import Milestone, ServiceManager
-from lichessbot.tournaments import Tournaments
 from lichessbot.waits import Waits
 
 
@@ -116,10 +111,7 @@ class Supervisor:
         self._house: House | None = None
         self._events: StreamReader | None = None
         self._roster = Roster(self._inbox)
-        self._lists = PlayerLists(store, self._inbox, waits, access.proxy)
-        self._reception = Reception(self._gate, store, waits, self._lists)
-        self._matchmaker = Matchmaker(self._gate, store, waits, self._lists, self._reception.keep_for_ours)
-        self._tournaments = Tournaments(self._gate, store, waits)
+        self._lobby = Lobby(self._gate, self._inbox, store, waits, access.proxy)
         self._reconciler = Reconciler(waits)
         self._self_test: SelfTest | None = None
         self._account: Account | None = None
@@ -155,9 +147,7 @@ class Supervisor:
         """Wait for one report, or for the next moment something is due, and deal with it."""
         due = (
             self._roster.wake_at,
-            self._reception.wake_at,
-            self._matchmaker.wake_at(self._situation),
-            self._tournaments.wake_at,
+            self._lobby.wake_at(self._view),
             self._reconciler.wake_at,
             self._gate.wake_at,
             self._leave_at,
@@ -169,11 +159,10 @@ class Supervisor:
             self._dispatch(self._inbox.get(timeout=timeout_s))
         self._roster.tick()
         self._gate.tick()
-        self._tournaments.tick(self._roster.__contains__)
-        self._serve()
-        self._matchmaker.tick(self._situation)
+        if self._house is not None:
+            self._lobby.tick(self._view)
         self._look_if_due()
-        busy = self._games or len(self._matchmaker) or self._tournaments.leaving or self._gate.is_talking
+        busy = len(self._roster) or not self._lobby.is_clear or self._gate.is_talking
         if self._stopping and not busy and self._exit is None:
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
@@ -185,7 +174,7 @@ class Supervisor:
         parts = [
             self._listening,
             f"{games} {'game' if games == 1 else 'games'}",
-            self._matchmaker.status(self._config),
+            self._lobby.status(self._config),
             "finishing, takes no new games" if self._stopping else "",
         ]
         self._manager.status("; ".join(filter(None, parts)))
@@ -215,7 +204,7 @@ class Supervisor:
             case PlayingWanted(reason):
                 self._doubt(reason)
             case ListFetched():
-                self._lists.heard(report)
+                self._lobby.list_fetched(report)
             case StreamLost(game_id=None, reason=reason, retry_in=retry_in):
                 self._listening = "not connected, trying again"
                 self._journal.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
@@ -223,7 +212,7 @@ class Supervisor:
                 self._refused(f"{status}: {text}")
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
-                    self._matchmaker.note_game(report.event)
+                    self._lobby.game_told(report.event)
                 self._roster.tell(report.game_id, report)
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
@@ -248,15 +237,14 @@ class Supervisor:
     # The account and the event stream
 
     def _hear_answer(self, command: HouseCommand, report: CommandDone | CommandFailed) -> None:
-        if isinstance(command, MatchCommand):
-            self._matchmaker.hear(report, self._situation)
-            return
-        if isinstance(command, TournamentCommand):
-            self._tournaments.hear(report)
-            return
         if isinstance(report, CommandFailed):
             self._hear_failure(command, report.error)
-            return
+        if isinstance(command, LobbyCommand):
+            self._lobby.hear_answer(command, report, self._view)
+        elif isinstance(report, CommandDone):
+            self._hear_reading(command, report)
+
+    def _hear_reading(self, command: HouseCommand, report: CommandDone) -> None:
         match command, report.answer:
             case ReadAccount(), Account() as account:
                 self._manager.reached(Milestone.CONNECTION_TRIED)
@@ -264,11 +252,11 @@ class Supervisor:
                 self._open_house()
             case ReadPlaying(), tuple() as games:
                 self._reconcile(games, report.sent_at)
-            case AcceptChallenge() | DeclineChallenge() as answered, _:
-                self._reception.answer_arrived(answered)
 
     def _hear_failure(self, command: HouseCommand, error: ApiError) -> None:
-        self._journal.warning("command.failed", command=command, error=error)
+        # What comes of our own ventures is told where it is decided.
+        say = self._journal.debug if isinstance(command, Venture) else self._journal.warning
+        say("command.failed", command=command, error=error)
         match command:
             case ReadAccount():
                 self._listening = "not connected, trying again"
@@ -283,9 +271,6 @@ class Supervisor:
                     self._refused(str(error))
                 self._listen()
             case AcceptChallenge() | DeclineChallenge():
-                self._reception.answer_failed(command, error)
-                if isinstance(error, RateLimited):
-                    self._matchmaker.hear_limit(error, self._config)
                 self._doubt("an answer to a challenge may have taken effect all the same")
 
     def _open_house(self) -> None:
@@ -311,11 +296,9 @@ class Supervisor:
             hosts=Hosts(self._access, self._courtesy),
             repertoire=Repertoire(self._store),
             open_api=self._open_api,
-            waiting=lambda: self._reception.waiting(self._config.challenge),
+            waiting=lambda: self._lobby.waiting(self._config),
         )
-        self._watch_lists()
-        self._matchmaker.introduce(account)
-        self._tournaments.want(self._config.tournaments)
+        self._lobby.open(account, self._config)
         self._look_at_books()
         self._journal.info("account", name=account.username, url=self._access.url)
         self._doubt("games may be left over")
@@ -360,36 +343,17 @@ class Supervisor:
     def _hear_event(self, report: StreamEvent, event: StreamLine) -> None:
         match event:
             case GameStart(game=game):
-                self._reception.game_started(game.game_id)
-                self._matchmaker.game_started(game.game_id, self._situation)
+                self._lobby.game_started(game, self._view)
                 if self._house is not None:
                     self._roster.join(game, self._house)
-                if game.tournament_id is not None:
-                    self._tournaments.game_started(game.tournament_id, game.game_id)
             case GameFinish(game=game):
-                self._tournaments.game_finished(game.game_id)
+                self._lobby.game_finished(game.game_id)
                 self._roster.tell(game.game_id, report)
-            case ChallengeReceived():
+            case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
                 if self._house is not None:
-                    self._hear_challenge(event, report.received_at, self._house)
-            case ChallengeCanceled(challenge=challenge):
-                self._reception.canceled(challenge)
-            case ChallengeDeclined(challenge=challenge):
-                self._reception.settled(challenge.id)
-                self._matchmaker.challenge_declined(challenge, self._situation)
+                    self._lobby.hear(event, report.received_at, self._view)
             case _:
                 self._journal.debug("event.ignored", type=type(event).__name__)
-
-    def _hear_challenge(self, received: ChallengeReceived, received_at: float, house: House) -> None:
-        challenger = received.challenge.challenger
-        if challenger is not None and challenger.id == house.our_id:
-            self._matchmaker.challenge_echoed(received.challenge)
-        else:
-            self._reception.consider(received, received_at, self._premises(house))
-
-    def _watch_lists(self) -> None:
-        challenge, matchmaking = self._config.challenge, self._config.matchmaking
-        self._lists.watch((*challenge.online_block_list, *matchmaking.online_block_list))
 
     # What the streams may have lost
 
@@ -399,7 +363,7 @@ class Supervisor:
             self._reconciler.want(time.monotonic())
 
     def _look_if_due(self) -> None:
-        if self._reception.has_doubt():
+        if self._lobby.has_doubt():
             self._doubt("an accepted challenge became no game")
         if self._reconciler.begin(time.monotonic()):
             self._gate.send(ReadPlaying())
@@ -407,7 +371,7 @@ class Supervisor:
     def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """Compare what we play with what is in progress."""
         self._reconciler.done(time.monotonic(), answered=True)
-        self._reception.compare(games, asked_at)
+        self._lobby.compare(games, asked_at)
         if self._house is not None:
             self._roster.compare(games, asked_at, self._house)
         self._listen()
@@ -415,34 +379,12 @@ class Supervisor:
     @property
     def _games(self) -> int:
         """Games being played or about to start."""
-        return len(self._roster) + len(self._reception)
-
-    def _premises(self, house: House) -> Premises:
-        return Premises(
-            self._config.challenge,
-            house.our_id,
-            self._roster.games,
-            self._stopping,
-            ours=(*self._matchmaker.guests, *self._tournaments.guests),
-            to_bots=self._matchmaker.objection_to_bots(self._config, self._reception.humans_until),
-        )
-
-    def _serve(self) -> None:
-        """A game may have ended: then somebody who waits can begin. Who waits goes before whom we challenge."""
-        if self._house is not None and self._reception.has_waiting:
-            self._matchmaker.give_way()
-            self._reception.serve(self._premises(self._house))
+        return len(self._roster) + len(self._lobby)
 
     @property
-    def _situation(self) -> Situation:
-        """As it is for a challenge of ours."""
-        if self._house is None:
-            return Situation(self._config)
-        premises = self._premises(self._house)
-        free = self._reception.occupancy(premises).free_slots(self._config.challenge, for_bot=True)
-        games = self._reception.occupancy(replace(premises, ours=())).clocked_games
-        humans_until = math.inf if self._reception.has_waiting else self._reception.humans_until
-        return Situation(self._config, games, 0 if self._stopping else free, humans_until)
+    def _view(self) -> View:
+        our_id = "" if self._house is None else self._house.our_id
+        return View(self._config, our_id, self._roster.games, self._stopping)
 
     # The end
 
@@ -452,8 +394,7 @@ class Supervisor:
             self._leave(signal_name)
             return
         self._stopping = True
-        self._matchmaker.give_way()
-        self._tournaments.stop()
+        self._lobby.stop()
         self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
         self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
@@ -470,15 +411,14 @@ class Supervisor:
         self._config = self._fitted(self._settings.reload_aloud(self._journal))
         if self._house is not None:
             self._house = replace(self._house, config=self._config)
-            self._watch_lists()
-            self._tournaments.want(self._config.tournaments, anew=True)
+            self._lobby.reload(self._config)
             self._look_at_books()
         self._manager.reloaded()
 
     def _close(self) -> None:
         if self._events is not None:
             self._events.stop()
-        self._lists.close()
+        self._lobby.close()
         self._roster.close()
         if self._self_test is not None:
             self._self_test.close()

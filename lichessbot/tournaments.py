@@ -15,11 +15,11 @@ from pydantic import SecretStr
 
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
-from lichessbot.events import ArenaInfo
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
 from lichessbot.messages import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.occupancy import Guest
+from lichessbot.replies import ArenaInfo
 from lichessbot.store import Store, Table
 from lichessbot.waits import Waits
 

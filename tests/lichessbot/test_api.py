@@ -13,7 +13,8 @@ from pydantic import SecretStr
 
 from lichessbot.api import Access, Api
 from lichessbot.errors import RateLimited, Refused, Unreachable
-from lichessbot.vocabulary import ChatRoom, DeclineReason
+from lichessbot.terms import Days, Terms
+from lichessbot.vocabulary import ChatRoom, Colour, DeclineReason, ExactClock, Variant
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -253,3 +254,129 @@ def test_no_error_shows_the_token(lichess: ScriptedLichess, api: Api) -> None:
             api.account()
         assert TOKEN not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
     assert TOKEN not in repr(api.__dict__["_access"])
+
+
+# Challenges of our own, players, tournaments
+
+CHALLENGE: dict[str, Any] = {
+    "id": "abcd1234",
+    "status": "created",
+    "destUser": {"id": "rival", "title": "BOT"},
+    "variant": {"key": "chess960"},
+    "speed": "blitz",
+    "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("terms", "sent"),
+    [
+        (
+            Terms(Variant.CHESS960, ExactClock(180, 2), True, Colour.BLACK),
+            {"rated": True, "clock.limit": 180, "clock.increment": 2, "color": "black", "variant": "chess960"},
+        ),
+        (Terms(Variant.STANDARD, Days(3), False), {"rated": False, "days": 3, "variant": "standard"}),
+    ],
+)
+def test_a_challenge_says_its_terms_and_no_more(
+    lichess: ScriptedLichess, api: Api, terms: Terms, sent: dict[str, Any]
+) -> None:
+    lichess.answer("/api/challenge/rival", Reply(body=CHALLENGE))
+    assert api.create_challenge("rival", terms).id == "abcd1234"
+    body = json.loads(lichess.requests[0].body)
+    assert {key: value for key, value in body.items() if value is not None} == sent
+
+
+def test_our_challenges_are_shown_listed_and_withdrawn(lichess: ScriptedLichess, api: Api) -> None:
+    declined = {**CHALLENGE, "status": "declined", "declineReasonKey": "toofast"}
+    lichess.answer("/api/challenge/abcd1234/show", Reply(body=declined))
+    lichess.answer("/api/challenge", Reply(body={"in": [], "out": [CHALLENGE]}), Reply(body={"in": []}))
+    lichess.answer("/api/challenge/abcd1234/cancel", Reply())
+    assert api.challenge("abcd1234").decline_reason_key == "toofast"
+    assert [it.id for it in api.outgoing_challenges()] == ["abcd1234"]
+    with pytest.raises(Unreachable):
+        api.outgoing_challenges()
+    api.cancel_challenge("abcd1234")
+
+
+def test_whoever_caps_whom_is_told_apart(lichess: ScriptedLichess, api: Api) -> None:
+    quota = {"key": "bot.vsBot.day", "seconds": 4000}
+    lichess.answer(
+        "/api/challenge/rival",
+        Reply(429, {"error": "You played 100 games", "ratelimit": quota}),
+        Reply(400, {"error": "rival played 100 games", "ratelimit": quota}),
+    )
+    terms = Terms(Variant.STANDARD, ExactClock(60, 0), False)
+    with pytest.raises(RateLimited) as ours:
+        api.create_challenge("rival", terms)
+    assert (ours.value.quota, ours.value.pause) == ("bot.vsBot.day", timedelta(seconds=4000))
+    with pytest.raises(Refused) as theirs:
+        api.create_challenge("rival", terms)
+    assert theirs.value.pause == timedelta(seconds=4000)
+
+
+def bot_line(name: str, **fields: Any) -> bytes:
+    return json.dumps({"id": name, "username": name, "title": "BOT", **fields}).encode()
+
+
+def test_online_bots_are_read_as_far_as_they_can_be(lichess: ScriptedLichess, api: Api) -> None:
+    rated = bot_line("rated", perfs={"blitz": {"rating": 1700}, "storm": {"runs": 3}})
+    lines = [rated + b"\n", b"not json\n", bot_line("../strange") + b"\n", bot_line("last")]
+    lichess.answer("/api/bot/online", Reply(lines=lines))
+    bots = api.online_bots()
+    assert [(bot.id, bot.rating("blitz"), bot.rating("storm")) for bot in bots] == [
+        ("rated", 1700, None),
+        ("last", None, None),
+    ]
+    assert lichess.paths() == ["/api/bot/online?nb=512"]
+
+
+def test_a_list_of_bots_that_trickles_in_is_cut(lichess: ScriptedLichess, access: Access) -> None:
+    waits = replace(Waits(), house_answer=timedelta(seconds=0.5))
+    api = Api(replace(access, waits=waits), READ_TIMEOUT)
+    trickle: list[bytes | float] = [item for number in range(50) for item in (bot_line(f"bot{number}") + b"\n", 0.1)]
+    lichess.answer("/api/bot/online", Reply(lines=trickle))
+    assert 0 < len(api.online_bots()) < 20
+
+
+def test_the_status_of_users_is_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/users/status", Reply(body=[{"id": "a", "name": "A", "online": True, "playing": True}]))
+    (status,) = api.user_statuses(["a", "b"])
+    assert (status.id, status.online, status.playing) == ("a", True, True)
+    assert lichess.paths()[0].startswith("/api/users/status?ids=a%2Cb")
+
+
+def test_the_password_of_a_tournament_travels_in_the_body(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/tournament/hL7vMrFQ/join", Reply())
+    lichess.answer("/api/tournament/hL7vMrFQ/withdraw", Reply())
+    api.join_tournament("hL7vMrFQ", "coders", "sesame & more", pair=True)
+    api.join_tournament("hL7vMrFQ", None, None, pair=False)
+    api.leave_tournament("hL7vMrFQ")
+    assert [request.body for request in lichess.requests] == [
+        b"team=coders&password=sesame+%26+more&pairMeAsap=true",
+        b"",
+        b"",
+    ]
+    assert not [path for path in lichess.paths() if "sesame" in path]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"secondsToStart": 90}, (False, 90, None)),
+        ({"secondsToFinish": 60}, (False, None, 60)),
+        ({"isFinished": True}, (True, None, None)),
+    ],
+)
+def test_a_tournament_is_to_come_runs_or_is_over(
+    lichess: ScriptedLichess, api: Api, body: dict[str, Any], expected: tuple[object, ...]
+) -> None:
+    lichess.answer("/api/tournament/hL7vMrFQ", Reply(body={"id": "hL7vMrFQ", "fullName": "Noon", **body}))
+    info = api.tournament("hL7vMrFQ")
+    assert (info.is_finished, info.seconds_to_start, info.seconds_to_finish) == expected
+
+
+def test_an_ended_game_is_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/game/export/abcd1234", Reply(body={"id": "abcd1234", "status": "mate", "winner": "white"}))
+    record = api.game_record("abcd1234")
+    assert (record.status.is_over, record.winner) == (True, Colour.WHITE)

@@ -28,3 +28,19 @@ ALL: dict[str, Any] = {
 )
 def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
     assert sentence in list(intentions(Config.model_validate(settings)))
+
+
+def test_what_it_does_to_get_games_is_told() -> None:
+    settings = {
+        "matchmaking": {
+            "allow_matchmaking": True,
+            "bot_games_per_day": 40,
+            "overrides": {"slow": {}, "off": {"weight": 0}},
+        },
+        "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
+    }
+    told = list(intentions(Config.model_validate(settings)))
+    assert "would challenge bots after 30 min, when idle; kinds of games: default, slow" in told
+    assert "would play at most 40 games against bots in 24 hours" in told
+    assert "would take part in the tournaments hL7vMrFQ" in told
+    assert not [line for line in intentions(Config()) if "challenge bots" in line or "tournament" in line]

@@ -18,20 +18,24 @@ from lichessbot.messages import (
     Abort,
     AcceptChallenge,
     AnswerTakeback,
+    CancelChallenge,
     ClaimDraw,
     ClaimVictory,
     Command,
     CommandDone,
     CommandFailed,
+    CreateChallenge,
     DeclineChallenge,
     Inbox,
     ReadAccount,
+    ReadBots,
     ReadPlaying,
     Resign,
     Say,
     SendMove,
 )
-from lichessbot.vocabulary import ChatRoom, DeclineReason
+from lichessbot.terms import Terms
+from lichessbot.vocabulary import ChatRoom, DeclineReason, ExactClock, Variant
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
@@ -406,3 +410,37 @@ def test_an_acceptance_is_not_sent_when_the_challenger_has_given_up(
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
     assert lichess.requests == []
+
+
+# Ventures of our own
+
+CREATE = CreateChallenge("rival", Terms(Variant.STANDARD, ExactClock(60, 0), False))
+
+
+def test_a_challenge_without_an_answer_is_not_made_twice(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer("/api/challenge/rival", Reply(502))
+    gate.send(CREATE)
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert isinstance(failed.error, Unreachable)
+    assert lichess.paths() == ["/api/challenge/rival"]
+
+
+def test_a_withdrawal_without_an_answer_is_repeated(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    lichess.answer("/api/challenge/abcd1234/cancel", Reply(502), Reply())
+    gate.send(CancelChallenge("abcd1234"))
+    assert answer(inbox) == CommandDone(CancelChallenge("abcd1234"))
+
+
+def test_a_withdrawal_goes_before_what_nobody_waits_for(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+    paths = ["/api/challenge/abcd1234/decline", "/api/challenge/wxyz9876/cancel", "/api/bot/online"]
+    for path in paths:
+        lichess.answer(path, Reply(lines=[]) if "online" in path else Reply())
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}, delay_s=0.3))
+    gate.send(ReadPlaying())
+    for command in (ReadBots(), DeclineChallenge("abcd1234", DeclineReason.LATER), CancelChallenge("wxyz9876")):
+        gate.send(command)
+    for _ in range(4):
+        answer(inbox)
+    asked = [path.partition("?")[0] for path in lichess.paths()]
+    assert [path for path in asked if path in paths] == [paths[1], paths[0], paths[2]]

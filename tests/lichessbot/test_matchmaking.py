@@ -11,9 +11,10 @@ import pytest
 from lichessbot.config import Config
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.diary import BotGame, Diary
-from lichessbot.events import Account, BotUser
+from lichessbot.events import Account
 from lichessbot.matchmaking import SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.opponents import Opponents
+from lichessbot.replies import BotUser
 from lichessbot.state_file import StateFile
 from lichessbot.store import Store
 from lichessbot.terms import Days, Terms

@@ -13,6 +13,7 @@ from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.vocabulary import Variant
 
 from .client import Client, start_game
+from .conftest import joining
 
 CHALLENGE_KEYS = {
     "id", "url", "status", "challenger", "destUser", "variant", "rated", "speed", "timeControl",
@@ -436,3 +437,40 @@ def test_too_many_games_at_once_create_no_challenge(
         start_game(join(f"Guest{number}"), ada)
     status, body = create(join("Last"), ada, **{"clock.limit": 60, "clock.increment": 0})
     assert (status, body) == (400, {"error": "Challenge not created"})
+
+
+# Quotas (contract 2).
+
+
+def test_games_between_bots_are_counted_for_both_and_refused_with_the_seconds(
+    own_lichess: RehearsalServer, timing: Timing
+) -> None:
+    join = joining(own_lichess)
+    ada, bob, eve, hal = join("Ada", "BOT"), join("Bob", "BOT"), join("Eve", "BOT"), join("Hal")
+    own_lichess.site.quotas.bot_games_per_day = 1
+    late = ada.challenge(eve)
+    start_game(ada, bob)
+    used_up = ada.post(f"/api/challenge/{eve.name}", data={"clock.limit": 60, "clock.increment": 0})
+    assert used_up.status_code == 429
+    assert used_up.json()["error"].startswith("You played 1 games against other bots today")
+    limit = used_up.json()["ratelimit"]
+    assert limit["key"] == "bot.vsBot.day"
+    assert 0 < limit["seconds"] <= timing.day_s
+    capped = eve.post(f"/api/challenge/{ada.name}", data={"clock.limit": 60, "clock.increment": 0})
+    assert capped.status_code == 400
+    assert capped.json()["error"].startswith(f"{ada.name} played 1 games against other bots today")
+    assert capped.json()["ratelimit"]["key"] == "bot.vsBot.day"
+    assert eve.post(f"/api/challenge/{late['id']}/accept").status_code == 400
+    start_game(hal, ada)
+
+
+def test_the_credits_of_a_minute_are_spent_five_by_five_on_humans(own_lichess: RehearsalServer) -> None:
+    join = joining(own_lichess)
+    ada, hal, bob = join("Ada", "BOT"), join("Hal"), join("Bob", "BOT")
+    for _ in range(4):
+        ada.challenge(hal)
+    for _ in range(5):
+        ada.challenge(bob)
+    refused = ada.post(f"/api/challenge/{bob.name}", data={"clock.limit": 60, "clock.increment": 0})
+    assert (refused.status_code, refused.json()) == (429, {"error": "Too many requests. Try again later."})
+    bob.challenge(ada)

@@ -6,10 +6,11 @@ import chess
 import pytest
 
 from lichessbot.rehearsal.accounts import Account
-from lichessbot.rehearsal.house import House
+from lichessbot.rehearsal.house import House, Manners
 from lichessbot.rehearsal.opponents import OpponentKind, opponent
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import wall_ms
+from lichessbot.rehearsal.vocabulary import DeclineReason
 
 from .client import Client
 
@@ -84,3 +85,27 @@ def test_built_in_ai_moves(ada: Client, house: Client) -> None:
 def test_house_is_online_without_a_stream(ada: Client, house: Client) -> None:
     assert house.get("/api/users/status", params={"ids": house.id}).json()[0]["online"] is True
     assert house.id in house.get("/api/bot/online").text
+
+
+def test_a_player_of_the_house_may_decline_or_leave_a_challenge_alone(
+    lichess: RehearsalServer, ada: Client
+) -> None:
+    def open_house() -> House:
+        site = lichess.site
+        house = House(site)
+        for name, manners in (
+            ("Grumpy", Manners(declines=DeclineReason.TOO_SLOW)),
+            ("Sleepy", Manners(ignores=True)),
+        ):
+            account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
+            house.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), manners)
+        return house
+
+    house = lichess.call(open_house)
+    events = ada.events()
+    ada.challenge(Client(ada.url, None, "Grumpy"))
+    assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "tooslow"
+    challenge_id = ada.challenge(Client(ada.url, None, "Sleepy"))["id"]
+    assert [event["type"] for event in events.waiting(0.3)] == ["challenge"]
+    assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
+    lichess.call(house.close)

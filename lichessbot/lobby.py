@@ -1,0 +1,196 @@
+"""The lobby: how games come about, by whoever challenges us, by challenges of our own, by tournaments.
+
+For the main thread. Knows who has a claim to a slot, and in which order: who waits comes before whom we would
+challenge, humans before bots. Each of the three ways is a room of its own.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lichessbot.config import Config
+from lichessbot.errors import RateLimited
+from lichessbot.events import (
+    Account,
+    ChallengeCanceled,
+    ChallengeDeclined,
+    ChallengeReceived,
+    GameFull,
+    GameInfo,
+    StreamLine,
+)
+from lichessbot.gate import Gate
+from lichessbot.matchmaker import Matchmaker, Situation
+from lichessbot.messages import (
+    AcceptChallenge,
+    CommandDone,
+    CommandFailed,
+    DeclineChallenge,
+    Inbox,
+    ListFetched,
+    MatchCommand,
+    TournamentCommand,
+    Venture,
+)
+from lichessbot.player_lists import PlayerLists
+from lichessbot.reception import Premises, Reception
+from lichessbot.store import Store
+from lichessbot.tournaments import Tournaments
+from lichessbot.waits import Waits
+
+LobbyCommand = AcceptChallenge | DeclineChallenge | Venture
+
+
+@dataclass(frozen=True)
+class View:
+    """The house as it is at this moment."""
+
+    config: Config
+    our_id: str
+    games: Sequence[GameInfo]
+    stopping: bool
+
+
+class Lobby:
+    """Everything that may become a game."""
+
+    def __init__(self, gate: Gate, inbox: Inbox, store: Store, waits: Waits, proxy: str | None) -> None:
+        self._lists = PlayerLists(store, inbox, waits, proxy)
+        self._reception = Reception(gate, store, waits, self._lists)
+        self._matchmaker = Matchmaker(gate, store, waits, self._lists, self._reception.keep_for_ours)
+        self._tournaments = Tournaments(gate, store, waits)
+
+    def __len__(self) -> int:
+        """How many games are about to start."""
+        return len(self._reception)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing more can come of what was begun here."""
+        return not (len(self._reception) or len(self._matchmaker) or self._tournaments.leaving)
+
+    def wake_at(self, view: View) -> float | None:
+        """When `tick` has something to do."""
+        moments = (
+            self._reception.wake_at,
+            self._matchmaker.wake_at(self._situation(view)),
+            self._tournaments.wake_at,
+        )
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def status(self, config: Config) -> str:
+        """In words; nothing if there is nothing to say."""
+        return self._matchmaker.status(config)
+
+    def waiting(self, config: Config) -> Sequence[str]:
+        """The names of those who wait for a slot, who goes first first."""
+        return self._reception.waiting(config.challenge)
+
+    # From the first moment to the last
+
+    def open(self, account: Account, config: Config) -> None:
+        """We know who we are."""
+        self._watch_lists(config)
+        self._matchmaker.introduce(account)
+        self._tournaments.want(config.tournaments)
+
+    def reload(self, config: Config) -> None:
+        self._watch_lists(config)
+        self._tournaments.want(config.tournaments, anew=True)
+
+    def stop(self) -> None:
+        """No new games: whatever we asked for is taken back."""
+        self._matchmaker.give_way()
+        self._tournaments.stop()
+
+    def close(self) -> None:
+        self._lists.close()
+
+    def _watch_lists(self, config: Config) -> None:
+        self._lists.watch((*config.challenge.online_block_list, *config.matchmaking.online_block_list))
+
+    # What happens
+
+    def tick(self, view: View) -> None:
+        """A game may have ended: then somebody who waits can begin."""
+        playing = {info.game_id for info in view.games}
+        self._tournaments.tick(playing.__contains__)
+        if self._reception.has_waiting:
+            self._matchmaker.give_way()
+            self._reception.serve(self._premises(view))
+        self._matchmaker.tick(self._situation(view))
+
+    def hear(self, event: StreamLine, received_at: float, view: View) -> None:
+        """A challenge was made, taken back or declined."""
+        match event:
+            case ChallengeReceived(challenge=challenge):
+                if challenge.challenger is not None and challenge.challenger.id == view.our_id:
+                    self._matchmaker.challenge_echoed(challenge)
+                else:
+                    self._reception.consider(event, received_at, self._premises(view))
+            case ChallengeCanceled(challenge=challenge):
+                self._reception.canceled(challenge)
+            case ChallengeDeclined(challenge=challenge):
+                self._reception.settled(challenge.id)
+                self._matchmaker.challenge_declined(challenge, self._situation(view))
+
+    def game_started(self, game: GameInfo, view: View) -> None:
+        self._reception.game_started(game.game_id)
+        self._matchmaker.game_started(game.game_id, self._situation(view))
+        if game.tournament_id is not None:
+            self._tournaments.game_started(game.tournament_id, game.game_id)
+
+    def game_told(self, full: GameFull) -> None:
+        """The stream of a game says who plays."""
+        self._matchmaker.note_game(full)
+
+    def game_finished(self, game_id: str) -> None:
+        self._tournaments.game_finished(game_id)
+
+    def list_fetched(self, fetched: ListFetched) -> None:
+        self._lists.heard(fetched)
+
+    def hear_answer(self, command: LobbyCommand, report: CommandDone | CommandFailed, view: View) -> None:
+        """To a command that was sent from here."""
+        if isinstance(command, MatchCommand):
+            self._matchmaker.hear(report, self._situation(view))
+        elif isinstance(command, TournamentCommand):
+            self._tournaments.hear(report)
+        elif isinstance(report, CommandDone):
+            self._reception.answer_arrived(command)
+        else:
+            self._reception.answer_failed(command, report.error)
+            if isinstance(report.error, RateLimited):
+                self._matchmaker.hear_limit(report.error, view.config)
+
+    # A look at the games in progress
+
+    def has_doubt(self) -> bool:
+        """Whether a challenge should have become a game by now."""
+        return self._reception.has_doubt()
+
+    def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
+        """What a look at the games in progress, begun at `asked_at`, saw."""
+        self._reception.compare(games, asked_at)
+
+    # The slots
+
+    def _premises(self, view: View) -> Premises:
+        """As they are for whoever challenges us."""
+        return Premises(
+            view.config.challenge,
+            view.our_id,
+            view.games,
+            view.stopping,
+            ours=(*self._matchmaker.guests, *self._tournaments.guests),
+            to_bots=self._matchmaker.objection_to_bots(view.config, self._reception.humans_until),
+        )
+
+    def _situation(self, view: View) -> Situation:
+        """As it is for a challenge of ours."""
+        playing = Premises(view.config.challenge, view.our_id, view.games)
+        ours = (*self._matchmaker.guests, *self._tournaments.guests)
+        games = self._reception.occupancy(playing)
+        free = games.joined_by(ours).free_slots(view.config.challenge, for_bot=True)
+        humans_until = math.inf if self._reception.has_waiting else self._reception.humans_until
+        return Situation(view.config, games.clocked_games, 0 if view.stopping else free, humans_until)
