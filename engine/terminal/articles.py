@@ -11,7 +11,7 @@ from time import perf_counter, sleep
 from rich.console import Console
 
 from engine.board import Board
-from engine.facade import Engine, Limits, perft, polyglot_key
+from engine.facade import OWN_BOOK, Book, Engine, Limits, perft
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, Style
@@ -169,7 +169,9 @@ def _chess_engine(console: Console, look: Look) -> None:
     for remark in ("an empty table", "a real table, filled by the search before"):
         report = engine.go(Limits(depth=9)).report
         made.add_row(f"{report.nodes if report else 0:,} nodes", f"depth 9 with {remark}")
-    made.add_row(f"{polyglot_key(Board()):016x}", "openings: the key under which a book files the starting position")
+    book = Book(OWN_BOOK)
+    first = ", ".join(Board().san(found.move) for found in book.moves(Board())[:4])
+    made.add_row(f"{len(book):,} moves", f"an opening dictionary, grown from its own games; it begins with {first}")
     made.add_row("lichessbot-engine play", "a face")
     console.print(made)
 
