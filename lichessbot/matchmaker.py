@@ -85,6 +85,8 @@ class Matchmaker:
         self._last_kind = ""
         self._failures = 0
         self._idle_since = time.monotonic()
+        self._begun_at = -math.inf
+        """When the latest attempt began."""
         self._not_before = -math.inf
 
     def __len__(self) -> int:
@@ -121,12 +123,12 @@ class Matchmaker:
         if situation.games:
             if not config.allow_during_games:
                 return math.inf
-            idle_at = -math.inf
+            quiet_at = self._begun_at + self._waits.challenge_spacing_ceiling.total_seconds()
         else:
-            idle_at = self._idle_since + config.challenge_timeout * self._waits.challenge_minute.total_seconds()
+            quiet_at = self._idle_since + config.challenge_timeout * self._waits.challenge_minute.total_seconds()
         wall = time.time()
         quota_at = now + self._quota.challenge_at(config, wall) - wall
-        return max(idle_at, self._not_before, situation.humans_until, quota_at)
+        return max(quiet_at, self._not_before, situation.humans_until, quota_at)
 
     # An attempt, step by step
 
@@ -136,6 +138,7 @@ class Matchmaker:
 
     def _begin(self, now: float) -> None:
         self._asking = True
+        self._begun_at = now
         self._gate.send(ReadBots() if now < self._ratings_until else ReadRatings())
 
     def hear(self, report: CommandDone | CommandFailed, situation: Situation) -> None:

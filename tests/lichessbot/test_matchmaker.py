@@ -61,8 +61,8 @@ TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
 class Desk:
     """What the supervisor does for a matchmaker, and nothing else."""
 
-    def __init__(self, server: RehearsalServer, folder: Path) -> None:
-        self.server, self.site, self.folder = server, server.site, folder
+    def __init__(self, server: RehearsalServer, folder: Path, waits: Waits = WAITS) -> None:
+        self.server, self.site, self.folder, self.waits = server, server.site, folder, waits
         self.made: list[Challenge] = []
         self.settled: list[Challenge] = []
         self.us = self.site.accounts.add(Account(US, 0, title="BOT"))
@@ -105,7 +105,7 @@ class Desk:
         self.gate = Gate(lambda read_timeout: Api(self._access, read_timeout), self.inbox, WAITS, courtesy)
         self.store = Store(StateFile(self.folder))
         lists = PlayerLists(self.store, self.inbox, WAITS, None)
-        self.matchmaker = Matchmaker(self.gate, self.store, WAITS, lists, self._keep_slot)
+        self.matchmaker = Matchmaker(self.gate, self.store, self.waits, lists, self._keep_slot)
         api = Api(self._access, WAITS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
@@ -385,3 +385,17 @@ def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: De
     desk.slots, desk.games = 2, 1
     desk.seek(allow_during_games=True)
     desk.until(lambda: desk.games == 2)
+
+
+def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: Desk) -> None:
+    desk.close()
+    desk.waits = replace(WAITS, challenge_spacing_ceiling=timedelta(seconds=1.0))
+    desk.open()
+    desk.rival("One")
+    desk.rival("Two")
+    desk.slots, desk.games = 4, 1
+    desk.seek(allow_during_games=True)
+    desk.until(lambda: desk.games == 2)
+    first_at = time.monotonic()
+    desk.until(lambda: desk.games == 3)
+    assert time.monotonic() - first_at >= 0.7
