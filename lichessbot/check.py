@@ -15,7 +15,7 @@ from lichessbot.config import Config, LoadedConfig
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
 from lichessbot.messages import BestMove, Inbox, Report
-from lichessbot.self_test import SelfTest, fault
+from lichessbot.self_test import SelfTest
 from lichessbot.sources import Hosts, trials
 from lichessbot.state_file import newer_than_ours
 from lichessbot.vocabulary import Scope
@@ -41,7 +41,7 @@ class Check:
         self._say("ok", "the configuration is valid")
         self._check_state()
         self._check_account(self._loaded.config.url)
-        self._check_engine()
+        self._check_engines()
         self._check_sources()
         for line in intentions(self._loaded.config):
             self._say("plan", line)
@@ -79,14 +79,16 @@ class Check:
         finally:
             api.close()
 
-    def _check_engine(self) -> None:
+    def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()
         patience = self._waits.engine_handshake + self._waits.engine_overrun + _THINKS_FOR
         limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
-        started_at = time.monotonic()
-        test = SelfTest(self._loaded.config.engine, inbox, self._waits, limits)
+        test = SelfTest(self._loaded.config, inbox, self._waits, limits)
         try:
-            self._judge_engine(inbox.get(timeout=patience.total_seconds()), time.monotonic() - started_at)
+            while not test.over:
+                started_at = time.monotonic()
+                report = inbox.get(timeout=patience.total_seconds())
+                self._judge_engine(test, report, time.monotonic() - started_at)
         except Empty:
             self._fail("the engine does not answer")
         finally:
@@ -102,14 +104,15 @@ class Check:
             else:
                 self._fail(trial.text)
 
-    def _judge_engine(self, report: Report, seconds: float) -> None:
-        reason = fault(report)
-        if reason is not None:
-            self._fail(reason)
-        elif isinstance(report, BestMove):
+    def _judge_engine(self, test: SelfTest, report: Report, seconds: float) -> None:
+        name = test.engine_name or f"the engine ({describe_build()})"
+        faults = test.judge(report)
+        for fault in faults:
+            self._fail(fault)
+        if not faults and isinstance(report, BestMove):
             self._say(
                 "ok",
-                f"the engine ({describe_build()}) plays {report.move} after {seconds:.1f} s: "
+                f"{name} plays {report.move} after {seconds:.1f} s: "
                 f"depth {report.summary.depth}, {report.summary.nodes} nodes",
             )
 
@@ -149,6 +152,8 @@ def intentions(config: Config) -> Iterator[str]:
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
+    if config.profiles:
+        yield f"would change that for some games by {len(config.profiles)} profiles"
     yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
     yield _manners(config)
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"

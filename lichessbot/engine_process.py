@@ -1,6 +1,7 @@
 """The engine as a child process over UCI: searches in, best moves on the queue out.
 
-Knows the protocol, the process and its end; not whose clock runs or which move is good. The child
+Knows the protocol, the process and its end; not whose clock runs or which move is good. Any UCI
+engine will do; ours is what runs if no other is named. The child
 has a process group of its own (a Ctrl-C in the terminal does not reach it), a lower priority than
 the daemon and no token in its environment. It cannot outlive us: it quits when its input
 closes, and where the system can, it is killed with the thread that started it, even if it hangs.
@@ -15,13 +16,15 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import IO
 
 from engine.facade import Board, Engine, Limits
-from lichessbot.config import EngineConfig
+from lichessbot.config import EngineKeys
 from lichessbot.credentials import TOKEN_VARIABLE
+from lichessbot.engine_options import CHESS960, MULTI_PV, OVERHEAD, Options
 from lichessbot.errors import EngineError
 from lichessbot.journal import Journal
 from lichessbot.messages import BestMove, EngineDied, Inbox, Search, SearchSummary
@@ -37,9 +40,6 @@ _COST_OF_A_LINE = 200
 _MOST_ERRORS_PER_S = 100 * _COST_OF_A_LINE
 _FALLBACK_HASH_MB = 1
 _LONGEST_NAME = 60
-# What a child takes beside its table, measured; and what is left to the rest of the machine.
-_WITHOUT_HASH_MB = 40
-_SHARE_FOR_ENGINES = 3 / 4
 
 
 class EngineProcess:
@@ -52,12 +52,16 @@ class EngineProcess:
     def __init__(
         self,
         game_id: str,
-        config: EngineConfig,
+        config: EngineKeys,
         inbox: Inbox,
         waits: Waits,
-        command: Sequence[str] = OUR_ENGINE,
     ) -> None:
         """Starts the child. Raises EngineError if the system cannot run it."""
+        self.config = config
+        self.name = ""
+        """What the engine calls itself, once it has said so."""
+        self.complaints: tuple[str, ...] = ()
+        """What of `config` it does not take; known before its first answer."""
         self._game_id = game_id
         self._inbox = inbox
         self._journal = Journal(game_id)
@@ -68,31 +72,32 @@ class EngineProcess:
         self._closing = False
         self._death: str | None = None
         self._summary = SearchSummary()
-        self._name = ""
         self._lines: dict[int, SearchSummary] = {}
+        self._options = Options()
+        self._introduced = False
         self._chess960 = False
         self._lines_wanted = 1
         self._overhead_ms = config.move_overhead_ms
         self._overhead_is_new = False
         self._asked_at = 0.0
-        self._process = _start(command)
+        self._process = _start(config)
         self._handshake = threading.Timer(waits.engine_handshake.total_seconds(), self._kill_silent)
         self._handshake.daemon = True
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._handshake.start()
         threading.Thread(target=self._read_output, name=f"engine-{game_id}", daemon=True).start()
         threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
-        self._write("uci", *_options(config), "isready")
-
-    @property
-    def name(self) -> str:
-        """What the engine calls itself; nothing before it has said so."""
-        return self._name
+        self._write("uci")
 
     @property
     def alive(self) -> bool:
         """False from the moment the engine is known to be dead."""
         return self._death is None
+
+    @property
+    def plays_chess960(self) -> bool:
+        """Whether it castles as Chess960 and custom positions need it; known before its first answer."""
+        return self._options.get(CHESS960) is not None
 
     def search(self, search: Search, overhead_ms: int | None = None) -> None:
         """Answer `search`, as soon as a search under way has stopped; that one is dropped.
@@ -107,6 +112,16 @@ class EngineProcess:
                 self._write("stop")
             else:
                 self._begin_next()
+
+    def ponder_hit(self, search_id: int) -> None:
+        """The move that search `search_id` ponders on was played: from now on its limits count."""
+        with self._lock:
+            if self._next is not None and self._next.search_id == search_id:
+                self._next = _hit(self._next)
+            elif self._running is not None and self._running.search_id == search_id:
+                self._running = _hit(self._running)
+                self._asked_at = time.monotonic()
+                self._write("ponderhit")
 
     def stop(self) -> None:
         """Answer now with the best move found so far."""
@@ -128,16 +143,33 @@ class EngineProcess:
         self._lines = {}
         if self._running.lines != self._lines_wanted:
             self._lines_wanted = self._running.lines
-            self._write(f"setoption name MultiPV value {self._lines_wanted}")
+            self._write(*self._options.set_to(MULTI_PV, self._lines_wanted))
         if self._running.chess960 != self._chess960:
             self._chess960 = self._running.chess960
-            self._write(f"setoption name UCI_Chess960 value {str(self._chess960).lower()}")
+            self._write(*self._options.set_to(CHESS960, self._chess960))
         if self._overhead_is_new:
             self._overhead_is_new = False
-            self._write(f"setoption name Move Overhead value {self._overhead_ms}")
+            self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
         moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
-        self._write(f"position fen {self._running.initial_fen}{moves}", _go(self._running))
+        self._write(f"position fen {self._running.initial_fen}{moves}", self._go(self._running))
         self._asked_at = time.monotonic()
+
+    def _go(self, search: Search) -> str:
+        """The command; an engine that keeps back no overhead by itself is shown that much less on its clock."""
+        if self._options.get(OVERHEAD) is not None:
+            return _go(search)
+        ours = "white_time_ms" if search.white_to_move else "black_time_ms"
+        time_ms = getattr(search.limits, ours)
+        kept_back = {} if time_ms is None else {ours: max(1, time_ms - self._overhead_ms)}
+        return _go(replace(search, limits=replace(search.limits, **kept_back)))
+
+    def _introduce(self) -> None:
+        """The engine has said what it offers: it is told what of that is wanted."""
+        self._introduced = True
+        self.complaints = tuple(self._options.complaints(self.config))
+        for complaint in self.complaints:
+            self._journal.warning("engine.option", complaint=complaint)
+        self._write(*self._options.settings(self.config), "isready")
 
     def _read_output(self) -> None:
         """The reader thread: every line of the engine, until it ends."""
@@ -157,16 +189,20 @@ class EngineProcess:
     def _take(self, words: list[str]) -> None:
         with self._lock:
             match words:
-                case ["readyok", *_] if not self._ready:
+                case ["id", "name", *name] if not self._introduced:
+                    self.name = " ".join(name)[:_LONGEST_NAME]
+                case ["option", *option] if not self._introduced:
+                    self._options.note(option)
+                case ["uciok", *_] if not self._introduced:
+                    self._introduce()
+                case ["readyok", *_] if self._introduced and not self._ready:
                     self._ready = True
                     self._handshake.cancel()
                     self._begin_next()
-                case ["id", "name", *name]:
-                    self._name = " ".join(name)[:_LONGEST_NAME]
                 case ["info", *details] if "pv" in details:
                     self._note(details)
-                case ["bestmove", move, *_] if self._running is not None:
-                    self._answer(self._running, move)
+                case ["bestmove", move, *rest] if self._running is not None:
+                    self._answer(self._running, move, rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None)
                     self._running = None
                     self._begin_next()
 
@@ -179,19 +215,20 @@ class EngineProcess:
         if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
             self._lines[number] = summary
 
-    def _answer(self, search: Search, move: str) -> None:
+    def _answer(self, search: Search, move: str, reply: str | None) -> None:
         legal = None if move in ("(none)", "0000") else move
         if not self._closing:
             took_s = time.monotonic() - self._asked_at
             lines = tuple(self._lines[number] for number in sorted(self._lines))
-            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary, lines, took_s))
+            self._inbox.put(BestMove(self._game_id, search.search_id, legal, self._summary, lines, took_s, reply))
 
     def _read_errors(self) -> None:
-        """The error output goes to the log, line by line."""
+        """The error output goes to the log, line by line, unless nobody wants to see it."""
         pace = _Pace(_MOST_ERRORS_PER_S)
         with _pipe(self._process.stderr) as errors:
             while (line := errors.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
-                self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
+                if not self.config.silence_stderr:
+                    self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
         if line:
             self._kill("babbles on its error output")
 
@@ -207,7 +244,7 @@ class EngineProcess:
             self._kill("does not read its input")
 
     def _kill_silent(self) -> None:
-        self._kill("no answer to isready in time")
+        self._kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")
 
     def _kill(self, reason: str) -> None:
         """Kill the process group; the first reason given is the one reported."""
@@ -223,14 +260,6 @@ class EngineProcess:
             self._handshake.cancel()
             with suppress(BrokenPipeError):  # what it did not read is lost with it
                 _pipe(self._process.stdin).close()
-
-
-def fitted(config: EngineConfig, engines: int, available_mb: int | None) -> EngineConfig:
-    """`config` with a table small enough for so many engines at a time; unchanged if nobody knows what is free."""
-    if available_mb is None:
-        return config
-    most_mb = max(1, int(available_mb * _SHARE_FOR_ENGINES / engines) - _WITHOUT_HASH_MB)
-    return config.model_copy(update={"hash_mb": min(config.hash_mb, most_mb)})
 
 
 class _Pace:
@@ -259,7 +288,10 @@ def fallback_move(board: Board, time_s: float) -> str | None:
     return engine.go(Limits(move_time_ms=int(time_s * 1000))).best_move
 
 
-def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
+    command = config.command or OUR_ENGINE
+    if shutil.which(command[0]) is None:
+        raise EngineError(f"the engine does not start: no program {command[0]} that may be run")
     environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
     try:
         return subprocess.Popen(
@@ -268,6 +300,7 @@ def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
+            cwd=config.working_dir,
             # Not a session of its own: the kernel may share out the processor by sessions, and an
             # engine's lower priority would then count for nothing against us.
             process_group=0,
@@ -292,15 +325,6 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _options(config: EngineConfig) -> Sequence[str]:
-    values = {
-        "Hash": config.hash_mb,
-        "Threads": config.threads,
-        "Move Overhead": config.move_overhead_ms,
-    }
-    return [f"setoption name {name} value {value}" for name, value in values.items()]
-
-
 def _go(search: Search) -> str:
     limits = search.limits
     values = {
@@ -314,7 +338,13 @@ def _go(search: Search) -> str:
     }
     # The moves to choose from have no end of their own, so that they come last.
     chosen = f" searchmoves {' '.join(search.only)}" if search.only else ""
-    return "go" + "".join(f" {name} {value}" for name, value in values.items() if value is not None) + chosen
+    given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
+    return "go" + " ponder" * limits.ponder + given + chosen
+
+
+def _hit(search: Search) -> Search:
+    """The same question, no longer a mere supposition."""
+    return replace(search, limits=replace(search.limits, ponder=False))
 
 
 def _summary(details: list[str]) -> SearchSummary:

@@ -161,6 +161,11 @@ class GameInfo(Payload):
     winner: Colour | None = None
     compat: Compat = Compat()
     tournament_id: Id | None = Field(default=None, alias="tournamentId")
+    swiss_id: str | None = Field(default=None, alias="swissId")
+
+    @property
+    def is_tournament(self) -> bool:
+        return self.tournament_id is not None or self.swiss_id is not None
 
     @property
     def urgency(self) -> tuple[bool, float]:
@@ -269,6 +274,7 @@ class GameFull(Payload):
     speed: str = ""
     rated: bool = False
     created_at_ms: int = Field(default=0, ge=0, le=_LATEST_MS, alias="createdAt")
+    tournament_id: str | None = Field(default=None, alias="tournamentId")
     white: Player = Player()
     black: Player = Player()
     initial_fen: str = Field(default=STANDARD_START, alias="initialFen")

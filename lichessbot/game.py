@@ -96,6 +96,8 @@ class Game:
     ) -> None:
         """`done`: how often what is to be remembered was done in this game by processes before this one."""
         self.game_id = game_id
+        self.engine = config.engine
+        """Which engine is to be asked, and how; whoever knows more of the game than we says so."""
         self._our_id = our_id
         self._config = config
         self._waits = waits
@@ -344,7 +346,7 @@ class Game:
         self, clock: GameClock, now: float, *, second_try: bool = False, only: tuple[str, ...] = ()
     ) -> Think:
         self._searches += 1
-        limits = clock.limits(self._config.engine, self._waits, now)
+        limits = clock.limits(self.engine, self._waits, now)
         search = Search(self._searches, self._board.initial_fen, self._board.chess960, self._moves, limits, only)
         self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
         return Think(search)

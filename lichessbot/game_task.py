@@ -55,11 +55,13 @@ from lichessbot.messages import (
     StreamRefused,
 )
 from lichessbot.overhead import Overhead
+from lichessbot.profiles import GameFacts, Machine, engine_for
 from lichessbot.repertoire import Repertoire
 from lichessbot.score_sheet import ScoreSheet
 from lichessbot.sources import Desk, Hosts
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
+from lichessbot.vocabulary import Colour
 from lichessbot.waits import Waits
 
 
@@ -69,6 +71,7 @@ class House:
 
     our_id: str
     config: Config
+    machine: Machine
     waits: Waits
     inbox: Inbox
     gate: Gate
@@ -97,6 +100,7 @@ class GameTask:
         done = {deed: house.store.times_done(game_id, deed) for deed in Deed}
         config = house.config
         self._game = Game(game_id, house.our_id, config, house.waits, info.color, done)
+        self._game.engine = engine_for(GameFacts.announced(info), config, house.machine)
         hearsay = Hearsay(lambda: self._engine.name if self._engine else "", house.waiting)
         self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
         self._sheet = ScoreSheet(config.url, house.our_id)
@@ -131,6 +135,7 @@ class GameTask:
         self._tell(report)
         self._measure(report)
         self._sheet.hear(report)
+        self._choose_engine(report)
         now = time.monotonic()
         self._carry_out(self._game.handle(report, now))
         self._carry_out(self._talk.hear(report, now))
@@ -212,22 +217,31 @@ class GameTask:
             record = GameRecord(self.game_id, *self._sheet.names, pgn)
             self._house.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
 
+    def _choose_engine(self, report: Report) -> None:
+        """The game itself knows more than its announcement said."""
+        match report:
+            case StreamEvent(event=GameFull() as full) if self._house.our_id in (full.white.id, full.black.id):
+                colour = Colour.WHITE if full.white.id == self._house.our_id else Colour.BLACK
+                facts = GameFacts.told(full, colour)
+                self._game.engine = engine_for(facts, self._house.config, self._house.machine)
+
     def _search(self, search: Search) -> None:
         house = self._house
         if house.config.engine.variety:
             search = house.repertoire.prepare(self.game_id, search)
         self._sheet.ask(search)
         try:
-            self._start_engine().search(search, house.overhead.now_ms(house.config.engine))
+            self._start_engine().search(search, house.overhead.now_ms(self._game.engine))
         except EngineError as error:
             house.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
 
     def _start_engine(self) -> EngineProcess:
         """The engine that runs, or a new one. Raises EngineError."""
-        if self._engine is None or not self._engine.alive:
-            house = self._house
-            self._engine = EngineProcess(self.game_id, house.config.engine, house.inbox, house.waits)
-        return self._engine
+        engine, wanted = self._engine, self._game.engine
+        if engine is None or not engine.alive or engine.config != wanted:
+            self._close_engine()
+            engine = self._engine = EngineProcess(self.game_id, wanted, self._house.inbox, self._house.waits)
+        return engine
 
     def _close_engine(self) -> None:
         if self._engine is not None:

@@ -309,6 +309,11 @@ class Search:
     only: tuple[str, ...] = ()
     lines: int = 1
 
+    @property
+    def white_to_move(self) -> bool:
+        begins = self.initial_fen.split()[1] == "w"
+        return begins is (len(self.moves) % 2 == 0)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchSummary:
@@ -335,8 +340,8 @@ class SearchSummary:
 class BestMove:
     """The answer to search `search_id`; `move` is None if the engine saw no legal one.
 
-    `took_s` is what the engine used, from its `go` written to its `bestmove` read. `lines`: the best moves, best first,
-    if more than one was wanted.
+    `took_s` is what the engine used, from its `go` or `ponderhit` written to its `bestmove` read. `lines`: the best
+    moves, best first, if more than one was wanted. `reply`: what it expects the opponent to answer.
     """
 
     game_id: str
@@ -345,6 +350,7 @@ class BestMove:
     summary: SearchSummary = SearchSummary()
     lines: tuple[SearchSummary, ...] = ()
     took_s: float = field(default=0.0, compare=False)
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +369,7 @@ class Advice:
     summary: SearchSummary = SearchSummary()
     wdl: int | None = None
     took_s: float = field(default=0.0, compare=False)
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ _EFFECTS: Final = {
     "greeting": Effect.NEW_GAMES,
     "matchmaking": Effect.AT_ONCE,
     "tournaments": Effect.AT_ONCE,
+    "profiles": Effect.NEW_GAMES,
 }
 _HIDDEN: Final = "[hidden]"
 

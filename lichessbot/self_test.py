@@ -1,41 +1,81 @@
-"""One engine that has to answer one question, before any game depends on it.
+"""Every engine of the configuration has to answer one question, one after the other, before any game depends on it.
 
-Knows how it is asked and what a good answer is; what follows from a bad one is the asker's affair.
+Knows how they are asked and what a good answer is; what follows from a bad one is the asker's affair.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from engine.facade import STARTING_FEN, Limits
-from lichessbot.config import EngineConfig
+from lichessbot.config import Config
 from lichessbot.engine_process import EngineProcess
 from lichessbot.errors import EngineError
 from lichessbot.messages import BestMove, EngineDied, Inbox, Report, Search
+from lichessbot.profiles import Candidate, candidates
+from lichessbot.vocabulary import Variant
 from lichessbot.waits import Waits
 
 GAME_ID: Final = "self-test"  # longer than any of Lichess's
 
 
 class SelfTest:
-    """Started when made. Its one report arrives on the queue, as for a game with the name above."""
+    """The first engine is started when made. One report for each arrives on the queue, as for a game with the
+    name above; `judge` it, and the next engine is started.
+    """
 
-    def __init__(self, config: EngineConfig, inbox: Inbox, waits: Waits, limits: Limits) -> None:
+    def __init__(self, config: Config, inbox: Inbox, waits: Waits, limits: Limits) -> None:
+        self._inbox = inbox
+        self._waits = waits
+        self._limits = limits
+        self._left = list(candidates(config))
         self._engine: EngineProcess | None = None
-        try:
-            self._engine = EngineProcess(GAME_ID, config, inbox, waits)
-            self._engine.search(Search(0, STARTING_FEN, False, (), limits))
-        except EngineError as error:
-            inbox.put(EngineDied(GAME_ID, None, str(error)))
+        self._start()
+
+    @property
+    def over(self) -> bool:
+        """Whether every engine was judged."""
+        return not self._left
+
+    @property
+    def engine_name(self) -> str:
+        """What the engine under test calls itself; ours needs no name."""
+        own = self._left[0].engine.command is None
+        return "" if own or self._engine is None else self._engine.name
+
+    def judge(self, report: Report) -> tuple[str, ...]:
+        """What is wrong with the engine under test, nothing if it is good; then the next one is tested."""
+        candidate = self._left.pop(0)
+        faults = tuple(self._faults(report, candidate))
+        self.close()
+        if self._left:
+            self._start()
+        return faults
 
     def close(self) -> None:
         if self._engine is not None:
             self._engine.close()
+            self._engine = None
 
+    def _start(self) -> None:
+        try:
+            self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._inbox, self._waits)
+            self._engine.search(Search(0, STARTING_FEN, False, (), self._limits))
+        except EngineError as error:
+            self._inbox.put(EngineDied(GAME_ID, None, str(error)))
 
-def fault(report: Report) -> str | None:
-    """What the report says is wrong with the engine; None if it is good."""
-    match report:
-        case EngineDied(reason=reason):
-            return f"the engine died: {reason}"
-        case BestMove(move=str()):
-            return None
-    return "the engine finds no move in the start position"
+    def _faults(self, report: Report, candidate: Candidate) -> Iterator[str]:
+        if isinstance(report, EngineDied):
+            yield f"{candidate.key}: the engine died: {report.reason}"
+            return
+        if not isinstance(report, BestMove) or report.move is None:
+            yield f"{candidate.key}: the engine finds no move in the start position"
+        if self._engine is None:
+            return
+        for complaint in self._engine.complaints:
+            yield f"{candidate.key}.{complaint}"
+        others = [variant for variant in candidate.variants if variant is not Variant.STANDARD]
+        if others and not self._engine.plays_chess960:
+            yield (
+                f"{candidate.key}.command: {self._engine.name or 'the engine'} offers no UCI_Chess960, "
+                f"without which it cannot play {' and '.join(others)}: leave them out of challenge.variants"
+            )

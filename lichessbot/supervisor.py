@@ -14,13 +14,11 @@ from enum import IntEnum
 from queue import Empty, SimpleQueue
 from types import FrameType
 
-from engine.facade import Limits, available_mb
+from engine.facade import Limits
 from lichessbot import self_test
 from lichessbot.api import Access, Api
 from lichessbot.archive import Archive
-from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
-from lichessbot.engine_process import fitted
 from lichessbot.errors import ApiError
 from lichessbot.events import (
     Account,
@@ -64,6 +62,7 @@ from lichessbot.messages import (
     Venture,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
+from lichessbot.profiles import Machine, concessions
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings
 from lichessbot.repertoire import Repertoire
@@ -104,7 +103,9 @@ class Supervisor:
         self._waits = waits
         self._inbox: Inbox = SimpleQueue()
         self._journal = Journal()
-        self._config = self._fitted(settings.config)
+        self._config = settings.config
+        self._machine = Machine.here()
+        self._tell_concessions()
         self._courtesy = Courtesy(waits)
         self._gate = Gate(self._open_api, self._inbox, waits, self._courtesy)
         self._archive = Archive()
@@ -129,7 +130,7 @@ class Supervisor:
         threading.excepthook = self._on_dead_thread
         try:
             self._gate.send(ReadAccount())
-            self._self_test = SelfTest(self._config.engine, self._inbox, self._waits, Limits(depth=1))
+            self._self_test = SelfTest(self._config, self._inbox, self._waits, Limits(depth=1))
             while self._exit is None:
                 self._turn()
             return self._exit
@@ -222,15 +223,15 @@ class Supervisor:
     # The engine
 
     def _judge_engine(self, report: BestMove | EngineDied) -> None:
-        """Nothing is accepted before an engine has answered."""
-        if self._self_test is not None:
-            self._self_test.close()
-            self._self_test = None
-        reason = self_test.fault(report)
-        if reason is not None:
-            self._journal.error("engine.unfit", reason=reason)
-            self._exit = ExitCode.FAILED
+        """Nothing is accepted before every engine has answered."""
+        if self._self_test is None:
             return
+        for fault in self._self_test.judge(report):
+            self._journal.error("engine.unfit", reason=fault)
+            self._exit = ExitCode.FAILED
+        if self._exit is not None or not self._self_test.over:
+            return
+        self._self_test = None
         self._manager.reached(Milestone.ENGINE_GOOD)
         self._open_house()
 
@@ -286,6 +287,7 @@ class Supervisor:
         self._house = House(
             our_id=account.id,
             config=self._config,
+            machine=self._machine,
             waits=self._waits,
             inbox=self._inbox,
             gate=self._gate,
@@ -303,13 +305,9 @@ class Supervisor:
         self._journal.info("account", name=account.username, url=self._access.url)
         self._doubt("games may be left over")
 
-    def _fitted(self, config: Config) -> Config:
-        """`config` with tables that fit into the machine: an engine killed for memory could cost a game."""
-        engine = fitted(config.engine, config.challenge.concurrency, available_mb())
-        if engine != config.engine:
-            note = f"{config.engine.hash_mb} MiB of hash for each game do not fit into the machine"
-            self._journal.warning("memory", note=note, used_instead_mb=engine.hash_mb)
-        return config.model_copy(update={"engine": engine})
+    def _tell_concessions(self) -> None:
+        for concession in concessions(self._config, self._machine):
+            self._journal.warning("machine", note=concession)
 
     def _look_at_books(self) -> None:
         """A book that is missing or damaged costs no game, but its operator should know before the first one."""
@@ -408,7 +406,8 @@ class Supervisor:
     def _reload(self) -> None:
         """Take over what a running daemon can; a file that is not valid changes nothing."""
         self._manager.reloading()
-        self._config = self._fitted(self._settings.reload_aloud(self._journal))
+        self._config = self._settings.reload_aloud(self._journal)
+        self._tell_concessions()
         if self._house is not None:
             self._house = replace(self._house, config=self._config)
             self._lobby.reload(self._config)

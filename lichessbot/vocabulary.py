@@ -92,6 +92,13 @@ class Preference(StrEnum):
     BOT = "bot"
 
 
+class OpponentKind(StrEnum):
+    """Who sits on the other side; a program without an account, such as Lichess's own, counts as a bot."""
+
+    HUMAN = "human"
+    BOT = "bot"
+
+
 class DeclineReason(StrEnum):
     """What the challenger is told; Lichess shows a translated sentence for each."""
 

@@ -37,7 +37,7 @@ ROWS = {
         ("errors", "backoff", "vocabulary", "waits", "journal", "credentials", "systemd"),
         ("config", "events", "courtesy", "terms"),
         ("replies",),
-        ("messages", "clock", "overhead", "state_file", "reload", "occupancy"),
+        ("messages", "clock", "overhead", "state_file", "reload", "occupancy", "profiles", "engine_options"),
         ("api", "archive", "engine_process", "guest_book", "actions", "slots", "waiting"),
         ("store", "streams", "errands", "owed_move", "stream_watch", "self_test", "verdict", "takebacks", "absence"),
         ("sources", "repertoire"),

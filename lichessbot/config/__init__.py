@@ -6,7 +6,7 @@ their names and meaning. With no file at all the defaults and the environment ar
 
 from lichessbot.config.challenge import ChallengeConfig, Rules
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.engine import EngineConfig
+from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile
 from lichessbot.config.fields import LOOPBACK
 from lichessbot.config.greeting import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
 from lichessbot.config.matchmaking import MatchmakingConfig
@@ -19,13 +19,16 @@ __all__ = [
     "LOOPBACK",
     "PLACEHOLDERS",
     "ChallengeConfig",
+    "Conditions",
     "Config",
     "DrawOrResignConfig",
     "EngineConfig",
+    "EngineKeys",
     "GreetingConfig",
     "LoadedConfig",
     "MatchmakingConfig",
     "PgnGrouping",
+    "Profile",
     "Rules",
     "TournamentConfig",
     "dotted_values",

@@ -1,30 +1,93 @@
-"""The section `engine`: how strongly and how long the engine thinks."""
+"""The section `engine`: which engine plays, how strongly and how long it thinks; and `profiles`, which change that."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.fields import Flag, Number, Section
+from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many
 from lichessbot.config.sources import OnlineMovesConfig, PolyglotConfig
+from lichessbot.vocabulary import Colour, OpponentKind, Speed, Variant
+
+_MOST_HASH_MB = 65536
+_MOST_THREADS = 64
+_MOST_OVERHEAD_MS = 5000
+# Options that every engine has, by the key that says the same; in lower case, as UCI compares names without it.
+_TWINS = {
+    "hash": ("hash_mb", 1, _MOST_HASH_MB),
+    "threads": ("threads", 1, _MOST_THREADS),
+    "move overhead": ("move_overhead_ms", 0, _MOST_OVERHEAD_MS),
+}
+_SET_BY_GAME = {"uci_chess960": "the variant of the game", "ponder": "engine.ponder"}
 
 
-class EngineConfig(Section):
-    """How strongly and how long the engine thinks; None leaves that limit out.
+def _named(value: Any) -> Any:
+    """No name means none, as in lichess-bot."""
+    return None if value == "" else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        raise ValueError("Input should be a single value")
+    return value
+
+
+class EngineKeys(Section):
+    """What the section `engine` and a profile can both set; None leaves a limit out.
+
+    `uci_options` may repeat under its UCI name what has a key of its own: `settled` sorts that out.
+    """
+
+    command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+    working_dir: Annotated[Path | None, BeforeValidator(_named)] = None
+    silence_stderr: Flag = False
+    uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
+    ponder: Flag = True
+    hash_mb: Annotated[Number, Field(ge=1, le=_MOST_HASH_MB)] = 64
+    threads: Annotated[Number, Field(ge=1, le=_MOST_THREADS)] = 1
+    depth: Annotated[Number, Field(ge=1, le=100)] | None = None
+    nodes: Annotated[Number, Field(ge=1)] | None = None
+    move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
+    move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 200
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        for name, value in self.uci_options.items():
+            key = f"uci_options.{name}"
+            setter = _SET_BY_GAME.get(name.lower())
+            if setter is not None:
+                yield key, f"is set by {setter}; remove it"
+            twin = _TWINS.get(name.lower())
+            if twin is not None:
+                _, least, most = twin
+                if not isinstance(value, int) or not least <= value <= most:
+                    yield key, f"expected a whole number from {least} to {most}, found {value!r}"
+
+    def settled(self) -> Self:
+        """The same with Hash, Threads and Move Overhead, if given as UCI options, in the keys of their own.
+
+        There the daemon finds them, which fits the table to the machine and learns the overhead.
+        """
+        twins = {name: twin[0] for name in self.uci_options if (twin := _TWINS.get(name.lower())) is not None}
+        if not twins:
+            return self
+        rest = {name: value for name, value in self.uci_options.items() if name not in twins}
+        moved = {key: self.uci_options[name] for name, key in twins.items()}
+        return self.model_copy(update={"uci_options": rest, **moved})
+
+
+class EngineConfig(EngineKeys):
+    """Which engine plays, how strongly and how long it thinks, and what only all games together can have.
 
     What is kept back for the network is `move_overhead_ms` until enough round trips are known, then
     their percentile between the two bounds.
     """
 
-    hash_mb: Annotated[Number, Field(ge=1, le=65536)] = 64
-    threads: Annotated[Number, Field(ge=1, le=64)] = 1
-    depth: Annotated[Number, Field(ge=1, le=100)] | None = None
-    nodes: Annotated[Number, Field(ge=1)] | None = None
-    move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
-    move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 200
     move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
-    min_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 20
-    max_move_overhead_ms: Annotated[Number, Field(ge=0, le=5000)] = 2000
+    min_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 20
+    max_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 2000
     draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
     own_book: Flag = True
     variety: Flag = True
@@ -43,3 +106,38 @@ class EngineConfig(Section):
         return tuple(name for name, enabled in asked if enabled)
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
+
+
+class Conditions(Section):
+    """Which games a profile is for; what is left out is true of every game."""
+
+    speed: Annotated[tuple[Speed, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
+    variant: Annotated[tuple[Variant, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
+    opponent: OpponentKind | None = None
+    rating: tuple[Number, Number] | None = None
+    rated: Flag | None = None
+    tournament: Flag | None = None
+    colour: Colour | None = None
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        if self.rating is not None and self.rating[0] > self.rating[1]:
+            yield "rating", f"expected the lower rating first, found {list(self.rating)}"
+
+
+class Profile(Section):
+    """Other values of `engine` for some games: of those that match, the later ones win, key by key."""
+
+    when: Conditions
+    engine: EngineKeys
+
+    def changes(self) -> dict[str, Any]:
+        """The keys that the profile names, with its values."""
+        return {key: getattr(self.engine, key) for key in self.engine.model_fields_set}
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        if not self.when.model_fields_set:
+            yield "when", "expected a condition such as `speed: bullet`; what is true of every game belongs to `engine`"
+        if not self.engine.model_fields_set:
+            yield "engine", "expected a key such as `depth: 8`"

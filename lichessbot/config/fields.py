@@ -34,6 +34,11 @@ class Section(BaseModel):
                 yield low, f"expected at most {high} = {largest}, found {smallest}"
 
 
+def one_or_many(value: Any) -> Any:
+    """A single word stands for the list that holds it."""
+    return [value] if isinstance(value, str) else value
+
+
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) != len(values):
         raise ValueError("Input should be a list without repeated entries")

@@ -1,6 +1,13 @@
-"""Keys of lichess-bot that have no counterpart here (yet), and what to do instead."""
+"""Keys of lichess-bot that have no counterpart here (yet), and what to do instead.
 
+Where several of its keys make up one of ours, the answer says what exactly to write.
+"""
+
+import json
+from collections.abc import Sequence
 from typing import Final
+
+import yaml
 
 NOT_OURS: Final = {
     "fake_think_time": "the engine always uses its clock; remove the key",
@@ -11,19 +18,10 @@ NOT_OURS: Final = {
     "correspondence": "correspondence games are declined; remove the section",
     "matchmaking.challenge_decliner_file_name": "who declined what is remembered in state_dir; remove the key",
     "matchmaking.delay_after_decline": "set matchmaking.challenge_filter",
-    "engine.dir": "the bot brings its own engine; remove the key",
-    "engine.name": "the bot brings its own engine; remove the key",
-    "engine.protocol": "the bot brings its own engine; remove the key",
-    "engine.interpreter": "the bot brings its own engine; remove the key",
-    "engine.interpreter_options": "the bot brings its own engine; remove the key",
-    "engine.working_dir": "the bot brings its own engine; remove the key",
-    "engine.engine_options": "the bot brings its own engine; remove the key",
-    "engine.homemade_options": "the bot brings its own engine; remove the key",
-    "engine.xboard_options": "the bot brings its own engine; remove the key",
-    "engine.uci_options": "set engine.hash_mb, engine.threads and engine.move_overhead_ms",
+    "engine.protocol": "every engine speaks UCI here; remove the key",
+    "engine.homemade_options": "every engine is a program that speaks UCI here; remove the key",
+    "engine.xboard_options": "every engine speaks UCI here; remove the key",
     "engine.debug": "run with --verbose",
-    "engine.silence_stderr": "the engine's error output goes to the log; remove the key",
-    "engine.ponder": "the engine does not think on the opponent's time; remove the key",
     "engine.lichess_bot_tbs": "set engine.online_moves.online_egtb, which asks the same tables online",
     "engine.online_moves.chessdb_book.contribute": "chessdb learns from every question by itself; remove the key",
     "engine.polyglot.book.antichess": "the engine does not know the rules of antichess; remove the key",
@@ -38,3 +36,40 @@ NOT_OURS: Final = {
     "engine.polyglot.book.3check": "the engine does not know the rules of three-check; remove the key",
     "engine.polyglot.book.threeCheck": "the engine does not know the rules of three-check; remove the key",
 }
+
+_PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
+_GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
+
+
+def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | None:
+    """What to do instead of the key at `path`, which stands in `section`; None if the key is ours."""
+    match tuple(path):
+        case ("engine", str(key)) if key in _PARTS_OF_COMMAND:
+            words = ", ".join(json.dumps(word, ensure_ascii=False) for word in _command(_values(section)))
+            return f"write engine.command: [{words}]"
+        case ("engine", "uci_options", "go_commands"):
+            limits = _values(_values(section)["go_commands"])
+            ours = (f"engine.{_GO_COMMANDS.get(name, name)}: {_text(value)}" for name, value in limits.items())
+            return f"write {', '.join(ours)}"
+    return NOT_OURS.get(".".join(map(str, path)))
+
+
+def _command(engine: dict[str, yaml.Node]) -> list[str]:
+    """The words with which lichess-bot starts its engine."""
+    program = f"{_text(engine.get('dir')).rstrip('/') or '.'}/{_text(engine.get('name')) or 'ENGINE'}"
+    interpreter = _text(engine.get("interpreter"))
+    options = engine.get("interpreter_options")
+    for_interpreter = [_text(word) for word in options.value] if isinstance(options, yaml.SequenceNode) else []
+    arguments = _values(engine.get("engine_options"))
+    for_engine = [f"--{name}={_text(value)}" for name, value in arguments.items()]
+    return [*([interpreter, *for_interpreter] if interpreter else []), program, *for_engine]
+
+
+def _values(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    """The values of a mapping by name; none of anything else."""
+    return {str(key.value): value for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
+
+
+def _text(node: yaml.Node | None) -> str:
+    """A plain value as it is written; nothing of anything else."""
+    return node.value if isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:null" else ""

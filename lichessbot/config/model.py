@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.challenge import ChallengeConfig
-from lichessbot.config.engine import EngineConfig
+from lichessbot.config.engine import EngineConfig, Profile
 from lichessbot.config.fields import Flag, Number, Section, Text, server_address
 from lichessbot.config.greeting import GreetingConfig
 from lichessbot.config.matchmaking import MatchmakingConfig
@@ -49,6 +49,7 @@ class Config(Section):
     greeting: GreetingConfig = GreetingConfig()
     matchmaking: MatchmakingConfig = MatchmakingConfig()
     tournaments: tuple[TournamentConfig, ...] = ()
+    profiles: tuple[Profile, ...] = ()
 
     @property
     def abort_after(self) -> timedelta:

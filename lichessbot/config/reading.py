@@ -4,22 +4,26 @@ Reads YAML keeping the line of each key, so that a complaint can name it; knows 
 """
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self, TypeVar, get_args
 from urllib.parse import urlsplit
 
 import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
+from lichessbot.config.engine import EngineKeys
 from lichessbot.config.fields import LOOPBACK, Section
-from lichessbot.config.foreign import NOT_OURS
+from lichessbot.config.foreign import instead_of
 from lichessbot.config.model import Config
 from lichessbot.credentials import TOKEN_VARIABLE, exposure, read_token, token_complaint
 from lichessbot.errors import ConfigError
+
+Engine = TypeVar("Engine", bound=EngineKeys)
 
 _DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
 
@@ -44,12 +48,34 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
+    config = _settled(config, path)
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
         source.warnings.append(f"everybody on the way to {config.url} can read the token: use https://")
     state_dir = _state_dir(config, path, environment)
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
     return LoadedConfig(config, token, state_dir, tuple(source.warnings))
+
+
+def _settled(config: Config, path: Path | None) -> Config:
+    """`config` with each fact about engines in one place, and their files where they are."""
+    profiles = [
+        profile.model_copy(update={"engine": _at_home(profile.engine.settled(), path)}) for profile in config.profiles
+    ]
+    return config.model_copy(update={"engine": _at_home(config.engine.settled(), path), "profiles": tuple(profiles)})
+
+
+def _at_home(engine: Engine, path: Path | None) -> Engine:
+    """A program named without a folder is looked for where the system keeps programs."""
+    update: dict[str, Any] = {}
+    if engine.command is not None:
+        program = os.path.expanduser(engine.command[0])
+        if os.sep in program:
+            program = str(_beside(path, Path(program)).absolute())
+        update["command"] = (program, *engine.command[1:])
+    if engine.working_dir is not None:
+        update["working_dir"] = _beside(path, Path(os.path.expanduser(engine.working_dir))).absolute()
+    return engine.model_copy(update=update)
 
 
 def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]) -> Path:
@@ -125,7 +151,7 @@ class _Source:
                 self.problem(here, f"stands twice, first in line {first}", key_node.start_mark.line + 1)
                 continue
             self.lines[here] = key_node.start_mark.line + 1
-            instead = NOT_OURS.get(_dotted(here))
+            instead = instead_of(here, node)
             if instead is None:
                 values[key] = self.build(value_node, here)
             else:
@@ -151,8 +177,12 @@ class _Source:
             hint = f"; nearest valid key: {near[0]}" if near else ""
             self.problem(path, f"unknown key{hint}")
             return
+        if details["type"] == "missing":
+            self.problem(path, "is missing")
+            return
         expected = details["msg"].removeprefix("Value error, ").replace("Input should", "it should")
         expected = expected.replace("it should be", "expected").replace("Tuple should have", "expected")
+        expected = expected.replace("a valid tuple", "a list")
         shown = "" if path[0] == "token" else f", found {details['input']!r}"
         self.problem(path, expected + shown)
 
@@ -163,6 +193,10 @@ class _Source:
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))
+            elif isinstance(value, tuple):
+                for index, item in enumerate(value):
+                    if isinstance(item, Section):
+                        self._check(item, (*path, key, index))
 
     def text(self, key: str) -> str:
         """The value of a top-level key if it is text, else nothing: `validated` complains of it."""

@@ -1,6 +1,8 @@
 """A UCI engine with bad manners, chosen by its first argument. It knows no chess.
 
-polite      answers every search with the first of the moves given as further arguments
+polite      answers every search with the first of the moves given as further arguments, expecting the second
+echoing     the same, and repeats on its error output all that it hears; offers options, but no Move Overhead
+hasty       the same as polite, but answers even a ponder search at once
 slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
 mute        answers nothing at all
@@ -29,16 +31,29 @@ def main(manner: str, *moves: str) -> None:
         say(f"info string child {child.pid}")
     if manner == "clogged":
         time.sleep(600)
+    pondering = False
     for line in sys.stdin:
         command = line.split()[0]
+        if manner == "echoing":
+            sys.stderr.write(line)
+            sys.stderr.flush()
         if manner == "mute":
             continue
         if command == "uci":
             say("id name rude")
+            if manner == "echoing":
+                say("option name Style type combo default Calm var Calm var Very Wild")
+                say("option name UCI_Chess960 type check default false")
+                say("option name Ponder type check default false")
             say("uciok")
         elif command == "isready":
             say("readyok")
+        elif command == "go" and " ponder" in line and manner != "hasty":
+            pondering = True
         elif command == "go" and manner not in ("slow", "deaf"):
+            search(manner, *moves)
+        elif command in ("ponderhit", "stop") and pondering:
+            pondering = False
             search(manner, *moves)
         elif command == "stop" and manner == "slow":
             say("info depth 3 nodes 70 score mate 2 pv " + moves[0])
@@ -49,7 +64,7 @@ def main(manner: str, *moves: str) -> None:
         time.sleep(600)
 
 
-def search(manner: str, move: str = "e2e4") -> None:
+def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     if manner == "dies":
         sys.exit(7)
     if manner == "noisy":
@@ -63,8 +78,8 @@ def search(manner: str, move: str = "e2e4") -> None:
         sys.stderr.write("and another thing\n" * 1000)
     if manner == "illegal":
         move = "a1h8"
-    say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} e7e5")
-    say(f"bestmove {move} ponder e7e5")
+    say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")
+    say(f"bestmove {move} ponder {reply}")
 
 
 if __name__ == "__main__":

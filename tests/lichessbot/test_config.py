@@ -157,6 +157,78 @@ def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
         load_config(file, WITH_TOKEN)
 
 
+def test_a_problem_in_a_list_is_told_with_its_own_line(file: Path) -> None:
+    text = """\
+engine: {uci_options: {Hash: big, UCI_Chess960: true, Style: [1]}}
+profiles:
+  - when: {sped: bullet, opponent: woman}
+    engine: {deth: 8}
+  - when:
+      speed: correspondance
+    engin: {depth: 3}
+  - engine: {depth: 3}
+"""
+    assert problems(file, text) == [
+        "1: engine.uci_options.Style: expected a single value, found [1]",
+        "3: profiles.0.when.opponent: expected 'human' or 'bot', found 'woman'",
+        "3: profiles.0.when.sped: unknown key; nearest valid key: speed",
+        "4: profiles.0.engine.deth: unknown key; nearest valid key: depth",
+        "5: profiles.1.engine: is missing",
+        "6: profiles.1.when.speed.0: expected 'bullet', 'blitz', 'rapid', 'classical' or 'correspondence',"
+        " found 'correspondance'",
+        "7: profiles.1.engin: unknown key; nearest valid key: engine",
+        "8: profiles.2.when: is missing",
+    ]
+    text = """\
+engine: {uci_options: {Hash: big, UCI_Chess960: true}}
+profiles:
+  - when: {rating: [1500, 0]}
+    engine: {uci_options: {ponder: true}}
+  - when: {}
+    engine: {}
+"""
+    assert problems(file, text) == [
+        "1: engine.uci_options.Hash: expected a whole number from 1 to 65536, found 'big'",
+        "1: engine.uci_options.UCI_Chess960: is set by the variant of the game; remove it",
+        "3: profiles.0.when.rating: expected the lower rating first, found [1500, 0]",
+        "4: profiles.0.engine.uci_options.ponder: is set by engine.ponder; remove it",
+        "5: profiles.1.when: expected a condition such as `speed: bullet`;"
+        " what is true of every game belongs to `engine`",
+        "6: profiles.1.engine: expected a key such as `depth: 8`",
+    ]
+
+
+def test_uci_options_with_a_key_of_their_own_count_as_that_key(file: Path) -> None:
+    text = """\
+engine: {uci_options: {Hash: 32, threads: 2, Move Overhead: 100, UCI_ShowWDL: true}, hash_mb: 8}
+profiles:
+  - {when: {speed: bullet}, engine: {uci_options: {hash: 16}}}
+"""
+    config = load(file, text).config
+    assert (config.engine.hash_mb, config.engine.threads, config.engine.move_overhead_ms) == (32, 2, 100)
+    assert config.engine.uci_options == {"UCI_ShowWDL": True}
+    assert config.profiles[0].changes() == {"hash_mb": 16, "uci_options": {}}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("[stockfish, -x]", ("stockfish", "-x")),
+        ("[engines/mine, data/book]", ("{folder}/engines/mine", "data/book")),
+        ("[/opt/mine]", ("/opt/mine",)),
+        ("[~/mine]", ("/home/me/mine",)),
+    ],
+)
+def test_a_relative_program_is_meant_from_the_folder_of_the_file(
+    file: Path, command: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    engine = load(file, f"engine: {{command: {command}, working_dir: nets}}\n").config.engine
+    assert engine.command == tuple(word.format(folder=file.parent) for word in expected)
+    assert engine.working_dir == file.parent / "nets"
+    assert load(file, 'engine: {working_dir: ""}\n').config.engine.working_dir is None
+
+
 @given(st.text(max_size=200))
 def test_no_text_makes_loading_fail_otherwise(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("config") / "config.yml"
@@ -220,18 +292,30 @@ def test_keys_of_lichess_bot_are_warnings_that_say_what_to_do(file: Path) -> Non
 challenge:
   concurrency: 2
 engine:
-  name: stockfish
-  uci_options: {Hash: 512}
+  dir: ./engines/
+  name: my engine.py
+  interpreter: python3
+  interpreter_options: [-u]
+  engine_options: {cpuct: 3.1}
+  protocol: uci
+  uci_options: {Hash: 512, go_commands: {nodes: 1, movetime: 1000}}
 matchmaking: {delay_after_decline: fine}
 """
     loaded = load(file, text)
     assert loaded.config.challenge.concurrency == 2
+    assert loaded.config.engine.hash_mb == 512
+    command = 'write engine.command: ["python3", "-u", "./engines/my engine.py", "--cpuct=3.1"]'
     assert [
         warning.removeprefix(f"{file}:").partition(": has no effect here: ")[::2] for warning in loaded.warnings
     ] == [
-        ("4: engine.name", "the bot brings its own engine; remove the key"),
-        ("5: engine.uci_options", "set engine.hash_mb, engine.threads and engine.move_overhead_ms"),
-        ("6: matchmaking.delay_after_decline", "set matchmaking.challenge_filter"),
+        ("4: engine.dir", command),
+        ("5: engine.name", command),
+        ("6: engine.interpreter", command),
+        ("7: engine.interpreter_options", command),
+        ("8: engine.engine_options", command),
+        ("9: engine.protocol", "every engine speaks UCI here; remove the key"),
+        ("10: engine.uci_options.go_commands", "write engine.nodes: 1, engine.move_time_ms: 1000"),
+        ("11: matchmaking.delay_after_decline", "set matchmaking.challenge_filter"),
     ]
 
 

@@ -12,13 +12,14 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import Any
 
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Limits, chess960_fen
 from lichessbot.config import EngineConfig
 from lichessbot.credentials import TOKEN_VARIABLE
-from lichessbot.engine_process import OUR_ENGINE, EngineProcess, fallback_move, fitted
+from lichessbot.engine_process import EngineProcess, fallback_move
 from lichessbot.errors import EngineError
 from lichessbot.messages import BestMove, EngineDied, Inbox, Report, Search
 from lichessbot.waits import Waits
@@ -39,9 +40,10 @@ def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
     """Starts a rude engine; every one is closed at the end."""
     engines: list[EngineProcess] = []
 
-    def begin(*manner: str, waits: Waits = WAITS) -> EngineProcess:
-        command = (sys.executable, str(rude_engine), *manner) if manner else OUR_ENGINE
-        engines.append(EngineProcess("abcd1234", SMALL, inbox, waits, command))
+    def begin(*manner: str, waits: Waits = WAITS, **changes: Any) -> EngineProcess:
+        if manner:
+            changes["command"] = (sys.executable, str(rude_engine), *manner)
+        engines.append(EngineProcess("abcd1234", SMALL.model_copy(update=changes), inbox, waits))
         return engines[-1]
 
     yield begin
@@ -213,22 +215,19 @@ def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start,
     report = heard(inbox)
     assert isinstance(report, EngineDied)
     assert report.search_id == 1
-    assert "no answer to isready in time" in report.reason
+    assert "no answer to uci in time" in report.reason
     assert gone(pid_of(engine))
 
 
-def test_an_engine_that_does_not_exist_dies_at_once(inbox: Inbox) -> None:
-    engine = EngineProcess("abcd1234", SMALL, inbox, WAITS, ("/nowhere/engine",))
-    report = heard(inbox)
-    assert isinstance(report, EngineDied)
-    assert "exit status 127" in report.reason
-    engine.close()
+@pytest.mark.parametrize("command", ["/nowhere/engine", "no-such-engine", __file__])
+def test_an_engine_that_does_not_exist_or_may_not_run_is_an_error(inbox: Inbox, command: str) -> None:
+    with pytest.raises(EngineError, match=f"the engine does not start: no program {command} that may be run"):
+        EngineProcess("abcd1234", EngineConfig(command=(command,)), inbox, WAITS)
 
 
-def test_a_system_that_starts_no_process_is_an_error(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lichessbot.engine_process._wrappers", lambda: ())
+def test_a_working_folder_that_does_not_exist_is_an_error(inbox: Inbox, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="the engine does not start"):
-        EngineProcess("abcd1234", SMALL, inbox, WAITS, ("/nowhere/engine",))
+        EngineProcess("abcd1234", EngineConfig(working_dir=tmp_path / "nowhere"), inbox, WAITS)
 
 
 @pytest.mark.parametrize("manner", ["polite", "deaf", "clinging", "slow"])
@@ -293,7 +292,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.engine_process import EngineProcess
 from lichessbot.waits import Waits
 command = (sys.executable, {str(rude_engine)!r}, "clogged")
-engine = EngineProcess("abcd1234", EngineConfig(), SimpleQueue(), Waits(), command)
+engine = EngineProcess("abcd1234", EngineConfig(command=command), SimpleQueue(), Waits())
 print(engine._process.pid, flush=True)
 time.sleep(600)
 """
@@ -324,22 +323,6 @@ def test_the_time_the_engine_took_is_measured(start: Start, inbox: Inbox) -> Non
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
     assert 0.2 < answer.took_s < 1.0
-
-
-@pytest.mark.parametrize(
-    ("hash_mb", "engines", "available_mb", "expected"),
-    [
-        (64, 4, 8000, 64),
-        (4096, 1, 8000, 4096),
-        (4096, 4, 8000, 1460),  # a quarter of three quarters, less what an engine takes anyway
-        (64, 4, 100, 1),
-        (4096, 4, None, 4096),  # nobody knows
-    ],
-)
-def test_tables_are_made_to_fit_the_machine(
-    hash_mb: int, engines: int, available_mb: int | None, expected: int
-) -> None:
-    assert fitted(EngineConfig(hash_mb=hash_mb), engines, available_mb).hash_mb == expected
 
 
 def test_the_engine_has_its_own_group_in_our_session_a_low_priority_and_no_token(
@@ -380,3 +363,158 @@ def test_the_fallback_mates_when_it_can() -> None:
 
 def test_the_fallback_has_no_move_where_there_is_none() -> None:
     assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), 0.05) is None
+
+
+# Any engine
+
+
+STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
+needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
+
+
+def heard_by(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What an echoing engine was told, line by line."""
+    marks = (record.getMessage().partition("engine.stderr game=abcd1234 line=")[2] for record in caplog.records)
+    return [mark.strip('"') for mark in marks if mark]
+
+
+@needs_stockfish
+def test_stockfish_plays_as_well_as_ours(start: Start, inbox: Inbox) -> None:
+    engine = start(command=(STOCKFISH,), uci_options={"Skill Level": 3, "UCI_ShowWDL": True, "MultiPV": 3})
+    engine.search(search(1, "e2e4", depth=6))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    board = Board()
+    board.push("e2e4")
+    assert answer.move in board.legal_moves()
+    assert answer.summary.depth == 6
+    assert engine.name.startswith("Stockfish")
+    assert engine.complaints == ()
+    assert engine.plays_chess960
+
+
+@needs_stockfish
+def test_what_stockfish_does_not_take_is_told_and_it_plays_all_the_same(start: Start, inbox: Inbox) -> None:
+    engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "Slow Mover": 1})
+    engine.search(search(1, depth=1))
+    assert isinstance(heard(inbox), BestMove)
+    assert engine.complaints == (
+        "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level",
+        "uci_options.Slow Mover: expected a whole number from 10 to 1000, found 1",
+    )
+
+
+def test_options_are_set_after_uciok_and_before_isready(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "e2e4", uci_options={"style": "very wild"})
+    engine.search(search(1, chess960=True))
+    assert isinstance(heard(inbox), BestMove)
+    until(lambda: any("go" in line for line in heard_by(caplog)))
+    assert heard_by(caplog)[:6] == [
+        "uci",
+        "setoption name Ponder value true",
+        "setoption name Style value very wild",
+        "isready",
+        "setoption name UCI_Chess960 value true",
+        f"position fen {STARTING_FEN}",
+    ]
+
+
+@pytest.mark.parametrize(("moves", "clocks"), [((), "wtime 800 btime 2000"), (("e2e4",), "wtime 1000 btime 1800")])
+def test_an_engine_without_move_overhead_is_shown_that_much_less_on_its_own_clock(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, moves: tuple[str, ...], clocks: str
+) -> None:
+    engine = start("echoing", "e2e4")
+    engine.search(search(1, *moves, white_time_ms=1000, black_time_ms=2000), overhead_ms=200)
+    assert isinstance(heard(inbox), BestMove)
+    until(lambda: any("go" in line for line in heard_by(caplog)))
+    assert f"go {clocks}" in heard_by(caplog)
+
+
+def test_the_error_output_can_be_silenced(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
+    engine = start("echoing", "e2e4", silence_stderr=True)
+    engine.search(search(1))
+    assert isinstance(heard(inbox), BestMove)
+    time.sleep(0.2)
+    assert heard_by(caplog) == []
+
+
+def test_the_engine_runs_in_its_folder(start: Start, inbox: Inbox, tmp_path: Path) -> None:
+    engine = start("polite", "e2e4", working_dir=tmp_path)
+    engine.search(search(1))
+    heard(inbox)
+    assert Path(f"/proc/{pid_of(engine)}/cwd").readlink() == tmp_path
+
+
+# Pondering
+
+
+def test_a_ponder_search_answers_after_the_hit_and_not_before(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "g1f3", "b8c6")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    until(lambda: "go ponder depth 3" in heard_by(caplog))
+    with pytest.raises(Empty):
+        inbox.get(timeout=0.2)
+    engine.ponder_hit(1)
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert (answer.search_id, answer.move, answer.reply) == (1, "g1f3", "b8c6")
+    until(lambda: "ponderhit" in heard_by(caplog))
+
+
+def test_a_hit_before_the_engine_is_ready_makes_it_an_ordinary_search(start: Start, inbox: Inbox) -> None:
+    engine = start("polite", "g1f3")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    engine.ponder_hit(1)
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.search_id == 1
+
+
+def test_a_miss_drops_the_ponder_search_for_the_real_one(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "g1f3")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    until(lambda: "go ponder depth 3" in heard_by(caplog))
+    engine.ponder_hit(7)  # of another search
+    with pytest.raises(Empty):
+        inbox.get(timeout=0.3)
+    engine.search(search(2, "e2e4", "c7c5"))
+    dropped, answer = heard(inbox), heard(inbox)
+    assert isinstance(dropped, BestMove)
+    assert isinstance(answer, BestMove)
+    assert (dropped.search_id, answer.search_id) == (1, 2)
+
+
+def test_our_engine_answers_sooner_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    limits = {"white_time_ms": 60_000, "black_time_ms": 60_000}
+    engine.search(search(0))
+    heard(inbox)
+    engine.search(supposing(1, "e2e4", "e7e5", **limits))
+    time.sleep(2.5)
+    engine.ponder_hit(1)
+    pondered = heard(inbox)
+    engine.search(search(2, "e2e4", "c7c5", **limits))
+    cold = heard(inbox)
+    assert isinstance(pondered, BestMove)
+    assert isinstance(cold, BestMove)
+    assert pondered.search_id == 1
+    assert pondered.took_s < cold.took_s / 2
+
+
+def supposing(search_id: int, *moves: str, **limits: int) -> Search:
+    """A search of a position that the opponent may reach."""
+    asked = search(search_id, *moves, **limits)
+    return replace(asked, limits=replace(asked.limits, ponder=True))
+
+
+def until(fact: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not fact() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert fact()

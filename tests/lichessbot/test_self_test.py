@@ -6,20 +6,22 @@ import pytest
 
 from engine.facade import Limits
 from lichessbot import engine_process
-from lichessbot.config import EngineConfig
+from lichessbot.config import Config, EngineConfig
 from lichessbot.messages import BestMove, EngineDied, Inbox
-from lichessbot.self_test import GAME_ID, SelfTest, fault
+from lichessbot.self_test import GAME_ID, SelfTest
 from lichessbot.waits import Waits
+
+SMALL = EngineConfig(hash_mb=1)
 
 
 def test_our_engine_passes() -> None:
     inbox: Inbox = SimpleQueue()
-    test = SelfTest(EngineConfig(hash_mb=1), inbox, Waits(), Limits(depth=1))
+    test = SelfTest(Config(engine=SMALL), inbox, Waits(), Limits(depth=1))
     report = inbox.get(timeout=30)
-    test.close()
     assert isinstance(report, BestMove)
     assert report.game_id == GAME_ID
-    assert fault(report) is None
+    assert test.judge(report) == ()
+    assert test.over
 
 
 def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,11 +30,13 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 
     monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
     inbox: Inbox = SimpleQueue()
-    SelfTest(EngineConfig(hash_mb=1), inbox, Waits(), Limits(depth=1)).close()
+    test = SelfTest(Config(engine=SMALL), inbox, Waits(), Limits(depth=1))
     report = inbox.get(timeout=1)
     assert isinstance(report, EngineDied)
-    assert "no more processes" in (fault(report) or "")
+    (fault,) = test.judge(report)
+    assert "no more processes" in fault
 
 
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
-    assert fault(BestMove(GAME_ID, 0, None)) == "the engine finds no move in the start position"
+    test = SelfTest(Config(engine=SMALL), SimpleQueue(), Waits(), Limits(depth=1))
+    assert test.judge(BestMove(GAME_ID, 0, None))[0] == "engine: the engine finds no move in the start position"

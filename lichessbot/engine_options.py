@@ -1,0 +1,164 @@
+"""The options that a UCI engine offers, and which of them are set to what for a configuration.
+
+Pure text: the lines of `uci` in, lines of `setoption` out, and a complaint for each value that the engine does not
+take. Knows nothing of processes. Names are compared without case, as UCI asks. (Rudolf Huber, Stefan Meyer-Kahlen:
+UCI protocol, 2006)
+"""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Self
+
+from lichessbot.config import EngineKeys
+
+OVERHEAD: Final = "Move Overhead"
+CHESS960: Final = "UCI_Chess960"
+MULTI_PV: Final = "MultiPV"
+_HASH: Final = "Hash"
+_THREADS: Final = "Threads"
+_PONDER: Final = "Ponder"
+_MOST_OPTIONS: Final = 1000  # no engine has so many; one that goes on offering is not listened to
+
+
+class OptionKind(StrEnum):
+    """How the value of an option is written."""
+
+    CHECK = "check"
+    SPIN = "spin"
+    COMBO = "combo"
+    BUTTON = "button"
+    STRING = "string"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing that can be set; bounds are those of a spin, choices those of a combo."""
+
+    name: str
+    kind: OptionKind
+    least: int | None = None
+    most: int | None = None
+    choices: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, words: Sequence[str]) -> Self | None:
+        """What follows `option` on its line; None if that is no option as UCI has them."""
+        fields = _fields(words)
+        kind = " ".join(fields.get("type", [[]])[0])
+        name = " ".join(fields.get("name", [[]])[0])
+        if not name or kind not in tuple(OptionKind):
+            return None
+        least, most = (_number(fields.get(bound, [[]])[0]) for bound in ("min", "max"))
+        return cls(name, OptionKind(kind), least, most, tuple(" ".join(choice) for choice in fields.get("var", [])))
+
+    def objection(self, value: object) -> str | None:
+        """What would be expected instead of `value`; None if it is good."""
+        if self.kind is OptionKind.CHECK:
+            return None if isinstance(value, bool) else "expected true or false"
+        if self.kind is OptionKind.SPIN:
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            low = self.least is not None and whole and int(str(value)) < self.least
+            high = self.most is not None and whole and int(str(value)) > self.most
+            return None if whole and not (low or high) else f"expected a whole number{self._range}"
+        if self.kind is OptionKind.COMBO:
+            known = [choice.lower() for choice in self.choices]
+            return None if _text(value).lower() in known else f"expected one of {', '.join(self.choices)}"
+        return None
+
+    def nearest(self, number: int) -> int:
+        """The number within the bounds of a spin that comes nearest."""
+        number = number if self.least is None else max(number, self.least)
+        return number if self.most is None else min(number, self.most)
+
+    def set_to(self, value: object) -> str:
+        """The line that sets it; a button has no value."""
+        return f"setoption name {self.name}" + ("" if self.kind is OptionKind.BUTTON else f" value {_text(value)}")
+
+    @property
+    def _range(self) -> str:
+        low = "" if self.least is None else f" from {self.least}"
+        return low + ("" if self.most is None else f" to {self.most}")
+
+
+class Options:
+    """Everything that one engine offers."""
+
+    def __init__(self) -> None:
+        self._options: dict[str, Option] = {}
+
+    def note(self, words: Sequence[str]) -> None:
+        """One line of the engine's answer to `uci`, from after `option`."""
+        option = Option.read(words)
+        if option is not None and len(self._options) < _MOST_OPTIONS:
+            self._options[option.name.lower()] = option
+
+    def get(self, name: str) -> Option | None:
+        return self._options.get(name.lower())
+
+    def set_to(self, name: str, value: object) -> tuple[str, ...]:
+        """The line that sets an option, or none if the engine does not have it; a number is kept within its bounds."""
+        option = self.get(name)
+        if option is None:
+            return ()
+        return (option.set_to(option.nearest(value) if type(value) is int else value),)
+
+    def settings(self, config: EngineKeys) -> Iterator[str]:
+        """The lines that set all that `config` asks for and the engine takes."""
+        yield from self.set_to(_HASH, config.hash_mb)
+        yield from self.set_to(_THREADS, config.threads)
+        yield from self.set_to(OVERHEAD, config.move_overhead_ms)
+        yield from self.set_to(_PONDER, config.ponder)
+        for name, value in config.uci_options.items():
+            option = self.get(name)
+            if option is not None and option.objection(value) is None:
+                yield option.set_to(value)
+
+    def complaints(self, config: EngineKeys) -> Iterator[str]:
+        """Why the engine does not take what `config` asks for, key by key."""
+        for key, name, value in (("hash_mb", _HASH, config.hash_mb), ("threads", _THREADS, config.threads)):
+            option = self.get(name)
+            if option is not None and (objection := option.objection(value)):
+                yield f"{key}: {objection}, found {value}"
+        for name, value in config.uci_options.items():
+            option = self.get(name)
+            if option is None:
+                yield f"uci_options.{name}: the engine offers no such option{self._nearest(name)}"
+            elif objection := option.objection(value):
+                yield f"uci_options.{name}: {objection}, found {_text(value)}"
+
+    def _nearest(self, name: str) -> str:
+        near = difflib.get_close_matches(name.lower(), self._options, n=1, cutoff=0.4)
+        return f"; nearest: {self._options[near[0]].name}" if near else ""
+
+
+_KEYWORDS: Final = ("name", "type", "default", "min", "max", "var")
+
+
+def _fields(words: Sequence[str]) -> dict[str, list[list[str]]]:
+    """The words after each keyword, as often as it stands; a name may be several words."""
+    fields: dict[str, list[list[str]]] = {}
+    current: list[str] = []
+    for word in words:
+        if word in _KEYWORDS:
+            current = []
+            fields.setdefault(word, []).append(current)
+        else:
+            current.append(word)
+    return fields
+
+
+def _number(words: Sequence[str]) -> int | None:
+    try:
+        return int("".join(words))
+    except ValueError:
+        return None
+
+
+def _text(value: object) -> str:
+    """As UCI writes it, on one line."""
+    if value is None or value == "":
+        return "<empty>"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return " ".join(text.split())
