@@ -31,9 +31,19 @@ class Consult:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """Ask the engine, starting one if none runs; a search under way is dropped."""
+    """Ask the engine, starting one if none runs; a search under way is dropped.
+
+    A search whose limits say `ponder` is a supposition: its answer is wanted after a PonderHit only.
+    """
 
     search: Search
+
+
+@dataclass(frozen=True, slots=True)
+class PonderHit:
+    """The opponent played what search `search_id` ponders on: from now on it searches our move."""
+
+    search_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,7 @@ class GameOver:
 Action = (
     Consult
     | Think
+    | PonderHit
     | StopThinking
     | KillEngine
     | Fallback

@@ -24,6 +24,8 @@ _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
 # A fixed move time is kept to while the clock would last for this many such moves.
 _FIXED_TIME_MOVES: Final = 20
+# A pondering engine was promised a clock; with less than this part of it, it is asked anew.
+_SHARE_OF_A_PROMISE: Final = 0.9
 # Of what is then left, the part it has for stopping.
 _SHARE_FOR_STOPPING: Final = 1 / 4
 # And of that, the part the daemon's own search may use.
@@ -82,6 +84,20 @@ class GameClock:
             nodes=engine.nodes,
             move_time_ms=self._affordable(engine.move_time_ms, ours_ms),
         )
+
+    def limits_after_move(self, engine: EngineConfig, waits: Waits, now: float) -> Limits:
+        """What it may use for our next move, should the opponent answer in no time."""
+        limits = self.limits(engine, waits, now)
+        if not self.timed:
+            return limits
+        if self.colour is Colour.WHITE:
+            return replace(limits, white_time_ms=(limits.white_time_ms or 0) + self.state.winc)
+        return replace(limits, black_time_ms=(limits.black_time_ms or 0) + self.state.binc)
+
+    def bears(self, limits: Limits, now: float) -> bool:
+        """Whether what an earlier moment promised for this move is still there: a move may have left late."""
+        promised_ms = limits.white_time_ms if self.colour is Colour.WHITE else limits.black_time_ms
+        return promised_ms is None or self.remaining_s(now) * 1000 >= promised_ms * _SHARE_OF_A_PROMISE
 
     def _affordable(self, move_time_ms: int | None, ours_ms: int) -> int | None:
         """The fixed move time, or None once the engine has to divide what is left by itself."""

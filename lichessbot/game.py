@@ -20,6 +20,7 @@ from lichessbot.actions import (
     Fallback,
     GameOver,
     KillEngine,
+    PonderHit,
     Remember,
     ReopenStream,
     StopThinking,
@@ -49,6 +50,7 @@ from lichessbot.messages import (
     StreamRefused,
 )
 from lichessbot.owed_move import OwedMove
+from lichessbot.pondering import Pondering
 from lichessbot.stream_watch import StreamWatch
 from lichessbot.takebacks import Takebacks
 from lichessbot.verdict import Judgement, Situation, Verdict
@@ -111,6 +113,7 @@ class Game:
         self._misreadings = 0
         self._searches = 0
         self._thought: _Thought | None = None
+        self._pondering = Pondering()
         self._owed: OwedMove | None = None
         self._ending: _Ending | None = None
         rules = config.engine.draw_or_resign
@@ -169,8 +172,10 @@ class Game:
             case Advice():
                 yield from self._take_advice(report, now)
             case BestMove():
+                self._pondering.note(report)
                 yield from self._take_best_move(report, now)
             case EngineDied(search_id=search_id, reason=reason):
+                self._pondering.died(search_id)
                 if self._thought is not None and self._thought.search.search_id == search_id:
                     yield from self._replace_engine(self._thought, reason, now)
             case CommandDone(command=AnswerTakeback()) | CommandFailed(command=AnswerTakeback()):
@@ -264,15 +269,14 @@ class Game:
         self._watch.expect_nobody()
         if self._owed is None:
             if self._thought is None or self._thought.search.moves != self._moves:
-                yield self._begin(clock, now)
+                yield from self._begin(clock, now)
         elif fresh:
             yield from self._owed.reread(clock, now)
 
     def _await_opponent(self, clock: GameClock, now: float) -> Iterator[Action]:
         self._watch.expect_opponent(clock, now)
-        if self._thought is not None:
-            self._thought = None
-            yield StopThinking()
+        if self._thought is not None or not self._pondering.still_possible(self._moves):
+            yield from self._stop_engine()
         if len(self._moves) >= _ABORTABLE_PLIES:
             self._ending = None
         elif self._ending is None:
@@ -314,10 +318,25 @@ class Game:
 
     # Finding the move
 
-    def _begin(self, clock: GameClock, now: float) -> Consult | Think:
-        """The move sources come before the engine, if there are any."""
-        if not self._config.engine.has_sources:
-            return self._think(clock, now)
+    def _begin(self, clock: GameClock, now: float) -> Iterator[Action]:
+        """The only legal move needs nobody; any other is asked of the move sources before the engine."""
+        only_move, *others = self._board.legal_moves()
+        if not others:
+            yield from self._stop_engine()
+            yield from self._owe(only_move, now)
+        elif self._config.engine.has_sources:
+            yield self._consult(clock, now)
+        else:
+            yield from self._ask_engine(clock, now)
+
+    def _stop_engine(self) -> Iterator[Action]:
+        """Whatever it thinks about is of no use any more."""
+        if self._thought is not None or self._pondering.active:
+            self._thought = None
+            self._pondering.drop()
+            yield StopThinking()
+
+    def _consult(self, clock: GameClock, now: float) -> Consult:
         self._searches += 1
         patience_s = clock.consulting_s(self._waits, now)
         remaining_s = clock.remaining_s(now) if clock.timed else None
@@ -338,9 +357,23 @@ class Game:
             self._verdict.note_table(len(self._moves), advice.wdl)
         if len(moves) == 1:
             self._verdict.note(len(self._moves), advice.summary.score)
+            self._thought = None
+            yield from self._stop_engine()
             yield from self._owe(moves[0], now)
         else:
-            yield self._think(self._clock, now, only=moves)
+            yield from self._ask_engine(self._clock, now, moves)
+
+    def _ask_engine(self, clock: GameClock, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
+        """It may be at it already, if the opponent did what it expected."""
+        search = self._pondering.hit(self._moves)
+        if search is None or only or not clock.bears(search.limits, now):
+            yield self._think(clock, now, only=only)
+            return
+        self._thought = _Thought(search, now + clock.patience_s(search.limits, self._waits, now), second_try=False)
+        yield PonderHit(search.search_id)
+        early = self._pondering.early_answer(search)
+        if early is not None:
+            yield from self._take_best_move(early, now)
 
     def _think(
         self, clock: GameClock, now: float, *, second_try: bool = False, only: tuple[str, ...] = ()
@@ -351,17 +384,19 @@ class Game:
         self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
         return Think(search)
 
-    def _take_best_move(self, best: BestMove, now: float) -> Iterator[Action]:
+    def _take_best_move(self, answer: BestMove, now: float) -> Iterator[Action]:
         thought = self._thought
-        if thought is None or thought.search.search_id != best.search_id:
+        if thought is None or thought.search.search_id != answer.search_id:
             return
         try:
-            move = self._board.normalise(best.move or "")
+            move = self._board.normalise(answer.move or "")
         except InvalidMove as error:
             yield from self._replace_engine(thought, str(error), now)
             return
-        self._verdict.note(len(self._moves), best.summary.score)
+        self._verdict.note(len(self._moves), answer.summary.score)
         yield from self._owe(move, now)
+        if self._owed is not None:
+            yield from self._ponder(move, answer.reply, now)
 
     def _owe(self, move: str, now: float) -> Iterator[Action]:
         """The legal move to play was found: it is owed, unless the game is given up."""
@@ -389,10 +424,19 @@ class Game:
         opponent = self._full.player(self._clock.colour.other)
         return self._verdict.judge(Situation.of(self._board, move, self._clock, opponent, now))
 
+    def _ponder(self, move: str, reply: str | None, now: float) -> Iterator[Action]:
+        if not self.engine.ponder or self._clock is None:
+            return
+        limits = self._clock.limits_after_move(self.engine, self._waits, now)
+        search = self._pondering.suppose(self._board, move, reply, self._searches + 1, limits)
+        if search is not None:
+            self._searches += 1
+            yield Think(search)
+
     def _hurry_engine(self, thought: _Thought, now: float) -> Iterator[Action]:
         """The engine used up its time: it is told to stop once, and then it is hung. Move sources are just given up."""
         if isinstance(thought.search, Question) and self._clock is not None:
-            yield self._think(self._clock, now)
+            yield from self._ask_engine(self._clock, now)
         elif thought.told_to_stop:
             yield from self._replace_engine(thought, "does not stop", now)
         elif self._clock is not None:

@@ -16,6 +16,7 @@ from lichessbot.actions import (
     GameOver,
     GiveTime,
     KillEngine,
+    PonderHit,
     Remember,
     ReopenStream,
     StopThinking,
@@ -160,6 +161,11 @@ class GameTask:
                     self._desk.ask(question)
                 case Think(search):
                     self._search(search)
+                case PonderHit(search_id):
+                    self._journal.debug("engine.ponder_hit")
+                    self._house.repertoire.ponder_hit(self.game_id)
+                    if self._engine is not None:
+                        self._engine.ponder_hit(search_id)
                 case StopThinking():
                     if self._engine is not None:
                         self._engine.stop()

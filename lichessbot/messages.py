@@ -330,6 +330,11 @@ class SearchSummary:
         return self.pv.partition(" ")[0]
 
     @property
+    def reply(self) -> str | None:
+        """What the variation expects the opponent to answer."""
+        return next(iter(self.pv.split()[1:2]), None)
+
+    @property
     def centipawns(self) -> int | None:
         """The score for the side to move, if it is told so; None for a mate and for no score."""
         kind, _, number = self.score.partition(" ")

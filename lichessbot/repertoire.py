@@ -35,6 +35,10 @@ class _Walk:
     board: Board
     known: int
     """So many of its last positions in a row stood before."""
+    known_earlier: int
+    """The same for the position before."""
+    supposed: bool
+    """Whether the position may never arise: the engine thinks on the opponent's time."""
 
 
 class Repertoire:
@@ -54,18 +58,24 @@ class Repertoire:
             board.push(move)
         key = polyglot_key(board)
         stood_before = bool(self._store.times_played(key)) or key in {walk.key for walk in self._walks.values()}
-        known = earlier.known + 1 if earlier is not None else 1
-        self._walks[game_id] = _Walk(search.search_id, key, board, known if stood_before else 0)
+        known_earlier = 0 if earlier is None else earlier.known_earlier if earlier.supposed else earlier.known
+        known = known_earlier + 1 if stood_before else 0
+        self._walks[game_id] = _Walk(search.search_id, key, board, known, known_earlier, search.limits.ponder)
         return replace(search, lines=_LINES) if stood_before else search
+
+    def ponder_hit(self, game_id: str) -> None:
+        """The position that the engine thinks about on the opponent's time has arisen."""
+        if game_id in self._walks:
+            self._walks[game_id].supposed = False
 
     def settle(self, report: BestMove) -> BestMove:
         """The answer to a prepared search with the move to play, which is remembered; any other answer as it is."""
         walk = self._walks.get(report.game_id)
-        if walk is None or walk.search_id != report.search_id:
+        if walk is None or walk.search_id != report.search_id or walk.supposed:
             return report
         chosen = choose(report.lines, self._store.times_played(walk.key), walk.known)
         if chosen is not None:
-            report = replace(report, move=chosen.move, summary=chosen)
+            report = replace(report, move=chosen.move, summary=chosen, reply=chosen.reply)
         try:
             self._store.note_played(walk.key, walk.board.normalise(report.move or ""))
         except InvalidMove:

@@ -12,6 +12,7 @@ from lichessbot.actions import (
     Fallback,
     GameOver,
     KillEngine,
+    PonderHit,
     Remember,
     ReopenStream,
     StopThinking,
@@ -32,6 +33,7 @@ from lichessbot.messages import (
     PlayingWanted,
     Report,
     Resign,
+    Search,
     SendMove,
     Standing,
     StreamEvent,
@@ -849,3 +851,149 @@ def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts()
     assert remember == Remember(Deed.DRAW_OFFER)
     assert isinstance(send, SendMove)
     assert send.offering_draw
+
+
+# The opponent's time
+
+
+def pondering(bench: Bench, reply: str | None = "e7e5") -> Think:
+    """Our first move is found and sent, and what the engine expects is thought about."""
+    think = only(bench.full(), Think)
+    sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply))
+    assert isinstance(sent, SendMove)
+    assert isinstance(supposed, Think)
+    return supposed
+
+
+def test_the_expected_reply_is_thought_about_on_the_opponents_time() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    assert search.moves == ("e2e4", "e7e5")
+    assert search.limits.ponder
+    assert bench.state("e2e4") == [], "our own move is no news"
+
+
+def test_a_ponder_hit_goes_on_as_the_search_for_our_move() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    bench.state("e2e4")
+    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id)]
+    assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
+
+
+def test_another_reply_is_a_new_question() -> None:
+    bench = Bench()
+    supposed = pondering(bench).search
+    bench.state("e2e4")
+    search = only(bench.state("e2e4 c7c5"), Think).search
+    assert (search.moves, search.limits.ponder) == (("e2e4", "c7c5"), False)
+    assert bench.hear(BestMove(GAME, supposed.search_id, "g1f3")) == []
+    only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove)
+
+
+def test_an_answer_before_the_hit_is_kept_for_it() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    assert bench.hear(BestMove(GAME, search.search_id, "g1f3")) == []
+    hit, sent = bench.state("e2e4 e7e5")
+    assert hit == PonderHit(search.search_id)
+    assert sent == SendMove(GAME, 3, "g1f3")
+
+
+def test_an_engine_that_hangs_after_a_ponder_hit_is_stopped_and_replaced() -> None:
+    bench = Bench()
+    pondering(bench)
+    bench.state("e2e4 e7e5")
+    only(bench.wait_until_due(), StopThinking)
+    kill, think = bench.wait_until_due()
+    assert isinstance(kill, KillEngine)
+    assert isinstance(think, Think)
+    assert not think.search.limits.ponder
+
+
+def test_an_engine_that_dies_while_pondering_costs_nothing_and_ponders_no_more() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    assert bench.hear(EngineDied(GAME, search.search_id, "ended by itself")) == []
+    think = only(bench.state("e2e4 e7e5"), Think)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6")), SendMove)
+
+
+@pytest.mark.parametrize("reply", [None, "e2e4", "a1a8", "0000", "e7e5q"])
+def test_an_impossible_reply_is_not_thought_about(reply: str | None) -> None:
+    bench = Bench()
+    think = only(bench.full(), Think)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply)), SendMove)
+
+
+def test_a_reply_that_ends_the_game_is_not_thought_about() -> None:
+    bench = Bench()
+    think = only(bench.full("f2f3 e7e5"), Think)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", reply="d8h4")), SendMove)
+
+
+def test_the_search_on_the_opponents_time_ends_with_a_takeback() -> None:
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5"), Think)
+    bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6"))
+    bench.state("e2e4 e7e5 g1f3")
+    only(bench.full("e2e4"), StopThinking)
+
+
+def test_the_only_legal_move_is_sent_at_once() -> None:
+    fen = "k7/8/8/8/8/6q1/8/7K w - - 0 1"  # the queen leaves the king no square
+    bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/8/6q1/7K w - - 0 1")
+    assert only(bench.full(), SendMove).move == "h1g2"
+    assert Bench(variant="fromPosition", fen=fen).full() == [], "stalemate leaves no move at all"
+
+
+def test_the_only_legal_move_ends_a_wrong_supposition() -> None:
+    bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/7q/8/K7 w - - 0 1")
+    think = only(bench.full(), Think)
+    bench.hear(BestMove(GAME, think.search.search_id, "a1b1", reply="a8b8"))
+    stop, sent = bench.state("a1b1 h3a3")
+    assert stop == StopThinking()
+    assert sent == SendMove(GAME, 3, "b1c2")
+
+
+def test_a_move_that_left_late_makes_the_hit_a_new_question() -> None:
+    bench = Bench()
+    pondering(bench)
+    search = only(bench.state("e2e4 e7e5", time_ms=50_000), Think).search
+    assert not search.limits.ponder
+    assert search.limits.white_time_ms == 50_000
+
+
+def consulting_after_the_expected_reply() -> tuple[Bench, Search, Consult]:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult)), Think)
+    _, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5"))
+    assert isinstance(supposed, Think)
+    return bench, supposed.search, only(bench.state("e2e4 e7e5"), Consult)
+
+
+def test_while_the_sources_are_asked_the_engine_goes_on_with_what_it_expected() -> None:
+    bench, search, consult = consulting_after_the_expected_reply()
+    assert bench.hear(advice(consult)) == [PonderHit(search.search_id)]
+    bench, search, consult = consulting_after_the_expected_reply()
+    assert bench.wait(consult.question.patience_s) == [PonderHit(search.search_id)]
+    assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
+
+
+def test_a_move_of_the_sources_ends_what_the_engine_expected() -> None:
+    bench, search, consult = consulting_after_the_expected_reply()
+    assert bench.hear(advice(consult, "g1f3")) == [StopThinking(), SendMove(GAME, 3, "g1f3")]
+    assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
+
+
+def test_of_several_moves_the_engine_chooses_anew() -> None:
+    bench, _, consult = consulting_after_the_expected_reply()
+    search = only(bench.hear(advice(consult, "g1f3", "b1c3")), Think).search
+    assert (search.only, search.limits.ponder) == (("g1f3", "b1c3"), False)
+
+
+def test_without_ponder_nothing_is_thought_about() -> None:
+    bench = Bench()
+    bench.game.engine = EngineConfig(ponder=False)
+    think = only(bench.full(), Think)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)

@@ -1,6 +1,7 @@
 """No opponent gets the same game twice: what is searched again, and which move is played then."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,33 @@ def test_a_position_that_another_game_thinks_about_is_known(store: Store) -> Non
     repertoire.forget("one")
     repertoire.forget("two")
     assert repertoire.prepare("three", search(1)).lines == 1
+
+
+def supposed(number: int, *moves: str) -> Search:
+    asked = search(number, *moves)
+    return replace(asked, limits=replace(asked.limits, ponder=True))
+
+
+def test_a_supposition_that_did_not_come_true_counts_for_nothing(store: Store) -> None:
+    repertoire = Repertoire(store)
+    played(repertoire, "one", 1, "e2e4")
+    played(repertoire, "two", 1, "e2e4")
+    repertoire.prepare("two", supposed(2, "e2e4", "e7e5"))
+    repertoire.settle(answer("two", 2, "g1f3"))  # the engine was stopped
+    assert repertoire.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
+    played(repertoire, "one", 3, "e2e4")
+    repertoire.prepare("two", search(3))
+    assert repertoire._walks["two"].known == 2, "as if nothing had been supposed"
+
+
+def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
+    repertoire = Repertoire(store)
+    played(repertoire, "one", 1, "e2e4")
+    repertoire.prepare("one", supposed(2, "e2e4", "e7e5"))
+    repertoire.ponder_hit("one")
+    repertoire.settle(answer("one", 2, "g1f3"))
+    repertoire.ponder_hit("unknown")
+    assert repertoire.prepare("two", search(1, "e2e4", "e7e5")).lines == 4
 
 
 def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
