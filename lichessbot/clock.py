@@ -36,6 +36,12 @@ _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
 _SHARE_AFTER_A_PAUSE: Final = 1 / 4
 # What the books and servers asked before the engine may take of the clock.
 _SHARE_FOR_SOURCES: Final = 1 / 40
+# Looking as if thinking takes so much of the clock in the sixth move, and with every ply so much less.
+_FAKE_SHARE: Final = 0.025
+_FAKE_DECAY: Final = 0.99
+_FAKE_FROM_PLY: Final = 10
+# What the operator wants a move to wait for costs no more of the clock than this, beside the increment.
+_SHARE_FOR_A_PAUSE: Final = 1 / 40
 # No other wait of ours takes more of the clock than this.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
@@ -145,6 +151,17 @@ class GameClock:
     def fallback_s(self, waits: Waits, now: float) -> float:
         """How long the daemon's own search may take when no engine answers."""
         return min(waits.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
+
+    def fake_think_s(self, ply: int) -> float:
+        """How long the move after `ply` plies should at least seem to take, from when our turn began."""
+        if not self.timed or ply < _FAKE_FROM_PLY:
+            return 0.0
+        return self.remaining_s(self.read_at) * _FAKE_SHARE * _FAKE_DECAY ** (ply - _FAKE_FROM_PLY)
+
+    def bearable_pause_s(self, wished_s: float, now: float) -> float:
+        """As much of a pause nobody needs as the clock can bear; never negative."""
+        most_s = self.remaining_s(now) * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
+        return max(0.0, min(wished_s, most_s))
 
     def retry_pause_s(self, planned_s: float, waits: Waits, now: float) -> float:
         """How long to wait before the next try, where `planned_s` would be right if time were no matter."""

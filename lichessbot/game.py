@@ -6,6 +6,7 @@ connection: an old line may come late, and Lichess never gets two different move
 the stream was read in between.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -108,6 +109,7 @@ class Game:
         self._board = Board()
         self._told: tuple[str, ...] = ()
         self._clock: GameClock | None = None
+        self._earliest_move_at = -math.inf
         self._watch = StreamWatch(waits)
         self._rereading = False
         self._misreadings = 0
@@ -412,8 +414,12 @@ class Game:
                 yield from self._keep_time(now)
                 return
         self._owed = OwedMove(command, self._moves, self._waits)
+        pause_s = self._pause_s(now)
+        self._earliest_move_at = now + pause_s + _s(self._config.move_spacing)
         if holds_back:
             self._owed.doubt()
+        elif pause_s > 0.0:
+            self._owed.send_at(now + pause_s)
         else:
             yield from self._owed.send(now)
 
@@ -423,6 +429,15 @@ class Game:
         assert self._clock is not None, "the same"
         opponent = self._full.player(self._clock.colour.other)
         return self._verdict.judge(Situation.of(self._board, move, self._clock, opponent, now))
+
+    def _pause_s(self, now: float) -> float:
+        """How much longer the operator wants a move to take that could leave now."""
+        clock = self._clock
+        assert clock is not None, "only a game that was read is played"
+        earliest_at = self._earliest_move_at
+        if self._config.fake_think_time:
+            earliest_at = max(earliest_at, clock.read_at + clock.fake_think_s(len(self._moves)))
+        return clock.bearable_pause_s(earliest_at - now, now)
 
     def _ponder(self, move: str, reply: str | None, now: float) -> Iterator[Action]:
         if not self.engine.ponder or self._clock is None:

@@ -47,6 +47,10 @@ class OwedMove:
         self._move_on(_Stage.SENT, now + self._waits.stuck_answer.total_seconds())
         yield self._command
 
+    def send_at(self, due_at: float) -> None:
+        """Keep it until then."""
+        self._move_on(_Stage.WAITING, due_at)
+
     def doubt(self) -> None:
         """Send nothing before the stream was read anew."""
         self._move_on(_Stage.DOUBTED)

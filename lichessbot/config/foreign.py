@@ -10,8 +10,6 @@ from typing import Final
 import yaml
 
 NOT_OURS: Final = {
-    "fake_think_time": "the engine always uses its clock; remove the key",
-    "rate_limiting_delay": "requests are paced by what Lichess asks for; remove the key",
     "move_overhead": "set engine.move_overhead_ms",
     "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
     "log": "logs go to standard error; redirect them or use the journal of systemd",

@@ -44,6 +44,8 @@ class Config(Section):
     takebacks_from_bots: Flag = True
     pgn_directory: Annotated[Path, AfterValidator(_folder)] | None = None
     pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
+    fake_think_time: Flag = False
+    rate_limiting_delay: Annotated[Number, Field(ge=0, le=60_000)] = 0
     challenge: ChallengeConfig = ChallengeConfig()
     engine: EngineConfig = EngineConfig()
     greeting: GreetingConfig = GreetingConfig()
@@ -55,6 +57,11 @@ class Config(Section):
     def abort_after(self) -> timedelta:
         """How long an opponent may leave the first move undone."""
         return timedelta(seconds=self.abort_time)
+
+    @property
+    def move_spacing(self) -> timedelta:
+        """Between two moves of ours in the same game."""
+        return timedelta(milliseconds=self.rate_limiting_delay)
 
     @property
     def leave_after(self) -> timedelta:

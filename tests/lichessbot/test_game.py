@@ -82,9 +82,10 @@ class Bench:
         fen: str = "startpos",
         timed: bool = True,
         config: Config = ENGINE_ALONE,
+        **settings: Any,
     ) -> None:
         self.now = 1000.0
-        self.game = Game(GAME, US, config, WAITS)
+        self.game = Game(GAME, US, config.model_copy(update=settings), WAITS)
         self._full = {
             "id": GAME,
             "variant": {"key": variant},
@@ -997,3 +998,57 @@ def test_without_ponder_nothing_is_thought_about() -> None:
     bench.game.engine = EngineConfig(ponder=False)
     think = only(bench.full(), Think)
     only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)
+
+
+# Moves that wait although they need not
+
+
+TEN_PLIES = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7"
+
+
+def test_fake_thinking_keeps_a_move_back_from_the_sixth_on() -> None:
+    bench = Bench(fake_think_time=True)
+    think = only(bench.full(TEN_PLIES), Think)
+    bench.now += 0.5
+    assert bench.hear(BestMove(GAME, think.search.search_id, "f1e1")) == []
+    assert bench.wait(0.9) == []
+    assert bench.wait(0.11) == [SendMove(GAME, 11, "f1e1")], "2.5 % of a minute"
+
+
+def test_thinking_counts_as_fake_thinking() -> None:
+    bench = Bench(fake_think_time=True)
+    think = only(bench.full(TEN_PLIES), Think)
+    bench.now += 1.6
+    only(bench.hear(BestMove(GAME, think.search.search_id, "f1e1")), SendMove)
+
+
+def test_the_opening_is_not_thought_about_in_show() -> None:
+    bench = Bench(fake_think_time=True)
+    bench.owing()
+
+
+def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
+    bench = Bench(rate_limiting_delay=1000)
+    bench.owing()
+    bench.now += 0.3
+    think = only(bench.state("e2e4 e7e5"), Think)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
+    assert only(bench.wait_until_due(), SendMove).move == "g1f3"
+    assert bench.now == pytest.approx(1001.0)
+
+
+def test_a_wished_pause_never_costs_more_than_the_clock_can_bear() -> None:
+    bench = Bench(rate_limiting_delay=60_000)
+    bench.owing()
+    think = only(bench.state("e2e4 e7e5", time_ms=4000), Think)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
+    assert only(bench.wait_until_due(), SendMove).move == "g1f3"
+    assert bench.now == pytest.approx(1000.1), "a fortieth of four seconds"
+
+
+def test_a_move_that_waits_is_doubted_with_its_stream() -> None:
+    bench = Bench(fake_think_time=True)
+    think = only(bench.full(TEN_PLIES), Think)
+    bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))
+    only(bench.state(TEN_PLIES[:-10]), ReopenStream)
+    assert bench.wait(2.0) == []
