@@ -26,6 +26,8 @@ _MOST_FOR_ONE_MOVE: Final = 3 / 4
 _FIXED_TIME_MOVES: Final = 20
 # A pondering engine was promised a clock; with less than this part of it, it is asked anew.
 _SHARE_OF_A_PROMISE: Final = 0.9
+# Of the days for a move, the part it may be thought about: there is the way to Lichess as well.
+_SHARE_OF_DAYS: Final = 1 / 4
 # Of what is then left, the part it has for stopping.
 _SHARE_FOR_STOPPING: Final = 1 / 4
 # And of that, the part the daemon's own search may use.
@@ -56,17 +58,20 @@ class GameClock:
     """Whether our clock runs."""
     state: GameState
     read_at: float
+    by_days: bool = False
+    """Whether each move has days of its own, and no more."""
 
     @classmethod
     def read(cls, full: GameFull, state: GameState, colour: Colour, to_move: str, now: float) -> Self:
         """The clocks of `state`, just received, with `to_move` the side whose turn it is."""
         running = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
-        return cls(colour, full.clock is not None or limited, running, state, now)
+        by_days = full.days_per_turn is not None
+        return cls(colour, full.clock is not None or limited, running, state, now, by_days)
 
     def remaining_s(self, now: float) -> float:
         """What is left on our clock; endless without one. Never negative."""
-        if not self.timed:
+        if not (self.timed or self.by_days):
             return math.inf
         ours_ms = self.state.wtime if self.colour is Colour.WHITE else self.state.btime
         elapsed_s = now - self.read_at if self.running else 0.0
@@ -75,8 +80,9 @@ class GameClock:
     def limits(self, engine: EngineConfig, waits: Waits, now: float) -> Limits:
         """What the engine may use for one move: the clocks, and what the operator set."""
         if not self.timed:
-            untimed_ms = int(waits.untimed_move.total_seconds() * 1000)
-            return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=engine.move_time_ms or untimed_ms)
+            wished_s = (engine.move_time_ms or 0) / 1000 or waits.untimed_move.total_seconds()
+            move_time_s = min(wished_s, self.remaining_s(now) * _SHARE_OF_DAYS)
+            return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=max(1, int(move_time_s * 1000)))
         white = self.colour is Colour.WHITE
         ours_ms = max(1, int(self.remaining_s(now) * 1000))
         if not self.running:
@@ -173,6 +179,8 @@ class GameClock:
 
         Our clock may be running without our knowing it, so the less it shows, the sooner.
         """
+        if not self.timed:
+            return waits.heartbeat.total_seconds()
         share_s = self.remaining_s(now) * _SHARE_FOR_A_RETRY
         return max(waits.silence_floor.total_seconds(), min(waits.silence_ceiling.total_seconds(), share_s))
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lichessbot.errors import UnreadableLine
-from lichessbot.vocabulary import Colour, ExactClock, GameStatus
+from lichessbot.vocabulary import Colour, ExactClock, GameStatus, Speed
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -162,6 +162,11 @@ class GameInfo(Payload):
     compat: Compat = Compat()
     tournament_id: Id | None = Field(default=None, alias="tournamentId")
     swiss_id: str | None = Field(default=None, alias="swissId")
+
+    @property
+    def is_correspondence(self) -> bool:
+        """Whether there are days for each move, or no clock at all."""
+        return self.speed == Speed.CORRESPONDENCE
 
     @property
     def is_tournament(self) -> bool:

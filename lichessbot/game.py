@@ -109,6 +109,7 @@ class Game:
         self._board = Board()
         self._told: tuple[str, ...] = ()
         self._clock: GameClock | None = None
+        self._idle_since: float | None = None
         self._earliest_move_at = -math.inf
         self._watch = StreamWatch(waits)
         self._rereading = False
@@ -137,6 +138,16 @@ class Game:
             self._absence.claim_at,
         )
         return None if self._over else min((moment for moment in moments if moment is not None), default=None)
+
+    @property
+    def idle_since(self) -> float | None:
+        """Since when there is nothing for us to do but wait for the opponent; None if there is."""
+        return self._idle_since
+
+    @property
+    def engine_wanted(self) -> bool:
+        """Whether an engine thinks for us, at whoever's turn."""
+        return self._thought is not None or self._pondering.active
 
     def handle(self, report: Report, now: float) -> list[Action]:
         """What to do about a report that concerns this game."""
@@ -267,7 +278,7 @@ class Game:
         return board
 
     def _take_turn(self, clock: GameClock, now: float, *, fresh: bool) -> Iterator[Action]:
-        self._ending = None
+        self._ending = self._idle_since = None
         self._watch.expect_nobody()
         if self._owed is None:
             if self._thought is None or self._thought.search.moves != self._moves:
@@ -279,7 +290,9 @@ class Game:
         self._watch.expect_opponent(clock, now)
         if self._thought is not None or not self._pondering.still_possible(self._moves):
             yield from self._stop_engine()
-        if len(self._moves) >= _ABORTABLE_PLIES:
+        if self._idle_since is None:
+            self._idle_since = now
+        if len(self._moves) >= _ABORTABLE_PLIES or not clock.timed:
             self._ending = None
         elif self._ending is None:
             command = Abort(self.game_id, "the opponent does not move")

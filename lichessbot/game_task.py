@@ -94,6 +94,7 @@ class GameTask:
     def __init__(self, info: GameInfo, house: House) -> None:
         self.info = info
         self.game_id = game_id = info.game_id
+        self.began_at = time.monotonic()
         self.over = False
         self.over_for_certain = False
         self._house = house
@@ -114,8 +115,10 @@ class GameTask:
         self._reader = StreamReader(source, house.inbox, house.waits, house.courtesy)
 
     def start(self) -> None:
-        """Begin to read the game; the engine starts meanwhile."""
+        """Begin to read the game; the engine starts meanwhile, unless there are days for a move."""
         self._reader.start()
+        if self.info.is_correspondence:
+            return
         try:
             self._start_engine()
         except EngineError as error:
@@ -130,6 +133,11 @@ class GameTask:
     def wake_at(self) -> float | None:
         return self._game.wake_at
 
+    @property
+    def idle_since(self) -> float | None:
+        """Since when it is the opponent's turn; None if it is ours, or nobody knows yet."""
+        return self._game.idle_since
+
     def handle(self, report: Report) -> None:
         if isinstance(report, BestMove):
             report = self._house.repertoire.settle(report)
@@ -140,6 +148,8 @@ class GameTask:
         now = time.monotonic()
         self._carry_out(self._game.handle(report, now))
         self._carry_out(self._talk.hear(report, now))
+        if self.info.is_correspondence and not self._game.engine_wanted:
+            self._close_engine()
 
     def tick(self) -> None:
         self._carry_out(self._game.tick(time.monotonic()))

@@ -12,7 +12,7 @@ from typing import Final, Self
 from engine.facade import available_mb
 from lichessbot.config import Conditions, Config, EngineConfig, Profile
 from lichessbot.events import GameFull, GameInfo
-from lichessbot.vocabulary import Colour, OpponentKind, Variant
+from lichessbot.vocabulary import Colour, OpponentKind, Speed, Variant
 
 # What an engine takes beside its table, measured; and what is left to the rest of the machine.
 _WITHOUT_HASH_MB: Final = 40
@@ -97,8 +97,14 @@ def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:
 
 
 def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
-    """The section `engine` as it counts for this game; of `uci_options` each name is a key by itself."""
+    """The section `engine` as it counts for this game; of `uci_options` each name is a key by itself.
+
+    Where `correspondence` has a key for the same, that is what profiles change.
+    """
     engine = config.engine
+    if facts.speed == Speed.CORRESPONDENCE:
+        by_days = {"ponder": config.correspondence.ponder, "move_time_ms": config.correspondence.move_time * 1000}
+        engine = engine.model_copy(update=by_days)
     for _, profile in matching(facts, config):
         engine = _changed(engine, profile)
     return engine
@@ -111,17 +117,16 @@ def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConf
     to move, unless there is one for each.
     """
     engine = profile_for(facts, config)
-    real_time = config.challenge.concurrency
-    most_mb = machine.most_hash_mb(real_time)
+    most_mb = machine.most_hash_mb(_most_engines(config))
     fits = {} if most_mb is None else {"hash_mb": min(engine.hash_mb, most_mb)}
-    ponder = engine.ponder and machine.can_ponder(real_time, engine.threads)
+    rivals = _most_engines(config) if facts.speed == Speed.CORRESPONDENCE else config.challenge.concurrency
+    ponder = engine.ponder and machine.can_ponder(rivals, engine.threads)
     return engine.model_copy(update={"ponder": ponder, **fits})
 
 
 def concessions(config: Config, machine: Machine) -> Iterator[str]:
     """What the configuration asks for and the machine cannot bear, in words."""
-    engines = config.challenge.concurrency
-    most_mb = machine.most_hash_mb(engines)
+    most_mb = machine.most_hash_mb(_most_engines(config))
     for candidate in candidates(config):
         hash_mb = candidate.engine.hash_mb
         if most_mb is not None and hash_mb > most_mb:
@@ -149,6 +154,11 @@ def candidates(config: Config) -> Iterator[Candidate]:
         if not any(_is_same_program(engine, other.engine) for other in seen):
             seen.append(candidate)
     yield from seen
+
+
+def _most_engines(config: Config) -> int:
+    """So many run at a time."""
+    return config.challenge.concurrency + config.correspondence.concurrency
 
 
 def _changed(engine: EngineConfig, profile: Profile) -> EngineConfig:

@@ -43,6 +43,7 @@ _EFFECTS: Final = {
     "greeting": Effect.NEW_GAMES,
     "matchmaking": Effect.AT_ONCE,
     "tournaments": Effect.AT_ONCE,
+    "correspondence": Effect.NEW_GAMES,
     "profiles": Effect.NEW_GAMES,
 }
 _HIDDEN: Final = "[hidden]"

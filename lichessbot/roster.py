@@ -1,6 +1,8 @@
 """The games being played: who joins, who is told what, and what happens when one breaks.
 
 For the main thread. Knows a game's task from outside only: how it is played is the task's own work.
+A game with a clock has its task from its beginning to its end; a correspondence game only while we
+sit at it, which few do at a time.
 """
 
 import time
@@ -8,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from lichessbot.desk import Desk
 from lichessbot.events import GameInfo
 from lichessbot.game_task import GameTask, House
 from lichessbot.journal import Journal
@@ -26,24 +29,34 @@ class Roster:
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
         self._tasks: dict[str, GameTask] = {}
+        self._desk = Desk()
+        self._house: House | None = None
+        self._check_in_at = 0.0
+        self._list_was_cut = False
         self._departures: Counter[str] = Counter()
         self._left_alone: set[str] = set()
 
     def __len__(self) -> int:
-        return len(self._tasks)
+        """The games that take a slot: those with a clock."""
+        return len(self._tasks) - len(self._visits)
 
     def __contains__(self, game_id: object) -> bool:
-        return game_id in self._tasks
+        return game_id in self._tasks or game_id in self._desk
 
     @property
     def games(self) -> list[GameInfo]:
-        """As they were announced."""
-        return [task.info for task in self._tasks.values()]
+        """All games in progress, as they were announced."""
+        return [task.info for task in self._tasks.values() if not task.info.is_correspondence] + self._desk.games
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = (task.wake_at for task in self._tasks.values())
+        moments = [task.wake_at for task in self._tasks.values()]
+        if self._house is not None and len(self._desk) > len(self._visits):
+            moments.append(self._check_in_at)
+        if self._house is not None and self._desk:
+            moments += [self._leaves_at(task, self._house) for task in self._visits]
+            moments.append(self._desk.wake_at(self._tasks) if self._has_place(self._house) else None)
         return min((moment for moment in moments if moment is not None), default=None)
 
     @property
@@ -53,33 +66,22 @@ class Roster:
 
     def join(self, info: GameInfo, house: House) -> None:
         """Play a game that began or goes on; announced again, nothing happens."""
-        if info.game_id in self._tasks or self._departures[info.game_id] > _MOST_RETURNS:
-            return
-        journal = Journal(info.game_id)
-        if not info.compat.bot or info.variant.key not in tuple(Variant):
-            if info.game_id not in self._left_alone:
-                self._left_alone.add(info.game_id)
-                journal.warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
-            return
-        journal.info(
-            "game.join",
-            opponent=info.opponent.username,
-            speed=info.speed,
-            rated=info.rated,
-            games=len(self._tasks) + 1,
-        )
-        house.store.note_game(info.game_id, info.opponent.username)
-        task = self._tasks[info.game_id] = GameTask(info, house)
-        self._guarded(task, task.start)
+        self._house = house
+        self._note(info, time.monotonic(), house)
 
     def compare(self, games: Sequence[GameInfo], asked_at: float, house: House) -> None:
         """All games in progress, as a look begun at `asked_at` saw them: the most urgent are joined first."""
+        self._house = house
+        self._check_in_at = asked_at + house.config.correspondence.check_in_every.total_seconds()
+        self._list_was_cut = len(games) >= _LONGEST_LIST
         for info in sorted(games, key=lambda info: info.urgency):
-            self.join(info, house)
+            self._note(info, asked_at, house)
         listed = {info.game_id: info for info in games}
         self._left_alone &= listed.keys()
+        if not self._list_was_cut:
+            self._desk.forget_all_but(listed.keys() | self._tasks.keys(), asked_at)
         for game_id in list(self._tasks):
-            if game_id in listed or len(games) < _LONGEST_LIST:
+            if game_id in listed or not self._list_was_cut:
                 self.tell(game_id, Standing(game_id, listed.get(game_id), asked_at))
 
     def tell(self, game_id: str | None, report: Report) -> None:
@@ -87,16 +89,103 @@ class Roster:
         if task is not None:
             self._guarded(task, lambda: task.handle(report))
 
+    def finished(self, game_id: str, report: Report) -> None:
+        """The event stream says that a game is over, whether we sit at it or not."""
+        self.tell(game_id, report)
+        self._desk.forget(game_id)
+
     def tick(self) -> None:
         """Let every game do what is due."""
         for task in list(self._tasks.values()):
             if task.wake_at is not None and time.monotonic() >= task.wake_at:
                 self._guarded(task, task.tick)
+        if self._house is not None and self._desk:
+            self._go_round(self._house, time.monotonic())
 
     def close(self) -> None:
         """Leave all games at once; nothing is sent to Lichess."""
         for task in self._tasks.values():
             task.close()
+
+    # Who plays
+
+    def _note(self, info: GameInfo, seen_at: float, house: House) -> None:
+        """A game is in progress: begin to play it, unless that has happened."""
+        known = info.game_id in self._tasks or info.game_id in self._desk
+        if not known and not self._may_join(info):
+            return
+        if not known:
+            Journal(info.game_id).info(
+                "game.join",
+                opponent=info.opponent.username,
+                speed=info.speed,
+                rated=info.rated,
+                games=len(self._tasks) + 1,
+            )
+        if info.is_correspondence:
+            self._desk.note(info, seen_at)
+        elif not known:
+            self._sit_down(info, house)
+
+    def _may_join(self, info: GameInfo) -> bool:
+        if self._departures[info.game_id] > _MOST_RETURNS:
+            return False
+        if info.compat.bot and info.variant.key in tuple(Variant):
+            return True
+        if info.game_id not in self._left_alone:
+            self._left_alone.add(info.game_id)
+            Journal(info.game_id).warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
+        return False
+
+    def _sit_down(self, info: GameInfo, house: House) -> None:
+        house.store.note_game(info.game_id, info.opponent.username)
+        task = self._tasks[info.game_id] = GameTask(info, house)
+        self._guarded(task, task.start)
+
+    # Correspondence: few places, many games
+
+    @property
+    def _visits(self) -> list[GameTask]:
+        return [task for game_id, task in self._tasks.items() if game_id in self._desk]
+
+    def _has_place(self, house: House) -> bool:
+        return len(self._visits) < house.config.correspondence.concurrency
+
+    def _go_round(self, house: House, now: float) -> None:
+        """Leave games in which nothing is to be done, and sit down where it is our turn."""
+        for task in self._visits:
+            leaves_at = self._leaves_at(task, house)
+            if leaves_at is not None and now >= leaves_at:
+                self._stand_up(task, house, now)
+        while self._has_place(house) and (info := self._desk.next(now, self._tasks)) is not None:
+            Journal(info.game_id).debug("game.visit", seconds_left=info.seconds_left)
+            self._sit_down(info, house)
+        if now >= self._check_in_at and len(self._desk) > len(self._visits):
+            self._look_again("whose turn is it in the correspondence games", house, now)
+        elif self._list_was_cut and self._has_place(house):
+            self._list_was_cut = False
+            self._look_again("the list of games may have been cut", house, now)
+
+    def _leaves_at(self, task: GameTask, house: House) -> float | None:
+        """When to stand up from a correspondence game; None while nobody knows."""
+        others_wait = self._desk.next(time.monotonic(), self._tasks) is not None
+        if task.idle_since is not None:
+            return task.idle_since + (0.0 if others_wait else house.config.correspondence.linger.total_seconds())
+        patience = house.waits.visit.total_seconds() + house.config.correspondence.move_time
+        return task.began_at + patience if others_wait else None
+
+    def _stand_up(self, task: GameTask, house: House, now: float) -> None:
+        """The game goes on without us until it is our turn; one in which our move did not succeed is tried again."""
+        again_at = None if task.idle_since is not None else now + house.waits.visit.total_seconds()
+        self._desk.put_back(task.game_id, now, not_before=again_at)
+        del self._tasks[task.game_id]
+        task.close()
+
+    def _look_again(self, reason: str, house: House, now: float) -> None:
+        self._check_in_at = now + house.config.correspondence.check_in_every.total_seconds()
+        self._inbox.put(PlayingWanted(reason))
+
+    # What may break
 
     def _guarded(self, task: GameTask, step: Callable[[], None]) -> None:
         """Run a step of a game, and let the game go if that was its last."""
@@ -109,6 +198,7 @@ class Roster:
         except Exception as error:
             Journal(task.game_id).crash("game.crashed", error)
         del self._tasks[task.game_id]
+        self._desk.forget(task.game_id)
         task.close()
         if certain:
             self._departures.pop(task.game_id, None)

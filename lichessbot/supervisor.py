@@ -346,7 +346,7 @@ class Supervisor:
                     self._roster.join(game, self._house)
             case GameFinish(game=game):
                 self._lobby.game_finished(game.game_id)
-                self._roster.tell(game.game_id, report)
+                self._roster.finished(game.game_id, report)
             case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
                 if self._house is not None:
                     self._lobby.hear(event, report.received_at, self._view)

@@ -127,6 +127,8 @@ class Waits:
     """No such rest grows beyond this; a server that refuses our token has it at once."""
     cloud_window: timedelta = timedelta(days=1)
     """In which Lichess allows 3000 questions for a cloud evaluation."""
+    visit: timedelta = timedelta(minutes=5)
+    """Beyond the thinking time, for our move in a correspondence game, before another game gets the place."""
     engine_handshake: timedelta = timedelta(seconds=15)
     """For a new engine to answer `uci` and `isready`: a cold disk on a small machine is slow."""
     engine_stop: timedelta = timedelta(seconds=1)

@@ -5,6 +5,7 @@ their names and meaning. With no file at all the defaults and the environment ar
 """
 
 from lichessbot.config.challenge import ChallengeConfig, Rules
+from lichessbot.config.correspondence import CorrespondenceConfig
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile
 from lichessbot.config.fields import LOOPBACK
@@ -21,6 +22,7 @@ __all__ = [
     "ChallengeConfig",
     "Conditions",
     "Config",
+    "CorrespondenceConfig",
     "DrawOrResignConfig",
     "EngineConfig",
     "EngineKeys",

@@ -13,7 +13,6 @@ NOT_OURS: Final = {
     "move_overhead": "set engine.move_overhead_ms",
     "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
     "log": "logs go to standard error; redirect them or use the journal of systemd",
-    "correspondence": "correspondence games are declined; remove the section",
     "matchmaking.challenge_decliner_file_name": "who declined what is remembered in state_dir; remove the key",
     "matchmaking.delay_after_decline": "set matchmaking.challenge_filter",
     "engine.protocol": "every engine speaks UCI here; remove the key",

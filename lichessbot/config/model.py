@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.challenge import ChallengeConfig
+from lichessbot.config.correspondence import CorrespondenceConfig
 from lichessbot.config.engine import EngineConfig, Profile
 from lichessbot.config.fields import Flag, Number, Section, Text, server_address
 from lichessbot.config.greeting import GreetingConfig
@@ -51,6 +52,7 @@ class Config(Section):
     greeting: GreetingConfig = GreetingConfig()
     matchmaking: MatchmakingConfig = MatchmakingConfig()
     tournaments: tuple[TournamentConfig, ...] = ()
+    correspondence: CorrespondenceConfig = CorrespondenceConfig()
     profiles: tuple[Profile, ...] = ()
 
     @property

@@ -60,9 +60,10 @@ class RealTime:
 
 @dataclass(frozen=True)
 class Correspondence:
-    """So many days for each move."""
+    """So many days for each move; a rehearsal's day may be shorter than ours."""
 
     days: int
+    day_ms: int = DAY_MS
 
     @property
     def speed(self) -> Speed:
@@ -138,8 +139,8 @@ class GameClock:
         match self.control:
             case RealTime():
                 return self.control.initial_ms
-            case Correspondence(days):
-                return days * DAY_MS
+            case Correspondence(days, day_ms):
+                return days * day_ms
             case Unlimited():
                 return UNLIMITED_MS
 

@@ -7,7 +7,7 @@ the players of the house are both callers. Observers hear of everything that hap
 import random
 import string
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.facade import STARTING_FEN, chess960_fen
 from lichessbot.rehearsal import payloads
@@ -21,7 +21,7 @@ from lichessbot.rehearsal.challenges import (
     check_parties,
     settled_terms,
 )
-from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.clock import Correspondence, RealTime, TimeControl
 from lichessbot.rehearsal.errors import NotFound, Refused
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.organiser import Organiser
@@ -339,7 +339,7 @@ class Site:
             white=seats[Color.WHITE],
             black=seats[Color.BLACK],
             variant=variant,
-            time_control=terms.time_control,
+            time_control=self._in_our_days(terms.time_control),
             initial_fen=initial_fen,
             rated=terms.rated,
             source=source,
@@ -362,6 +362,11 @@ class Site:
             Color.BLACK: Player(black, self._token(SECRET_LENGTH)),
         }
         return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.ARENA, arena.id)
+
+    def _in_our_days(self, control: TimeControl) -> TimeControl:
+        if isinstance(control, Correspondence):
+            return replace(control, day_ms=round(1000 * self.timing.day_s))
+        return control
 
     def _start_position(self, terms: Terms) -> tuple[Variant, str]:
         """From Position with the ordinary start is a standard game (contract 5.1)."""

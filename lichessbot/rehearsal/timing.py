@@ -40,7 +40,7 @@ class Timing:
     arena_waits_s: float = 60.0             # how long a program that asked waits to be paired in an arena
     arena_pairs_s: float = 1.0              # how often an arena looks for pairs: a guess
     arena_first_move_s: float = 16.0        # for each side's first move in an arena (contract 6.1, blitz)
-    day_s: float = 86_400.0                 # in which games between bots, and challenges, are counted (contract 2)
+    day_s: float = 86_400.0                 # of correspondence; in it bot games and challenges are counted (contract 2)
     minute_s: float = 60.0                  # in which challenges are counted, too
 
     first_moves_in_trouble_s: float = 150.0  # the same while faults are about

@@ -14,7 +14,7 @@ import chess
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import Terms
-from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.clock import Correspondence, RealTime, Unlimited
 from lichessbot.rehearsal.house import OBLIGING, House, Manners
 from lichessbot.rehearsal.opponents import GreedyOpponent, Opponent
 from lichessbot.rehearsal.server import RehearsalServer
@@ -75,10 +75,12 @@ class Arena:
 
     # The daemon
 
-    def configure(self, *, concurrency: int = 4, depth: int = 4, abort_time: int = 30, rules: str = "") -> None:
-        """`rules`: further keys of the section `challenge`."""
+    def configure(
+        self, more: str = "", *, concurrency: int = 4, depth: int = 4, abort_time: int = 30, rules: str = ""
+    ) -> None:
+        """`rules`: further keys of the section `challenge`; `more`: further sections of the file."""
         values = {"concurrency": concurrency, "depth": depth, "abort_time": abort_time}
-        text = CONFIG.format(url=self.site.url, rules=f", {rules}" if rules else "", **values)
+        text = CONFIG.format(url=self.site.url, rules=f", {rules}" if rules else "", **values) + more
         (self.folder / "config.yml").write_text(text)
 
     def command(self, *words: str) -> list[str]:
@@ -183,6 +185,16 @@ class Arena:
     def propose(self, challenger: Account, terms: Terms) -> str:
         """Challenge the bot to anything Lichess offers; returns the id."""
         return self.server.call(lambda: self.site.challenge(challenger, BOT, terms)).id
+
+    def correspondence(self, opponent: Account, days: int | None, color: ColorChoice = ColorChoice.RANDOM) -> Table:
+        """A game with so many days for a move, or without a clock, that has begun."""
+        terms = Terms(Variant.STANDARD, Unlimited() if days is None else Correspondence(days), False, color)
+
+        def begin() -> None:
+            self.site.accept(self.site.challenge(opponent, BOT, terms).id, self.bot)
+
+        self.server.call(begin)
+        return self.started[-1]
 
     def decline_reason(self, challenge_id: str) -> DeclineReason | None:
         challenge = self.site.challenges.get(challenge_id)

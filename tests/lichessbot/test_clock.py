@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -113,6 +114,14 @@ def test_a_first_move_is_found_before_opponents_give_the_game_up() -> None:
     assert clock(1_800_000).limits(ENGINE, WAITS, NOW).white_time_ms == 1_800_000
 
 
+def test_days_for_a_move_leave_most_of_what_is_left() -> None:
+    by_days = replace(clock(40_000, timed=False), by_days=True)
+    assert by_days.remaining_s(NOW + 10) == 30
+    assert by_days.limits(EngineConfig(move_time_ms=60_000), WAITS, NOW).move_time_ms == 10_000
+    assert by_days.limits(EngineConfig(move_time_ms=5000), WAITS, NOW).move_time_ms == 5000
+    assert by_days.limits(EngineConfig(move_time_ms=5000), WAITS, NOW + 100).move_time_ms == 1
+
+
 def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
     reading = clock(timed=False)
     limits = reading.limits(ENGINE, WAITS, NOW)
@@ -158,7 +167,7 @@ def test_the_less_time_we_have_the_sooner_a_silent_opponent_is_doubted(ours_ms: 
 
 
 def test_without_a_clock_a_silent_opponent_is_doubted_all_the_same() -> None:
-    assert clock(timed=False).silence_s(WAITS, NOW) == WAITS.silence_ceiling.total_seconds()
+    assert clock(timed=False).silence_s(WAITS, NOW) == WAITS.heartbeat.total_seconds()
 
 
 def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:

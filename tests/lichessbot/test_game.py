@@ -1052,3 +1052,39 @@ def test_a_move_that_waits_is_doubted_with_its_stream() -> None:
     bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))
     only(bench.state(TEN_PLIES[:-10]), ReopenStream)
     assert bench.wait(2.0) == []
+
+
+# Days for a move
+
+
+def by_days() -> Bench:
+    bench = Bench(timed=False)
+    bench._full |= {"daysPerTurn": 3}
+    bench.game.engine = EngineConfig(move_time_ms=7000)
+    return bench
+
+
+def test_a_correspondence_move_is_thought_about_for_its_own_time() -> None:
+    limits = only(by_days().full(time_ms=3 * 86_400_000), Think).search.limits
+    assert (limits.move_time_ms, limits.white_time_ms) == (7000, None)
+
+
+def test_a_correspondence_game_is_not_aborted_for_its_first_move() -> None:
+    bench = by_days()
+    assert bench.full("e2e4", time_ms=3 * 86_400_000) == []
+    assert bench.wait(86_400.0) == []
+
+
+def test_we_are_idle_from_when_our_move_shows_until_it_is_answered() -> None:
+    bench = by_days()
+    bench.owing()
+    assert bench.game.idle_since is None, "the move may still be lost"
+    bench.now += 1
+    bench.state("e2e4")
+    bench.now += 1
+    bench.state("e2e4")
+    assert bench.game.idle_since == 1001.0
+    assert not bench.game.engine_wanted
+    bench.state("e2e4 e7e5")
+    assert bench.game.idle_since is None
+    assert bench.game.engine_wanted

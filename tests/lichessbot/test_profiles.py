@@ -132,8 +132,8 @@ def test_the_game_itself_tells_it_for_sure(opponent: dict[str, Any], kind: Oppon
     ("hash_mb", "engines", "memory_mb", "expected"),
     [
         (64, 4, 8000, 64),
-        (4096, 1, 8000, 4096),
-        (4096, 4, 8000, 1460),  # a quarter of three quarters, less what an engine takes anyway
+        (2048, 1, 8000, 2048),
+        (4096, 3, 8000, 1460),  # a quarter, as one is for correspondence, of three quarters, less what it takes anyway
         (64, 4, 100, 1),
         (4096, 4, None, 4096),  # nobody knows
     ],
