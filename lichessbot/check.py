@@ -15,6 +15,7 @@ from lichessbot.config import Config, LoadedConfig
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
 from lichessbot.messages import BestMove, Inbox, Report
+from lichessbot.profiles import Machine, concessions, ponders
 from lichessbot.self_test import SelfTest
 from lichessbot.sources import Hosts, trials
 from lichessbot.state_file import newer_than_ours
@@ -43,7 +44,7 @@ class Check:
         self._check_account(self._loaded.config.url)
         self._check_engines()
         self._check_sources()
-        for line in intentions(self._loaded.config):
+        for line in intentions(self._loaded.config, Machine.here()):
             self._say("plan", line)
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
         return self.passed
@@ -124,8 +125,8 @@ class Check:
         self._out.write(f"{verdict:4}  {text}\n")
 
 
-def intentions(config: Config) -> Iterator[str]:
-    """What the daemon would do under `config`, in sentences."""
+def intentions(config: Config, machine: Machine) -> Iterator[str]:
+    """What the daemon would do under `config` on this machine, in sentences."""
     challenge, engine = config.challenge, config.engine
     games = "one game at a time" if challenge.concurrency == 1 else f"up to {challenge.concurrency} games at once"
     yield f"would play {games} on {config.url}"
@@ -149,11 +150,23 @@ def intentions(config: Config) -> Iterator[str]:
         f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
     ]
     limit = ", ".join(filter(None, limits)) or "what its clock allows"
+    if engine.command is not None:
+        yield f"would play with {' '.join(engine.command)}"
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
+    yield from concessions(config, machine)
+    if ponders(engine, config, machine):
+        yield "would think on the opponent's time as well"
+    elif engine.ponder:
+        games = f"{challenge.concurrency} games of {engine.threads} threads"
+        yield f"would not think on the opponent's time: {games} are more than the {machine.cores} processor cores"
     if config.profiles:
-        yield f"would change that for some games by {len(config.profiles)} profiles"
+        yield f"would change that in some games by the {len(config.profiles)} profiles"
+    yield (
+        f"would play correspondence games {config.correspondence.concurrency} at a time, with "
+        f"{config.correspondence.move_time} s for each move"
+    )
     yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
     yield _manners(config)
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"

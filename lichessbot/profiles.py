@@ -124,6 +124,11 @@ def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConf
     return engine.model_copy(update={"ponder": ponder, **fits})
 
 
+def ponders(engine: EngineConfig, config: Config, machine: Machine) -> bool:
+    """Whether `engine` would ponder in games with a clock."""
+    return engine.ponder and machine.can_ponder(config.challenge.concurrency, engine.threads)
+
+
 def concessions(config: Config, machine: Machine) -> Iterator[str]:
     """What the configuration asks for and the machine cannot bear, in words."""
     most_mb = machine.most_hash_mb(_most_engines(config))

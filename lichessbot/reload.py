@@ -95,6 +95,10 @@ class Settings:
             journal.warning("config", note=warning)
         return self.config
 
+    def keep_engines(self, config: Config) -> None:
+        """The engines that the file names are no good: those of `config` stay in force until it names others."""
+        self.config = with_engines_of(self.config, config)
+
     def reload(self) -> Reloaded:
         """Read the file again. Raises ConfigError, and then nothing has changed."""
         loaded = load_config(self._path, self._environment)
@@ -104,6 +108,11 @@ class Settings:
         for_later = [change.key for change in changes if change.effect is Effect.RESTART]
         self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
         return Reloaded(changes, loaded.warnings)
+
+
+def with_engines_of(config: Config, other: Config) -> Config:
+    """`config` but for what says which engine plays and how, which is that of `other`."""
+    return config.model_copy(update={"engine": other.engine, "profiles": other.profiles})
 
 
 def _changes(old: Config, new: Config) -> list[Change]:

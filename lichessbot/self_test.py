@@ -23,7 +23,10 @@ class SelfTest:
     name above; `judge` it, and the next engine is started.
     """
 
-    def __init__(self, config: Config, inbox: Inbox, waits: Waits, limits: Limits) -> None:
+    def __init__(self, config: Config, inbox: Inbox, waits: Waits, limits: Limits, number: int = 0) -> None:
+        """`number` tells the reports of this test from those of another."""
+        self.config = config
+        self._number = number
         self._inbox = inbox
         self._waits = waits
         self._limits = limits
@@ -42,6 +45,10 @@ class SelfTest:
         own = self._left[0].engine.command is None
         return "" if own or self._engine is None else self._engine.name
 
+    def is_meant(self, report: BestMove | EngineDied) -> bool:
+        """Whether the report is about an engine of this test."""
+        return report.search_id == self._number
+
     def judge(self, report: Report) -> tuple[str, ...]:
         """What is wrong with the engine under test, nothing if it is good; then the next one is tested."""
         candidate = self._left.pop(0)
@@ -59,9 +66,9 @@ class SelfTest:
     def _start(self) -> None:
         try:
             self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._inbox, self._waits)
-            self._engine.search(Search(0, STARTING_FEN, False, (), self._limits))
+            self._engine.search(Search(self._number, STARTING_FEN, False, (), self._limits))
         except EngineError as error:
-            self._inbox.put(EngineDied(GAME_ID, None, str(error)))
+            self._inbox.put(EngineDied(GAME_ID, self._number, str(error)))
 
     def _faults(self, report: Report, candidate: Candidate) -> Iterator[str]:
         if isinstance(report, EngineDied):

@@ -18,6 +18,7 @@ from engine.facade import Limits
 from lichessbot import self_test
 from lichessbot.api import Access, Api
 from lichessbot.archive import Archive
+from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
 from lichessbot.events import (
@@ -62,9 +63,9 @@ from lichessbot.messages import (
     Venture,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
-from lichessbot.profiles import Machine, concessions
+from lichessbot.profiles import Machine, candidates, concessions
 from lichessbot.reconciler import Reconciler
-from lichessbot.reload import Settings
+from lichessbot.reload import Settings, with_engines_of
 from lichessbot.repertoire import Repertoire
 from lichessbot.roster import Roster
 from lichessbot.self_test import SelfTest
@@ -105,7 +106,6 @@ class Supervisor:
         self._journal = Journal()
         self._config = settings.config
         self._machine = Machine.here()
-        self._tell_concessions()
         self._courtesy = Courtesy(waits)
         self._gate = Gate(self._open_api, self._inbox, waits, self._courtesy)
         self._archive = Archive()
@@ -115,6 +115,7 @@ class Supervisor:
         self._lobby = Lobby(self._gate, self._inbox, store, waits, access.proxy)
         self._reconciler = Reconciler(waits)
         self._self_test: SelfTest | None = None
+        self._tests = 0
         self._account: Account | None = None
         self._listening = "connecting"
         self._has_listened = False
@@ -130,7 +131,7 @@ class Supervisor:
         threading.excepthook = self._on_dead_thread
         try:
             self._gate.send(ReadAccount())
-            self._self_test = SelfTest(self._config, self._inbox, self._waits, Limits(depth=1))
+            self._test_engines(self._config)
             while self._exit is None:
                 self._turn()
             return self._exit
@@ -222,17 +223,41 @@ class Supervisor:
 
     # The engine
 
+    def _test_engines(self, config: Config) -> None:
+        self._tests += 1
+        self._self_test = SelfTest(config, self._inbox, self._waits, Limits(depth=1), self._tests)
+
+    def _drop_test(self) -> None:
+        if self._self_test is not None:
+            self._self_test.close()
+            self._self_test = None
+
     def _judge_engine(self, report: BestMove | EngineDied) -> None:
-        """Nothing is accepted before every engine has answered."""
-        if self._self_test is None:
+        """Nothing is accepted before every engine has answered, nor is a reload that brings others."""
+        test = self._self_test
+        if test is None or not test.is_meant(report):
             return
-        for fault in self._self_test.judge(report):
-            self._journal.error("engine.unfit", reason=fault)
+        faults = test.judge(report)
+        if faults or test.over:
+            self._drop_test()
+        if faults:
+            self._refuse_engine(faults)
+        elif test.over:
+            self._journal.info("engine.good")
+            self._use(test.config)
+            self._manager.reached(Milestone.ENGINE_GOOD)
+            self._open_house()
+
+    def _refuse_engine(self, faults: Sequence[str]) -> None:
+        if self._house is None:
+            for fault in faults:
+                self._journal.error("engine.unfit", reason=fault)
             self._exit = ExitCode.FAILED
-        if self._exit is not None or not self._self_test.over:
             return
-        self._self_test = None
-        self._manager.reached(Milestone.ENGINE_GOOD)
+        for fault in faults:
+            self._journal.warning("reload.refused", problem=fault)
+        self._settings.keep_engines(self._config)
+
         self._open_house()
 
     # The account and the event stream
@@ -277,7 +302,7 @@ class Supervisor:
     def _open_house(self) -> None:
         """Once we know who we are and have an engine: listen for challenges, and look for games left over."""
         account = self._account
-        if account is None or self._self_test is not None:
+        if account is None or self._self_test is not None or self._house is not None:
             return
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
@@ -307,7 +332,7 @@ class Supervisor:
 
     def _tell_concessions(self) -> None:
         for concession in concessions(self._config, self._machine):
-            self._journal.warning("machine", note=concession)
+            self._journal.warning("memory", note=concession)
 
     def _look_at_books(self) -> None:
         """A book that is missing or damaged costs no game, but its operator should know before the first one."""
@@ -406,21 +431,30 @@ class Supervisor:
     def _reload(self) -> None:
         """Take over what a running daemon can; a file that is not valid changes nothing."""
         self._manager.reloading()
-        self._config = self._settings.reload_aloud(self._journal)
+        config = self._settings.reload_aloud(self._journal)
+        if self._house is not None:
+            self._drop_test()
+            if list(candidates(config)) != list(candidates(self._config)):
+                self._test_engines(config)
+                config = with_engines_of(config, self._config)
+        self._use(config)
+        self._manager.reloaded()
+
+    def _use(self, config: Config) -> None:
+        """From now on this counts, as far as a running daemon can change."""
+        self._config = config
         self._tell_concessions()
         if self._house is not None:
-            self._house = replace(self._house, config=self._config)
-            self._lobby.reload(self._config)
+            self._house = replace(self._house, config=config)
+            self._lobby.reload(config)
             self._look_at_books()
-        self._manager.reloaded()
 
     def _close(self) -> None:
         if self._events is not None:
             self._events.stop()
         self._lobby.close()
         self._roster.close()
-        if self._self_test is not None:
-            self._self_test.close()
+        self._drop_test()
         self._gate.close()
         self._archive.close()
         self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)

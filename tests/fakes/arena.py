@@ -32,7 +32,7 @@ url: {url}
 state_dir: state
 abort_time: {abort_time}
 challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800{rules}}}
-engine: {{hash_mb: 1, depth: {depth}, move_overhead_ms: 30}}
+engine: {{hash_mb: 1, depth: {depth}, move_overhead_ms: 30{engine}}}
 """
 ENDED_BY_THE_RULES = {Status.MATE, Status.STALEMATE, Status.DRAW}
 
@@ -76,11 +76,19 @@ class Arena:
     # The daemon
 
     def configure(
-        self, more: str = "", *, concurrency: int = 4, depth: int = 4, abort_time: int = 30, rules: str = ""
+        self,
+        more: str = "",
+        *,
+        concurrency: int = 4,
+        depth: int = 4,
+        abort_time: int = 30,
+        rules: str = "",
+        engine: str = "",
     ) -> None:
-        """`rules`: further keys of the section `challenge`; `more`: further sections of the file."""
+        """`rules`, `engine`: further keys of the sections `challenge` and `engine`; `more`: further sections."""
         values = {"concurrency": concurrency, "depth": depth, "abort_time": abort_time}
-        text = CONFIG.format(url=self.site.url, rules=f", {rules}" if rules else "", **values) + more
+        keys = {"rules": f", {rules}" if rules else "", "engine": f", {engine}" if engine else ""}
+        text = CONFIG.format(url=self.site.url, **keys, **values) + more
         (self.folder / "config.yml").write_text(text)
 
     def command(self, *words: str) -> list[str]:
