@@ -181,7 +181,21 @@ def _config(text: str) -> Mapping[str, object]:
         raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {error}") from error
     if not isinstance(settings, dict):
         raise argparse.ArgumentTypeError(f"{text!r} is no configuration")
+    profiles = settings.get("profiles")
+    for holder in (settings, *(profiles if isinstance(profiles, list) else ())):
+        if isinstance(holder, dict) and isinstance(holder.get("engine"), dict):
+            _anchor(holder["engine"], Path(text).absolute().parent)
     return settings
+
+
+def _anchor(engine: dict[str, object], folder: Path) -> None:
+    """Files of engines are meant from the folder of the configuration, and the bot gets a copy in another one."""
+    match engine.get("command"):
+        case [str(program), *arguments] if "/" in program:
+            engine["command"] = [str(folder / Path(program).expanduser()), *arguments]
+    match engine.get("working_dir"):
+        case str(name) if name:
+            engine["working_dir"] = str(folder / Path(name).expanduser())
 
 
 def _new_file(text: str) -> Path:

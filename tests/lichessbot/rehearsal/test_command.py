@@ -264,6 +264,20 @@ def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]],
     assert "502-html: struck 1, games touched 0" in process.stdout.read()
 
 
+def test_the_files_of_an_engine_are_found_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("""\
+engine: {command: [engines/mine, -x], working_dir: nets}
+profiles:
+  - {when: {speed: bullet}, engine: {command: [stockfish]}}
+  - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
+""")
+    settings = arguments("--config", str(config)).config
+    assert settings["engine"] == {"command": [f"{tmp_path}/engines/mine", "-x"], "working_dir": f"{tmp_path}/nets"}
+    assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
+    assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
+
+
 def test_operator_rehearses_his_own_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yml"
     config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
