@@ -149,6 +149,15 @@ class Game:
         """Whether an engine thinks for us, at whoever's turn."""
         return self._thought is not None or self._pondering.active
 
+    def join(self) -> None:
+        """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more."""
+        self._watch = StreamWatch(self._waits)
+        self._thought = self._idle_since = None
+        self._pondering.drop()
+        self._rereading = True
+        if self._owed is not None:
+            self._owed.doubt()
+
     def handle(self, report: Report, now: float) -> list[Action]:
         """What to do about a report that concerns this game."""
         return [] if self._over else list(self._react(report, now))

@@ -110,12 +110,16 @@ class GameTask:
         self._engine: EngineProcess | None = None
         self._told_at = 0.0
         self._move_owed_at = 0.0
-        api = house.open_api(house.waits.liveness)
-        source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._reader = StreamReader(source, house.inbox, house.waits, house.courtesy)
+        self._reader: StreamReader | None = None
 
     def start(self) -> None:
-        """Begin to read the game; the engine starts meanwhile, unless there are days for a move."""
+        """Begin to read the game, perhaps again after a `rest`; the engine starts meanwhile, if there is any hurry."""
+        self.began_at = time.monotonic()
+        house, game_id = self._house, self.game_id
+        api = house.open_api(house.waits.liveness)
+        source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
+        self._game.join()
+        self._reader = StreamReader(source, house.inbox, house.waits, house.courtesy)
         self._reader.start()
         if self.info.is_correspondence:
             return
@@ -127,7 +131,7 @@ class GameTask:
     @property
     def overdue(self) -> bool:
         """Whether its stream hangs."""
-        return self._reader.overdue
+        return self._reader is not None and self._reader.overdue
 
     @property
     def wake_at(self) -> float | None:
@@ -155,10 +159,15 @@ class GameTask:
         self._carry_out(self._game.tick(time.monotonic()))
 
     def close(self) -> None:
-        """Let go of everything at once; nothing is sent to Lichess."""
+        """Let go of everything at once, for ever; nothing is sent to Lichess."""
         if self.over:
             self._house.store.note_left(self.game_id)
-        self._reader.stop()
+        self.rest()
+
+    def rest(self) -> None:
+        """Hold neither a stream nor an engine until the next `start`."""
+        if self._reader is not None:
+            self._reader.stop()
         self._house.gate.close_game(self.game_id)
         self._desk.close()
         self._house.repertoire.forget(self.game_id)
@@ -187,7 +196,8 @@ class GameTask:
                     self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
                 case ReopenStream(reason):
                     self._journal.info("stream.reopen", reason=reason)
-                    self._reader.reopen()
+                    if self._reader is not None:
+                        self._reader.reopen()
                 case SendMove():
                     self._journal.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
                     self._house.gate.send(action)

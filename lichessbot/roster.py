@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from lichessbot.desk import Desk
 from lichessbot.events import GameInfo
 from lichessbot.game_task import GameTask, House
 from lichessbot.journal import Journal
+from lichessbot.letters import Letters
 from lichessbot.messages import Inbox, PlayingWanted, Report, Standing
 from lichessbot.vocabulary import Variant
 
@@ -29,7 +29,9 @@ class Roster:
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
         self._tasks: dict[str, GameTask] = {}
-        self._desk = Desk()
+        self._resting: dict[str, GameTask] = {}
+        """Correspondence games at which nobody sits, with what was noted there."""
+        self._letters = Letters()
         self._house: House | None = None
         self._check_in_at = 0.0
         self._list_was_cut = False
@@ -41,22 +43,22 @@ class Roster:
         return len(self._tasks) - len(self._visits)
 
     def __contains__(self, game_id: object) -> bool:
-        return game_id in self._tasks or game_id in self._desk
+        return game_id in self._tasks or game_id in self._letters
 
     @property
     def games(self) -> list[GameInfo]:
         """All games in progress, as they were announced."""
-        return [task.info for task in self._tasks.values() if not task.info.is_correspondence] + self._desk.games
+        return [task.info for task in self._tasks.values() if not task.info.is_correspondence] + self._letters.games
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         moments = [task.wake_at for task in self._tasks.values()]
-        if self._house is not None and len(self._desk) > len(self._visits):
+        if self._house is not None and len(self._letters) > len(self._visits):
             moments.append(self._check_in_at)
-        if self._house is not None and self._desk:
+        if self._house is not None and self._letters:
             moments += [self._leaves_at(task, self._house) for task in self._visits]
-            moments.append(self._desk.wake_at(self._tasks) if self._has_place(self._house) else None)
+            moments.append(self._letters.wake_at(self._tasks) if self._has_place(self._house) else None)
         return min((moment for moment in moments if moment is not None), default=None)
 
     @property
@@ -79,7 +81,8 @@ class Roster:
         listed = {info.game_id: info for info in games}
         self._left_alone &= listed.keys()
         if not self._list_was_cut:
-            self._desk.forget_all_but(listed.keys() | self._tasks.keys(), asked_at)
+            self._letters.forget_all_but(listed.keys() | self._tasks.keys(), asked_at)
+            self._resting = {game_id: task for game_id, task in self._resting.items() if game_id in self._letters}
         for game_id in list(self._tasks):
             if game_id in listed or not self._list_was_cut:
                 self.tell(game_id, Standing(game_id, listed.get(game_id), asked_at))
@@ -91,15 +94,17 @@ class Roster:
 
     def finished(self, game_id: str, report: Report) -> None:
         """The event stream says that a game is over, whether we sit at it or not."""
-        self.tell(game_id, report)
-        self._desk.forget(game_id)
+        if game_id in self._tasks:
+            self.tell(game_id, report)
+        else:
+            self._letters.call(game_id, time.monotonic())
 
     def tick(self) -> None:
         """Let every game do what is due."""
         for task in list(self._tasks.values()):
             if task.wake_at is not None and time.monotonic() >= task.wake_at:
                 self._guarded(task, task.tick)
-        if self._house is not None and self._desk:
+        if self._house is not None and self._letters:
             self._go_round(self._house, time.monotonic())
 
     def close(self) -> None:
@@ -111,7 +116,7 @@ class Roster:
 
     def _note(self, info: GameInfo, seen_at: float, house: House) -> None:
         """A game is in progress: begin to play it, unless that has happened."""
-        known = info.game_id in self._tasks or info.game_id in self._desk
+        known = info.game_id in self._tasks or info.game_id in self._letters
         if not known and not self._may_join(info):
             return
         if not known:
@@ -123,7 +128,7 @@ class Roster:
                 games=len(self._tasks) + 1,
             )
         if info.is_correspondence:
-            self._desk.note(info, seen_at)
+            self._letters.note(info, seen_at)
         elif not known:
             self._sit_down(info, house)
 
@@ -138,15 +143,18 @@ class Roster:
         return False
 
     def _sit_down(self, info: GameInfo, house: House) -> None:
-        house.store.note_game(info.game_id, info.opponent.username)
-        task = self._tasks[info.game_id] = GameTask(info, house)
+        task = self._resting.pop(info.game_id, None)
+        if task is None:
+            house.store.note_game(info.game_id, info.opponent.username)
+            task = GameTask(info, house)
+        self._tasks[info.game_id] = task
         self._guarded(task, task.start)
 
     # Correspondence: few places, many games
 
     @property
     def _visits(self) -> list[GameTask]:
-        return [task for game_id, task in self._tasks.items() if game_id in self._desk]
+        return [task for game_id, task in self._tasks.items() if game_id in self._letters]
 
     def _has_place(self, house: House) -> bool:
         return len(self._visits) < house.config.correspondence.concurrency
@@ -157,10 +165,10 @@ class Roster:
             leaves_at = self._leaves_at(task, house)
             if leaves_at is not None and now >= leaves_at:
                 self._stand_up(task, house, now)
-        while self._has_place(house) and (info := self._desk.next(now, self._tasks)) is not None:
+        while self._has_place(house) and (info := self._letters.next(now, self._tasks)) is not None:
             Journal(info.game_id).debug("game.visit", seconds_left=info.seconds_left)
             self._sit_down(info, house)
-        if now >= self._check_in_at and len(self._desk) > len(self._visits):
+        if now >= self._check_in_at and len(self._letters) > len(self._visits):
             self._look_again("whose turn is it in the correspondence games", house, now)
         elif self._list_was_cut and self._has_place(house):
             self._list_was_cut = False
@@ -168,7 +176,7 @@ class Roster:
 
     def _leaves_at(self, task: GameTask, house: House) -> float | None:
         """When to stand up from a correspondence game; None while nobody knows."""
-        others_wait = self._desk.next(time.monotonic(), self._tasks) is not None
+        others_wait = self._letters.next(time.monotonic(), self._tasks) is not None
         if task.idle_since is not None:
             return task.idle_since + (0.0 if others_wait else house.config.correspondence.linger.total_seconds())
         patience = house.waits.visit.total_seconds() + house.config.correspondence.move_time
@@ -177,9 +185,10 @@ class Roster:
     def _stand_up(self, task: GameTask, house: House, now: float) -> None:
         """The game goes on without us until it is our turn; one in which our move did not succeed is tried again."""
         again_at = None if task.idle_since is not None else now + house.waits.visit.total_seconds()
-        self._desk.put_back(task.game_id, now, not_before=again_at)
+        self._letters.put_back(task.game_id, now, not_before=again_at)
         del self._tasks[task.game_id]
-        task.close()
+        self._resting[task.game_id] = task
+        task.rest()
 
     def _look_again(self, reason: str, house: House, now: float) -> None:
         self._check_in_at = now + house.config.correspondence.check_in_every.total_seconds()
@@ -198,7 +207,7 @@ class Roster:
         except Exception as error:
             Journal(task.game_id).crash("game.crashed", error)
         del self._tasks[task.game_id]
-        self._desk.forget(task.game_id)
+        self._letters.forget(task.game_id)
         task.close()
         if certain:
             self._departures.pop(task.game_id, None)

@@ -42,7 +42,7 @@ ROWS = {
         ("store", "streams", "errands", "owed_move", "pondering", "stream_watch", "self_test"),
         ("verdict", "takebacks", "absence"),
         ("sources", "repertoire"),
-        ("challenges", "conversation", "desk", "diary", "game", "gate", "opponents", "player_lists", "score_sheet"),
+        ("challenges", "conversation", "diary", "game", "gate", "letters", "opponents", "player_lists", "score_sheet"),
         ("game_task", "matchmaking", "quota", "reconciler"),
         ("proposal", "reception", "roster", "tournaments"),
         ("matchmaker",),

@@ -43,9 +43,10 @@ class Desk:
         clerk.ask(question)
 
     def close(self) -> None:
-        """Say nothing more."""
+        """Say nothing more to what was asked so far."""
         for clerk in self._clerks:
             clerk.stop()
+        self._clerks = []
 
 
 class _Clerk(threading.Thread):

@@ -1064,7 +1064,7 @@ def by_days() -> Bench:
     return bench
 
 
-def test_a_correspondence_move_is_thought_about_for_its_own_time() -> None:
+def test_a_correspondence_move_is_thought_about_for_a_fixed_time() -> None:
     limits = only(by_days().full(time_ms=3 * 86_400_000), Think).search.limits
     assert (limits.move_time_ms, limits.white_time_ms) == (7000, None)
 
@@ -1088,3 +1088,24 @@ def test_we_are_idle_from_when_our_move_shows_until_it_is_answered() -> None:
     bench.state("e2e4 e7e5")
     assert bench.game.idle_since is None
     assert bench.game.engine_wanted
+
+
+def test_who_sits_down_again_begins_anew() -> None:
+    bench = by_days()
+    first = only(bench.full("e2e4 e7e5"), Think).search
+    bench.game.join()
+    assert bench.game.idle_since is None
+    assert not bench.game.engine_wanted
+    second = only(bench.full("e2e4 e7e5"), Think).search
+    assert bench.hear(BestMove(GAME, first.search_id, "g1f3")) == []
+    only(bench.hear(BestMove(GAME, second.search_id, "g1f3")), SendMove)
+    bench.game.join()
+    assert bench.full("e2e4 e7e5 g1f3") == []
+    assert bench.game.idle_since == bench.now
+
+
+def test_a_move_that_was_not_seen_before_we_left_is_sent_again() -> None:
+    bench = by_days()
+    sent = bench.owing()
+    bench.game.join()
+    assert bench.full() == [sent]

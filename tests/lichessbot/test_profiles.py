@@ -177,3 +177,17 @@ def test_a_profile_keeps_the_folder_of_the_section(tmp_path: Path) -> None:
     settings = config(({"speed": "blitz"}, {"depth": 1}), working_dir=str(tmp_path))
     assert isinstance(engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE), EngineConfig)
     assert engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE).working_dir == tmp_path
+
+
+def test_correspondence_has_a_move_time_and_ponder_of_its_own_which_profiles_change() -> None:
+    facts = replace(BLITZ_BY_A_HUMAN, speed="correspondence")
+    settings = Config.model_validate({
+        "engine": {"move_time_ms": 100, "ponder": True},
+        "correspondence": {"move_time": 7},
+        "profiles": [{"when": {"speed": "correspondence", "opponent": "bot"}, "engine": {"move_time_ms": 50}}],
+    })
+    engine = engine_for(facts, settings, UNKNOWN_MACHINE)
+    assert (engine.move_time_ms, engine.ponder) == (7000, False)
+    engine = engine_for(replace(facts, opponent=OpponentKind.BOT), settings, UNKNOWN_MACHINE)
+    assert engine.move_time_ms == 50
+    assert engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE).move_time_ms == 100

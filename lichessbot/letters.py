@@ -1,4 +1,4 @@
-"""The desk on which correspondence games lie, and which of them is played next.
+"""The correspondence games in progress, and which of them is played next.
 
 Pure: `now` is monotonic seconds, passed in. A game that may last for months is not watched: a look at the games in
 progress tells in which of them it is our turn, and those are played one after the other: who is short of time first,
@@ -33,7 +33,7 @@ class _Letter:
         return min(self.deadline, self.waits_since + _PATIENCE_S)
 
 
-class Desk:
+class Letters:
     """Every correspondence game in progress that we know of."""
 
     def __init__(self) -> None:
@@ -69,6 +69,13 @@ class Desk:
         for game_id, letter in list(self._letters.items()):
             if game_id not in game_ids and letter.known_at <= seen_at:
                 del self._letters[game_id]
+
+    def call(self, game_id: str, now: float) -> None:
+        """The game ended while nobody sat at it: it is visited once more, to see how."""
+        letter = self._letters.get(game_id)
+        if letter is not None:
+            letter.known_at = letter.deadline = now
+            letter.our_turn, letter.not_before = True, -math.inf
 
     def put_back(self, game_id: str, now: float, *, not_before: float | None = None) -> None:
         """The game was left: as it is the opponent's turn, or, to be tried again later, without our move."""
