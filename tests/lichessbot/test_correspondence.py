@@ -101,7 +101,7 @@ def test_two_hundred_games_go_on_over_a_restart(tmp_path: Path) -> None:
     with RehearsalServer(timing=Timing(tick_s=2.0, day_s=DAY_S)) as server:
         arena = Arena(server, tmp_path)
         try:
-            play_over_a_restart(arena, 200, 2, 900.0)
+            play_over_a_restart(arena, 200, 2, 1800.0)
         finally:
             arena.close()
         assert arena.leftovers() == []
