@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from lichessbot.challenges import Accept, Circumstances, Decision, Decline, Ignore, Wait, decide
-from lichessbot.config import ChallengeConfig, LoadedConfig
+from lichessbot.config import ChallengeConfig, Config, LoadedConfig
 from lichessbot.errors import ConfigError
 from lichessbot.events import BOT_TITLE, ChallengeReceived
 from lichessbot.guest_book import SELECT, Answer, Entry
 from lichessbot.occupancy import Guest, Occupancy
+from lichessbot.profiles import GameFacts, Machine, in_words
 from lichessbot.state_file import FILE_NAME, in_use, read_only
-from lichessbot.vocabulary import ExactClock, Mode, Speed, Variant
+from lichessbot.vocabulary import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.waits import Waits
 
 _LATEST_SHOWN: Final = 5
@@ -208,7 +209,23 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, waits: Waits, out: 
     rules = config.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
         out.write("note: our own rating in such games is not known yet: rating_difference decides nothing\n")
-    _tell(decide(inquiry.received(our_rating), config, now), waits, out)
+    decision = decide(inquiry.received(our_rating), config, now)
+    _tell(decision, waits, out)
+    if isinstance(decision, Accept | Wait):
+        _tell_profiles(inquiry, loaded.config, out)
+
+
+def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
+    """What the engine would be allowed in the game, once if that is the same for both colours."""
+    kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
+    rated = inquiry.mode is Mode.RATED
+    facts = GameFacts(inquiry.speed, inquiry.variant, kind, inquiry.challenger.rating, rated, False, None)
+    words = {colour: in_words(replace(facts, colour=colour), config, Machine.here()) for colour in Colour}
+    if len(set(words.values())) == 1:
+        out.write(f"engine: {words[Colour.WHITE]}\n")
+        return
+    for colour, text in words.items():
+        out.write(f"engine as {colour}: {text}\n")
 
 
 def _explain_past(folder: Path, challenge_id: str, out: IO[str]) -> bool:

@@ -124,6 +124,27 @@ def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConf
     return engine.model_copy(update={"ponder": ponder, **fits})
 
 
+def in_words(facts: GameFacts, config: Config, machine: Machine) -> str:
+    """Which profiles count for a game, and what follows from them."""
+    numbers = [str(number) for number, _ in matching(facts, config)]
+    which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
+    engine = engine_for(facts, config, machine)
+    limits = (
+        f"depth {engine.depth}" if engine.depth else "",
+        f"{engine.nodes} nodes" if engine.nodes else "",
+        f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
+    )
+    means = (
+        f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
+        f"thinks within {', '.join(filter(None, limits)) or 'what its clock allows'}",
+        f"{engine.hash_mb} MiB of hash",
+        f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
+        "ponders" if engine.ponder else "does not ponder",
+        ", ".join(f"{name}: {value}" for name, value in engine.uci_options.items()),
+    )
+    return f"{which}: {'; '.join(filter(None, means))}"
+
+
 def ponders(engine: EngineConfig, config: Config, machine: Machine) -> bool:
     """Whether `engine` would ponder in games with a clock."""
     return engine.ponder and machine.can_ponder(config.challenge.concurrency, engine.threads)

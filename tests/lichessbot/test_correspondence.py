@@ -4,13 +4,16 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lichessbot.rehearsal.challenges import Terms
+from lichessbot.rehearsal.clock import Correspondence, TimeControl, Unlimited
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.table import Table
 from lichessbot.rehearsal.timing import Timing
-from lichessbot.rehearsal.vocabulary import Color, ColorChoice, Status
+from lichessbot.rehearsal.vocabulary import Color, ColorChoice, Status, Variant
 from tests.fakes.arena import BOT, Arena
 
 DAY_S = 7200.0
@@ -38,7 +41,7 @@ def arena(tmp_path: Path, day_s: float) -> Iterator[Arena]:
         assert " ERROR " not in arena.log()
 
 
-def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: int) -> None:
+def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: Any) -> None:
     arena.configure(SECTION.format(places=places, disconnect_time=disconnect_time), depth=1, **keys)
 
 
@@ -106,6 +109,15 @@ def test_two_hundred_games_go_on_over_a_restart(tmp_path: Path) -> None:
             arena.close()
         assert arena.leftovers() == []
         assert "Traceback" not in arena.log()
+
+
+@pytest.mark.parametrize("control", [Correspondence(3), Unlimited()])
+def test_a_challenge_to_such_a_game_is_accepted_and_played(arena: Arena, control: TimeControl) -> None:
+    configure(arena, rules="time_controls: [correspondence], max_days: .inf")
+    arena.start()
+    arena.propose(arena.player("Penpal"), Terms(Variant.STANDARD, control))
+    arena.until(lambda: arena.started and our_plies(arena.started[0]) >= 2)
+    assert arena.stop() == 0
 
 
 def test_at_the_board_a_quick_reply_is_answered_without_a_look(arena: Arena) -> None:

@@ -158,6 +158,24 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     assert villain["rule"] == f"challenge.online_block_list has {address}"
 
 
+def test_the_profiles_that_would_count_are_told(ask: Asked, tmp_path: Path) -> None:
+    profiles = """\
+profiles:
+  - {when: {speed: bullet}, engine: {depth: 8}}
+  - {when: {opponent: human, rating: [0, 1600]}, engine: {ponder: false, hash_mb: 1}}
+  - {when: {colour: black, rated: true}, engine: {move_time_ms: 100}}
+"""
+    config = tmp_path / "config.yml"
+    config.write_text(config.read_text() + profiles)
+    human = "plays with our engine; thinks within depth 8; 1 MiB of hash; 1 thread; does not ponder"
+    assert ask("--clock", "1+0")["engine"] == f"profile 1 and 2: {human}"
+    assert ask("--clock", "3+0", "--from", "bot:2000")["engine"].startswith("no profile: plays with our engine")
+    rated = ask("--clock", "1+0", "--rated")
+    assert rated["engine as white"] == f"profile 1 and 2: {human}"
+    assert rated["engine as black"] == f"profile 1 and 2 and 3: {human.replace('depth 8', 'depth 8, 100 ms a move')}"
+    assert "engine" not in ask("--days", "3"), "which is declined"
+
+
 def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: Store) -> None:
     why = {"reason": "tooFast", "rule": "challenge.min_base = 300", "because": "too short"}
     store.note_challenge(entry("abcd1234", answer=Answer.DECLINED, **why))
