@@ -70,6 +70,12 @@ class Letters:
             if game_id not in game_ids and letter.known_at <= seen_at:
                 del self._letters[game_id]
 
+    def doubt_all_but(self, game_ids: Container[str], seen_before: float) -> None:
+        """A list that was cut did not show them, and what we saw of them is that old: it may be our turn."""
+        for game_id, letter in self._letters.items():
+            if game_id not in game_ids and not letter.our_turn and letter.known_at <= seen_before:
+                letter.our_turn, letter.waits_since = True, letter.known_at
+
     def call(self, game_id: str, now: float) -> None:
         """The game ended while nobody sat at it: it is visited once more, to see how."""
         letter = self._letters.get(game_id)

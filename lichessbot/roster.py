@@ -21,6 +21,8 @@ from lichessbot.vocabulary import Variant
 _MOST_RETURNS: Final = 3
 # A list of games in progress that is as long as this may have been cut.
 _LONGEST_LIST: Final = 50
+# A correspondence game that a list so cut has not shown for as many check-ins is visited to see whose turn it is.
+_PERIODS_UNSEEN: Final = 12
 
 
 class Roster:
@@ -80,7 +82,10 @@ class Roster:
             self._note(info, asked_at, house)
         listed = {info.game_id: info for info in games}
         self._left_alone &= listed.keys()
-        if not self._list_was_cut:
+        if self._list_was_cut:
+            period_s = house.config.correspondence.check_in_every.total_seconds()
+            self._letters.doubt_all_but(listed, asked_at - _PERIODS_UNSEEN * period_s)
+        else:
             self._letters.forget_all_but(listed.keys() | self._tasks.keys(), asked_at)
             self._resting = {game_id: task for game_id, task in self._resting.items() if game_id in self._letters}
         for game_id in list(self._tasks):

@@ -99,3 +99,14 @@ def test_a_game_that_ended_meanwhile_is_visited_once_more_at_once(letters: Lette
     letters.call("over", 20.0)
     letters.call("unknown", 20.0)
     assert order(letters) == ["over", "soon"]
+
+
+def test_a_game_that_cut_lists_do_not_show_is_looked_at_now_and_then(letters: Letters) -> None:
+    for game_id, seen_at in (("long", 10.0), ("lately", 50.0), ("listed", 10.0)):
+        letters.note(game(game_id, our_turn=False), seen_at)
+    letters.note(game("ours"), 12.0)
+    letters.doubt_all_but({"listed"}, 40.0)
+    assert order(letters) == ["long", "ours"]
+    letters.put_back("long", 60.0)
+    letters.doubt_all_but({"listed"}, 49.0)
+    assert order(letters) == ["ours"]
