@@ -90,7 +90,7 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
     arena.start()
     arena.until(lambda: watch() and all(our_plies(it) >= 2 or it.game.is_over for it in arena.started), patience_s)
     assert arena.stop() == 0, "games that last for days are not waited for"
-    assert 0 < most_engines <= places
+    assert 0 < most_engines <= places + 1, "one may just be ending"
     assert 0 < most_streams <= places + 1, "one may just be closing"
     assert {table.game.status for table in arena.started} <= {Status.STARTED, Status.MATE}
 
@@ -166,7 +166,8 @@ def test_the_shortest_of_time_is_played_first(arena: Arena) -> None:
 
 
 def test_a_game_that_ends_while_nobody_sits_at_it_is_visited_once_more_and_recorded(arena: Arena) -> None:
-    arena.configure(SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n", depth=1)
+    sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
+    arena.configure(sections, depth=1, engine="own_book: false")
     table = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
     arena.start()
     arena.until(lambda: our_plies(table) == 1 and not streams(arena))
