@@ -32,6 +32,8 @@ from engine.terminal.articles import (
 from engine.terminal.drawing import Look
 from tests.engine.positions import Start, random_games
 
+pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python; test_modes.py compares both")
+
 PLAIN_SEARCHES = (Method.MINIMAX, Method.NEGAMAX, Method.ALPHA_BETA, Method.ORDERED, Method.DEEPENED)
 CCE = STYLES["cce"]
 
@@ -176,7 +178,6 @@ def test_rudim_taking_back_and_copying_count_the_same() -> None:
     assert perft_taking_back(position, 2) == perft_copying(position, 2) == perft(position, 2)
 
 
-@pytest.mark.skipif(build_mode() == "plain", reason="copies of Python lists cost something else")
 def test_rudim_taking_back_is_cheaper_than_copying() -> None:
     position = Board().position
     best = {}
@@ -342,7 +343,6 @@ def test_chessbin_castling_through_check_is_impossible(name: str, fen: str) -> N
 # --- The pages -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python")
 @pytest.mark.parametrize(
     ("name", "facts"),
     [

@@ -48,6 +48,17 @@ for line in open(sys.argv[1]):
 print(json.dumps([build_mode(), counts, keys]))
 """
 
+# The textbook's searches, by our own evaluation and by the articles' terms.
+LESSONS = """
+import json
+from engine.facade import Board, build_mode
+from engine.lessons.methods import Method, search
+from engine.lessons.styles import STYLES
+board = Board("r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
+outcomes = [search(board, method, 2, style) for method in list(Method)[:6] for style in (None, STYLES["cce"])]
+print(json.dumps([build_mode(), [(outcome.nodes, str(outcome.judgement), outcome.line) for outcome in outcomes]]))
+"""
+
 
 def run_probe(pure: str, program: str = PROBE, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": pure}
@@ -75,6 +86,16 @@ def test_asserts_hold_in_plain_walks_and_both_modes_count_the_same() -> None:
     assert compiled_answers == plain_answers
     known = [counts[2] for _, counts in read_suite(OWN_PERFT)]
     assert compiled_answers[0] == known
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
+def test_the_textbooks_searches_find_the_same_in_both_modes() -> None:
+    compiled, plain = run_probe("", LESSONS), run_probe("1", LESSONS)
+    assert compiled.stderr == plain.stderr == ""
+    compiled_mode, compiled_outcomes = json.loads(compiled.stdout)
+    plain_mode, plain_outcomes = json.loads(plain.stdout)
+    assert (compiled_mode, plain_mode) == ("compiled", "plain")
+    assert compiled_outcomes == plain_outcomes
 
 
 def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:
