@@ -37,7 +37,7 @@ FIRST_DECAY = cython.declare(cython.float, 0.9)            # Adam's memory of sl
 SECOND_DECAY = cython.declare(cython.float, 0.999)         # and of their squares
 TINY = cython.declare(cython.float, 1e-8)
 LIMIT = cython.declare(cython.float, 127 / 64)     # the largest weight whose product with an activation fits 16 bits
-FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.06           # spread of the random weights a net begins with
+FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.12           # spread of the random weights a net begins with
 
 
 # --- Rows of numbers: the loops that cost the time -------------------------------------------------------------------
