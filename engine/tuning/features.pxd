@@ -1,5 +1,4 @@
 from engine.bitboard cimport u64
-from engine.position cimport Position
 
 cdef extern from "math.h" nogil:
     double exp(double exponent) noexcept
@@ -10,4 +9,3 @@ cdef int read_men(u64[::1] words, int record, bint mirrored, int* men) noexcept 
 cdef bint black_to_move(u64 last_word) noexcept nogil
 cdef double expected(double logits) noexcept nogil
 cdef double target(u64 last_word, double trust, double unit) noexcept nogil
-cdef void place(Position position, u64[::1] words, int record)

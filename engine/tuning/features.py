@@ -17,14 +17,14 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.bitboard import ALL_SQUARES, lsb, popcount, u64
     from cython.cimports.engine.evaluate import evaluate
-    from cython.cimports.engine.pieces import KIND_OF, KINDS, KING, NO_PIECE, ROOK
+    from cython.cimports.engine.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, ROOK
     from cython.cimports.engine.position import Position
 else:
     from math import exp
 
     from engine.bitboard import ALL_SQUARES, lsb, popcount, u64
     from engine.evaluate import evaluate
-    from engine.pieces import KIND_OF, KINDS, KING, NO_PIECE, ROOK
+    from engine.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, ROOK
     from engine.position import Position
 
 WORDS = 4                          # of a record
@@ -150,20 +150,6 @@ def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.
 
 
 @cython.cfunc
-def place(position: Position, words: u64[::1], record: cython.int) -> cython.void:
-    """Set up the position of a record."""
-    first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
-    squares: u64 = words[first]
-    index: cython.int = 0
-    position.clear()
-    position.side_to_move = black_to_move(words[first + 3])
-    while squares:
-        position.put(piece_at(words, first, index), lsb(squares))
-        squares &= squares - 1
-        index += 1
-
-
-@cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
@@ -239,12 +225,19 @@ def shuffled(count: cython.int, seed: cython.int, epoch: cython.int) -> array[in
 
 def hand_written_scores(words: u64[::1]) -> array[float]:
     """What the hand-written evaluation says of each record, in centipawns for the side to move."""
-    position = Position()
     record: cython.int
     count: cython.int = len(words) // WORDS
     scores = array("d", bytes(8 * count))
     for record in range(count):
-        place(position, words, record)
+        board = [NO_PIECE] * 64
+        men: u64 = words[WORDS * record]
+        index: cython.int = 0
+        while men:
+            board[lsb(men)] = piece_at(words, WORDS * record, index)
+            men &= men - 1
+            index += 1
+        position = Position()
+        position.set_up(board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
         scores[record] = evaluate(position)
     return scores
 

@@ -41,7 +41,7 @@ class Settings:
     trust: float = 0.7             # weight of the search's score in the target; the result has the rest
     unit_cp: int = net_file.SCALE  # centipawns of one logistic unit, and of an output of one
     checks: int = 16               # how often the loss on the held-out games is looked at
-    patience: int = 4              # checks without a better loss that end the training
+    patience: int = 8              # checks without a better loss that end the training
     seed: int = 1
     threads: int = 2
 

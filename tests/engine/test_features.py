@@ -9,11 +9,12 @@ from math import exp
 import chess
 import pytest
 
+from engine.evaluate import static_score
 from engine.fen import parse_fen
 from engine.records import RECORD, Result, Sample, encode, snapshot
 from engine.tuning.features import first_invalid, hand_written_scores, inputs, loss_of_scores, pack, shuffled
-from tests.engine.positions import Start
-from tests.engine.shards import random_samples
+from tests.engine.positions import Start, random_games
+from tests.engine.shards import PLIES, random_samples
 
 
 def words_of(fen: str, score_cp: int = 0, result: Result = Result.DRAWN) -> "array[int]":
@@ -86,6 +87,13 @@ def test_the_hand_written_evaluation_speaks_for_the_side_to_move() -> None:
     ours = hand_written_scores(words_of("4k3/8/8/8/8/8/8/QQQ1K3 w - - 0 1"))[0]
     theirs = hand_written_scores(words_of("4k3/8/8/8/8/8/8/QQQ1K3 b - - 0 1"))[0]
     assert ours > 1000 > -1000 > theirs
+
+
+def test_the_hand_written_evaluation_says_of_a_record_what_it_says_of_the_position() -> None:
+    samples, scores = random_samples(8), []
+    for board in random_games(count=8, plies=PLIES, start=Start.STANDARD, seed=5):
+        scores.append(static_score(parse_fen(board.fen())[0]))
+    assert hand_written_scores(pack(b"".join(map(encode, samples)))).tolist() == scores
 
 
 def test_an_epoch_holds_every_record_once_and_the_next_mirrors_the_others() -> None:
