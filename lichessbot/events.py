@@ -3,8 +3,9 @@
 Section numbers are those of the API contract the models follow. Lenient on purpose: unknown fields
 are ignored, null counts as absent, unknown event types become `UnknownEvent`, and only what the
 daemon cannot do without is required: of a game, whatever else is malformed counts as absent too.
-Equal things have different shapes in different streams (status, perf, clock, players); each model
-says in its docstring which shape it is.
+Numbers beyond every sensible range are brought back to its end, so that nobody after this room can
+stumble over one of hundreds of digits. Equal things have different shapes in different streams
+(status, perf, clock, players); each model says in its docstring which shape it is.
 """
 
 import json
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lichessbot.errors import UnreadableLine
 from lichessbot.vocabulary import Colour, ExactClock, GameStatus, Speed
@@ -27,6 +28,17 @@ STANDARD_START: Final = "startpos"
 # Instants end with the year 9999, as Python's do; a claim may be a month away, but not lifetimes.
 _LATEST_MS: Final = 253_402_300_799_000
 _LONGEST_S: Final = 10**9
+
+# What Lichess writes where there is no limit (section 5); no true number but an instant is larger.
+_LARGEST: Final = 2**31 - 1
+_MOST_DIGITS: Final = 40
+
+
+def _sensible(number: int) -> int:
+    return max(-_LARGEST, min(_LARGEST, number))
+
+
+Number = Annotated[int, AfterValidator(_sensible)]
 
 # Ids become parts of addresses: nothing else may pass for one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
@@ -52,7 +64,7 @@ class User(Payload):
     id: str
     name: str = ""
     title: str = ""
-    rating: int | None = None
+    rating: Number | None = None
 
     @property
     def is_bot(self) -> bool:
@@ -74,9 +86,9 @@ class TimeControl(Payload):
     """Section 3.4: clock in seconds; correspondence games have days instead, unlimited ones nothing."""
 
     type: str
-    limit: int | None = None
-    increment: int | None = None
-    days_per_turn: int | None = Field(default=None, alias="daysPerTurn")
+    limit: Number | None = None
+    increment: Number | None = None
+    days_per_turn: Number | None = Field(default=None, alias="daysPerTurn")
 
     @property
     def clock(self) -> ExactClock | None:
@@ -94,8 +106,8 @@ class TimeControl(Payload):
 class Perf(Payload):
     """Section 3.1: one rating; puzzles and the like have none."""
 
-    games: int = 0
-    rating: int | None = None
+    games: Number = 0
+    rating: Number | None = None
 
 
 class Challenge(Payload):
@@ -130,7 +142,7 @@ class Opponent(Payload):
 
     id: str | None = None
     username: str = ""
-    rating: int | None = None
+    rating: Number | None = None
 
     @property
     def is_bot(self) -> bool:
@@ -153,7 +165,7 @@ class GameInfo(Payload):
     speed: str = ""
     rated: bool = False
     is_my_turn: bool | None = Field(default=None, alias="isMyTurn")
-    seconds_left: int | None = Field(default=None, alias="secondsLeft")
+    seconds_left: Number | None = Field(default=None, alias="secondsLeft")
     fen: str = ""
     last_move: str = Field(default="", alias="lastMove")
     opponent: Opponent = Opponent()
@@ -224,8 +236,8 @@ class ChallengeDeclined(Payload):
 class Clock(Payload):
     """Section 5: the time control of a real-time game, in milliseconds."""
 
-    initial: int
-    increment: int
+    initial: Number
+    increment: Number
 
 
 class Player(Payload):
@@ -234,8 +246,8 @@ class Player(Payload):
     id: str | None = None
     name: str = ""
     title: str = ""
-    rating: int | None = None
-    ai_level: int | None = Field(default=None, alias="aiLevel")
+    rating: Number | None = None
+    ai_level: Number | None = Field(default=None, alias="aiLevel")
 
     @property
     def is_bot(self) -> bool:
@@ -252,10 +264,10 @@ class GameState(Payload):
     """Section 5: all moves since `initialFen`, and the clocks in ms at the moment of writing."""
 
     moves: str
-    wtime: int
-    btime: int
-    winc: int = 0
-    binc: int = 0
+    wtime: Number
+    btime: Number
+    winc: Number = 0
+    binc: Number = 0
     status: GameStatus
     winner: Colour | None = None
     wdraw: bool = False
@@ -284,7 +296,7 @@ class GameFull(Payload):
     black: Player = Player()
     initial_fen: str = Field(default=STANDARD_START, alias="initialFen")
     clock: Clock | None = None
-    days_per_turn: int | None = Field(default=None, alias="daysPerTurn")
+    days_per_turn: Number | None = Field(default=None, alias="daysPerTurn")
     state: GameState
 
     def player(self, colour: Colour) -> Player:
@@ -353,7 +365,7 @@ class TokenInfo(Payload):
 
 class _RateLimitInfo(Payload):
     key: str = ""
-    seconds: float = Field(ge=0, le=timedelta(days=366).total_seconds())
+    seconds: float | None = Field(default=None, ge=0, le=timedelta(days=366).total_seconds())
 
 
 class ErrorBody(Payload):
@@ -371,7 +383,9 @@ class ErrorBody(Payload):
     @property
     def pause(self) -> timedelta | None:
         """How long Lichess asks to wait, if it says so in the body."""
-        return None if self.ratelimit is None else timedelta(seconds=self.ratelimit.seconds)
+        if self.ratelimit is None or self.ratelimit.seconds is None:
+            return None
+        return timedelta(seconds=self.ratelimit.seconds)
 
     @property
     def quota(self) -> str:
@@ -431,21 +445,26 @@ def parse_token_test(body: Any, token: str) -> TokenInfo | None:
 def parse_error(body: bytes) -> ErrorBody | None:
     """The body of a refused request, or None if it is not JSON, such as a proxy's HTML page."""
     try:
-        return ErrorBody.model_validate_json(body)
-    except ValidationError:
+        return _salvaged(ErrorBody, _read_json(body))
+    except UnreadableLine:
         return None
 
 
 def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableLine(f"not JSON: {line[:80]!r}") from error
+    data = _read_json(line)
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
     event: StreamLine = validated(model, data) if model in _STRICT else _salvaged(model, data)
     return event
+
+
+def _read_json(text: bytes) -> Any:
+    """Numbers of any length are read, though not to their last digit: too large is too large. Raises UnreadableLine."""
+    try:
+        return json.loads(text, parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableLine(f"not JSON: {text[:80]!r}") from error
 
 
 def validated(model: type[_Model], data: Any) -> _Model:

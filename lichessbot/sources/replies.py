@@ -16,7 +16,9 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _MOST_MOVES: Final = 256
 _RATE_LIMITED: Final = "rate limit exceeded"
 
-Count = Annotated[int, Field(ge=0)]
+# Beyond these no server's number makes sense, and a float could not hold it.
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Score = Annotated[int, Field(ge=-(2**31), le=2**31)]
 
 
 class _Reply(BaseModel):
@@ -52,8 +54,8 @@ class Variation(_Reply):
     """A line with its score from White's view: centipawns or moves to mate."""
 
     moves: str
-    cp: int | None = None
-    mate: int | None = None
+    cp: Score | None = None
+    mate: Score | None = None
 
 
 class CloudEvaluation(_Reply):
@@ -125,7 +127,7 @@ class Table(_Reply):
 
 class ChessdbMove(_Reply):
     uci: str
-    score: int
+    score: Score
 
 
 class Chessdb(_Reply):
@@ -135,8 +137,8 @@ class Chessdb(_Reply):
     move: str | None = None
     egtb: str | None = None
     search: str | None = None
-    depth: int | None = None
-    score: int | None = None
+    depth: Score | None = None
+    score: Score | None = None
     pv: Annotated[tuple[str, ...], Field(max_length=_MOST_MOVES)] = ()
     moves: Annotated[tuple[ChessdbMove, ...], Field(max_length=_MOST_MOVES)] = ()
 

@@ -1,5 +1,8 @@
 import json
+import math
 import os
+import re
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -8,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from lichessbot import events
 from lichessbot.errors import UnreadableLine
@@ -177,6 +181,42 @@ def test_null_flags_mean_absent() -> None:
     full = events.parse_game_event(json.dumps(line).encode())
     assert isinstance(full, events.GameFull)
     assert (full.clock, full.initial_fen) == (None, "startpos")
+
+
+def numbers_in(model: Any) -> Iterator[float]:
+    """Every number of a model, at whatever depth."""
+    for _, value in model if isinstance(model, BaseModel) else enumerate(model):
+        if isinstance(value, BaseModel | tuple):
+            yield from numbers_in(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield value
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, "9" * 6000, "-" + "9" * 6000])
+@pytest.mark.parametrize("path", sorted(DATA.glob("*-game*.json")), ids=lambda path: path.name)
+def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: Path, number: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    parse = events.parse_house_event if path.name.startswith("event-") else events.parse_game_event
+    for found in re.finditer(r"(?<=: )-?\d+", text):
+        event = parse((text[: found.start()] + number + text[found.end() :]).encode())
+        assert type(event) is type(parse(text.encode()))
+        for value in numbers_in(event):
+            assert math.isfinite(float(value))
+            assert timedelta(seconds=value / 1000) < timedelta(days=10**6)
+
+
+def test_a_clock_beyond_all_reason_is_as_good_as_none() -> None:
+    line = {**read("game-gameState.json"), "wtime": 10**400, "btime": -(10**400)}
+    state = events.parse_game_event(json.dumps(line).encode())
+    assert isinstance(state, events.GameState)
+    assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
+
+
+def test_a_pause_beyond_all_reason_leaves_the_rest_of_the_refusal_readable() -> None:
+    limit = {"key": "bot.vsBot.day", "seconds": 10**400}
+    body = events.parse_error(json.dumps({"error": "played enough", "ratelimit": limit}).encode())
+    assert body is not None
+    assert (body.text, body.quota, body.pause) == ("played enough", "bot.vsBot.day", None)
 
 
 JSON = st.recursive(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig
-from lichessbot.errors import RateLimited, Refused
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.sources.hosts import Hosts
 from lichessbot.sources.openings import ChessdbServer, CloudServer, ExplorerServer
 from lichessbot.vocabulary import Variant
@@ -63,6 +63,15 @@ def test_masters_play_no_chess960(oracle: Oracle, hosts: Hosts) -> None:
 
 def games(uci: str, white: int, draws: int, black: int) -> dict[str, Any]:
     return {"uci": uci, "white": white, "draws": draws, "black": black}
+
+
+@pytest.mark.parametrize("field", ["white", "draws", "black"])
+def test_a_count_of_hundreds_of_digits_is_an_unreadable_answer(
+    lichess: ScriptedLichess, hosts: Hosts, field: str
+) -> None:
+    lichess.answer("/masters", Reply(body={"moves": [games("e7e5", 400, 300, 300) | {field: 10**400}]}))
+    with pytest.raises(Unreachable, match="unexpected reply"):
+        explorer(hosts, lichess.url).find(KINGS_PAWN, soon())
 
 
 MOVES = [games("e7e5", 400, 300, 300), games("c7c5", 200, 100, 300), games("a7a6", 0, 0, 9), games("d7d5", 0, 0, 10)]
