@@ -69,7 +69,7 @@ class Roster:
         return any(task.overdue for task in self._tasks.values())
 
     def join(self, info: GameInfo, house: House) -> None:
-        """Play a game that began or goes on; announced again, nothing happens."""
+        """Play a game that began or goes on; announced again, only what is known of it changes."""
         self._house = house
         self._note(info, time.monotonic(), house)
 
@@ -114,8 +114,8 @@ class Roster:
 
     def close(self) -> None:
         """Leave all games at once; nothing is sent to Lichess."""
-        for task in self._tasks.values():
-            task.close()
+        while self._tasks:
+            self._tasks.popitem()[1].close()
 
     # Who plays
 
@@ -136,6 +136,8 @@ class Roster:
             self._letters.note(info, seen_at)
         elif not known:
             self._sit_down(info, house)
+        else:
+            self._tasks[info.game_id].info = info
 
     def _may_join(self, info: GameInfo) -> bool:
         if self._departures[info.game_id] > _MOST_RETURNS:
@@ -150,7 +152,7 @@ class Roster:
     def _sit_down(self, info: GameInfo, house: House) -> None:
         task = self._resting.pop(info.game_id, None)
         if task is None:
-            house.store.note_game(info.game_id, info.opponent.username)
+            house.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
             task = GameTask(info, house)
         self._tasks[info.game_id] = task
         self._guarded(task, task.start)

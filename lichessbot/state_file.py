@@ -58,6 +58,10 @@ MIGRATIONS: Final = (
         PRIMARY KEY (position, move)
     );
     """,
+    """
+    ALTER TABLE games ADD COLUMN has_clock INTEGER NOT NULL DEFAULT 1;
+    CREATE TABLE account (single INTEGER PRIMARY KEY CHECK (single = 1), url TEXT NOT NULL, id TEXT NOT NULL);
+    """,
 )
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 

@@ -29,6 +29,7 @@ ROUND_TRIPS_KEPT: Final = 1000
 _ROUND_TRIPS_TOGETHER: Final = 20  # one write for so many: losing the last few harms nobody
 _MOST_REMEMBERED: Final = 10_000
 _MOST_UNWRITTEN: Final = 10_000
+_MOST_LEFT_OVER: Final = 100
 _TIDY_EVERY: Final = timedelta(days=1)
 # Lichess forgets a challenge within a day; a correspondence game may last for months.
 _ANSWERS_KEPT: Final = timedelta(days=2)
@@ -45,6 +46,7 @@ class Table(StrEnum):
     LIMITS = "limits"
     RESTS = "rests"
     TOURNAMENTS = "tournaments"
+    ACCOUNT = "account"
 
 
 _COLUMNS: Final = {
@@ -53,6 +55,7 @@ _COLUMNS: Final = {
     Table.LIMITS: "name, most, until",
     Table.RESTS: "opponent, subject, until, times",
     Table.TOURNAMENTS: "id, team, password",
+    Table.ACCOUNT: "url, id",
 }
 
 
@@ -74,6 +77,8 @@ class Store:
         self._deeds: Counter[tuple[str, str]] = Counter()
         self._answers: dict[str, None] = {}
         self.guest_book = GuestBook()
+        self.left_over: Sequence[tuple[str, str]] = ()
+        """Games with a clock, and their opponents, that the last process was playing at its end; the latest first."""
         self.player_lists: dict[str, ListFetched] = {}
         """The last good version of each list, by address."""
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
@@ -87,8 +92,8 @@ class Store:
             self._remember()
         except StateFailed as error:
             self._say_failure(error)
-        # Whatever an earlier process played, we play only what is noted from now on.
-        self._put_later("UPDATE games SET left_at = ? WHERE left_at IS NULL", time.time())
+        # Those without one can wait until Lichess tells of them.
+        self._put_later("UPDATE games SET left_at = ? WHERE left_at IS NULL AND NOT has_clock", time.time())
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
 
@@ -101,6 +106,8 @@ class Store:
         self.guest_book = GuestBook(map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED)))
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
             self.player_lists[address] = ListFetched(address, frozenset(names.split()), etag)
+        latest = "SELECT id, opponent FROM games WHERE left_at IS NULL AND has_clock ORDER BY joined_at DESC"
+        self.left_over = [(game_id, opponent) for game_id, opponent in self._file.read(latest)[:_MOST_LEFT_OVER]]
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
         for table, columns in _COLUMNS.items():
             self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
@@ -124,11 +131,11 @@ class Store:
         _forget_oldest(self._deeds)
         self._put("INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)", game_id, deed, time.time())
 
-    def note_game(self, game_id: str, opponent: str) -> None:
+    def note_game(self, game_id: str, opponent: str, *, has_clock: bool = True) -> None:
         """A game that is ours to play; said again, it is played again."""
-        insert = "INSERT INTO games (id, opponent, joined_at) VALUES (?, ?, ?)"
+        insert = "INSERT INTO games (id, opponent, joined_at, has_clock) VALUES (?, ?, ?, ?)"
         sql = f"{insert} ON CONFLICT (id) DO UPDATE SET left_at = NULL"
-        self._put(sql, game_id, opponent, time.time())
+        self._put(sql, game_id, opponent, time.time(), has_clock)
 
     def note_left(self, game_id: str) -> None:
         """The game is over, or not played by us any more. Never waits."""

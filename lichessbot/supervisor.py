@@ -67,6 +67,7 @@ from lichessbot.profiles import Machine, candidates, concessions
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings, with_engines_of
 from lichessbot.repertoire import Repertoire
+from lichessbot.resumption import Resumption
 from lichessbot.roster import Roster
 from lichessbot.self_test import SelfTest
 from lichessbot.sources import Hosts, unusable
@@ -114,6 +115,7 @@ class Supervisor:
         self._roster = Roster(self._inbox)
         self._lobby = Lobby(self._gate, self._inbox, store, waits, access.proxy)
         self._reconciler = Reconciler(waits)
+        self._resumption = Resumption(store, access.url, waits)
         self._self_test: SelfTest | None = None
         self._tests = 0
         self._account: Account | None = None
@@ -151,6 +153,7 @@ class Supervisor:
             self._roster.wake_at,
             self._lobby.wake_at(self._view),
             self._reconciler.wake_at,
+            self._resumption.wake_at,
             self._gate.wake_at,
             self._leave_at,
             self._manager.feed_due_at,
@@ -159,6 +162,7 @@ class Supervisor:
         timeout_s = None if next_due is None else max(0.0, next_due - time.monotonic())
         with suppress(Empty):
             self._dispatch(self._inbox.get(timeout=timeout_s))
+        self._resume()
         self._roster.tick()
         self._gate.tick()
         if self._house is not None:
@@ -246,6 +250,7 @@ class Supervisor:
             self._journal.info("engine.good")
             self._use(test.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
+            self._resumption.engine_is_good(time.monotonic())
             self._open_house()
 
     def _refuse_engine(self, faults: Sequence[str]) -> None:
@@ -283,6 +288,8 @@ class Supervisor:
         # What comes of our own ventures is told where it is decided.
         say = self._journal.debug if isinstance(command, Venture) else self._journal.warning
         say("command.failed", command=command, error=error)
+        if isinstance(command, ReadAccount | ReadPlaying):
+            self._resumption.list_failed(time.monotonic())
         match command:
             case ReadAccount():
                 self._listening = "not connected, trying again"
@@ -307,10 +314,22 @@ class Supervisor:
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
             return
+        if self._resumption.is_another(account):
+            self._journal.warning("account.changed", was=self._resumption.our_id, games_left=len(self._roster))
+            self._roster.close()
+        self._resumption.introduce(account)
         self._access = replace(self._access, user_name=account.username)
-        self._gate.close()  # its next session says our name
-        self._house = House(
-            our_id=account.id,
+        if not len(self._roster):
+            self._gate.close()  # its next session says our name; games that go on keep the one they have
+        self._house = self._furnished(account.id)
+        self._lobby.open(account, self._config)
+        self._look_at_books()
+        self._journal.info("account", name=account.username, url=self._access.url)
+        self._doubt("games may be left over")
+
+    def _furnished(self, our_id: str) -> House:
+        return House(
+            our_id=our_id,
             config=self._config,
             machine=self._machine,
             waits=self._waits,
@@ -325,10 +344,15 @@ class Supervisor:
             open_api=self._open_api,
             waiting=lambda: self._lobby.waiting(self._config),
         )
-        self._lobby.open(account, self._config)
-        self._look_at_books()
-        self._journal.info("account", name=account.username, url=self._access.url)
-        self._doubt("games may be left over")
+
+    def _resume(self) -> None:
+        """While Lichess does not tell which games are ours, go on with those that we remember."""
+        games = self._resumption.begin(time.monotonic())
+        if games:
+            house = self._house or self._furnished(self._resumption.our_id)
+            self._journal.info("games.remembered", account=house.our_id, games=len(games))
+            for info in games:
+                self._roster.join(info, house)
 
     def _tell_concessions(self) -> None:
         for concession in concessions(self._config, self._machine):
@@ -397,6 +421,7 @@ class Supervisor:
         self._lobby.compare(games, asked_at)
         if self._house is not None:
             self._roster.compare(games, asked_at, self._house)
+        self._resumption.list_came(self._roster)
         self._listen()
 
     @property

@@ -97,6 +97,8 @@ class Waits:
     """After a request about a tournament that got no answer."""
     first_state: timedelta = timedelta(seconds=5)
     """For the state of the game on its newly opened stream, before that is opened again."""
+    games_told: timedelta = timedelta(seconds=1)
+    """For the list of our games, once an engine is ready, before those left over are joined from memory."""
     move_echo: timedelta = timedelta(seconds=5)
     """For an acknowledged move to show on the game stream before the stream is read anew."""
     game_start: timedelta = timedelta(seconds=5)

@@ -43,7 +43,7 @@ ROWS = {
         ("verdict", "takebacks", "absence"),
         ("sources", "repertoire"),
         ("challenges", "conversation", "diary", "game", "gate", "letters", "opponents", "player_lists", "score_sheet"),
-        ("game_task", "matchmaking", "quota", "reconciler"),
+        ("game_task", "matchmaking", "quota", "reconciler", "resumption"),
         ("proposal", "reception", "roster", "tournaments"),
         ("matchmaker",),
         ("lobby",),

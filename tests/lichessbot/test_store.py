@@ -163,17 +163,18 @@ def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
         assert store.guest_book["new"] is not None
 
 
-def test_games_of_an_earlier_process_are_not_played_until_they_are_joined_again(tmp_path: Path) -> None:
-    playing = "games WHERE left_at IS NULL"
-    with closing(Store(StateFile(tmp_path))) as store:
-        for game_id in ("one", "two", "three"):
-            store.note_game(game_id, "Ferdinand")
-        store.note_left("one")
-        until(lambda: count(tmp_path, playing) == 2)
-    with closing(Store(StateFile(tmp_path))) as store:
-        until(lambda: count(tmp_path, playing) == 0)
-        store.note_game("two", "Ferdinand")
-        assert count(tmp_path, playing) == 1
+def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_process(tmp_path: Path) -> None:
+    for _ in range(2):
+        with closing(Store(StateFile(tmp_path))) as store:
+            for game_id in ("one", "two", "three"):
+                store.note_game(game_id, "Ferdinand")
+            store.note_game("of days", "Ferdinand", has_clock=False)
+            store.note_left("one")
+            until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 3)
+    for _ in range(2):  # a process that ends at once forgets nothing
+        with closing(Store(StateFile(tmp_path))) as store:
+            assert store.left_over == [("three", "Ferdinand"), ("two", "Ferdinand")]
+            until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 2)
 
 
 def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path) -> None:
