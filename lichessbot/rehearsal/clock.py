@@ -129,6 +129,14 @@ class GameClock:
             self._running = color
             self._since_ms = now_ms
 
+    def give(self, color: Color, gift_ms: int, now_ms: int) -> None:
+        """Add to what `color` has left at `now_ms`, whether its time is passing or not."""
+        running = self._running
+        self.stop(now_ms)
+        self._left_ms[color] += gift_ms
+        if running is not None:
+            self._running, self._since_ms = running, now_ms
+
     def stop(self, now_ms: int) -> None:
         """Freeze both sides."""
         if self._running is not None:

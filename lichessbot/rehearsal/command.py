@@ -157,7 +157,8 @@ class _Rehearsal:
         address = urlsplit(site.url)
         assert address.hostname is not None
         assert address.port is not None
-        proxy = Proxy(address.hostname, address.port, self._cruelty.mischief, site.timing)
+        mischief, ledger = self._cruelty.mischief, self._cruelty.ledger
+        proxy = Proxy(address.hostname, address.port, mischief, site.timing, ledger.answer_lost)
         self._server.call(proxy.open)
         return proxy
 

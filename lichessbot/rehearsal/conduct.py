@@ -23,6 +23,7 @@ class Situation:
     """The game as a move found it, and what became of the move."""
 
     bot_is_on_turn: bool
+    draw_is_pending: bool               # a position came a third time: it looks like the bot's turn, and is nobody's
     last_own_move: str | None           # the bot's latest on the board
     last_change_ms: int                 # identifies the position: every move and takeback changes it
     ended_ms: int | None
@@ -33,7 +34,7 @@ class Situation:
 class _Pause:
     """What a 429 asked for, and what it answered."""
 
-    place: Place
+    traffic: Traffic
     at_ms: int
     until_ms: float
 
@@ -50,8 +51,8 @@ class Excuses(Protocol):
     def struck_since(self, game_id: str, since_ms: int) -> bool:
         """Whether anything has gone wrong for that game since then."""
 
-    def lost_since(self, place: Place, since_ms: int) -> bool:
-        """Whether an answer to such a request may not have arrived since then."""
+    def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
+        """Whether an answer to such a request was lost on its way since then."""
 
 
 class Conduct:
@@ -83,15 +84,15 @@ class Conduct:
             self._offences[f"more than {ALLOWED_IN_WINDOW} requests ({traffic.place.value}) in their window"] += 1
 
     def was_limited(self, traffic: Traffic, pause_s: float, now_ms: int) -> None:
-        """A 429 was answered to that request; it asks for `pause_s`."""
+        """That request is answered 429 now, which asks for `pause_s`."""
         while self._pauses and self._pauses[0].until_ms <= now_ms:
             self._pauses.popleft()
-        self._pauses.append(_Pause(traffic.place, now_ms, now_ms + 1000 * pause_s))
+        self._pauses.append(_Pause(traffic, now_ms, now_ms + 1000 * pause_s))
 
     def _is_told(self, pause: _Pause, now_ms: int) -> bool:
         """Whether `pause` lasts and the client knows of it by now."""
         lasts = pause.at_ms + UNDER_WAY_MS < now_ms < pause.until_ms
-        return lasts and not self._excuses.lost_since(pause.place, pause.at_ms - UNDER_WAY_MS)
+        return lasts and not self._excuses.lost_since(pause.traffic, pause.at_ms)
 
     def hear_move(self, traffic: Traffic, now: Situation, now_ms: int) -> None:
         """A move was carried out or refused."""
@@ -117,6 +118,8 @@ class Conduct:
 
     def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
         """The position changed while the move was under way, or it had been hard to see."""
+        if now.draw_is_pending:
+            return True
         changed_ms = now.last_change_ms if now.ended_ms is None else now.ended_ms
         just_changed = now_ms - changed_ms < UNDER_WAY_MS
         return just_changed or self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)

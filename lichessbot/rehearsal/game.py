@@ -11,6 +11,7 @@ from engine.facade import Board, InvalidMove
 from lichessbot.rehearsal.clock import GameClock, RealTime
 from lichessbot.rehearsal.errors import InvalidForm, Refused
 from lichessbot.rehearsal.setup import GameSetup
+from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.vocabulary import CastlingSpelling, ChatRoom, Color, Rule, Status
 
 BOTH_MOVED_PLIES = 2             # until then a game can be aborted, and nothing can be offered or claimed
@@ -72,6 +73,7 @@ class Game:
         self._draw_offer: Color | None = None
         self._last_offer_ply: dict[Color, int] = {}
         self._takeback_offer: Color | None = None
+        self._restarted_ms = self._aborts_until_ms = now_ms
 
     # What everybody may know.
 
@@ -161,6 +163,8 @@ class Game:
         color = self.turn
         if self.is_over or self.threefold_pending or not self.clock.is_flagged(color, now_ms):
             return []
+        if self.last_change_ms < self._restarted_ms and now_ms < self._aborts_until_ms:
+            return self._finish(Status.ABORTED, None, now_ms)
         offered_a_draw = self._draw_offer is color.other
         winner = None if offered_a_draw else self._winner_by_default(color.other)
         return self._finish(Status.OUT_OF_TIME, winner, now_ms)
@@ -170,6 +174,14 @@ class Game:
         if self.is_over or not self.threefold_pending:
             return []
         return self._finish(Status.DRAW, None, now_ms)
+
+    def outlive_restart(self, timing: Timing, now_ms: int) -> None:
+        """The site starts anew: clocks are given time, and for a while nobody loses by them (contract 6.1)."""
+        if isinstance(self.setup.time_control, RealTime):
+            self.clock.give(self.turn, round(1000 * timing.restart_gift_s), now_ms)
+            self.clock.give(self.turn.other, round(1000 * timing.restart_other_gift_s), now_ms)
+        self._restarted_ms = now_ms
+        self._aborts_until_ms = now_ms + round(1000 * timing.restart_mercy_s)
 
     def check_start(self, ply: int, now_ms: int) -> list[Line]:
         """The time for that first move is up: whoever has not made it loses (contract 6.1)."""

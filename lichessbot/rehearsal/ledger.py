@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, takewhile
 
 from lichessbot.rehearsal.accounts import Account
-from lichessbot.rehearsal.faults import Card, Fault, Layer, Notice, Remedy
+from lichessbot.rehearsal.faults import Card, Fault, Notice, Remedy
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.site import GameChanged, Happening, Site
 from lichessbot.rehearsal.timing import monotonic_ms
@@ -73,6 +73,7 @@ class Ledger:
 
     def __init__(self, site: Site, bot: Account) -> None:
         self.strikes: list[Strike] = []
+        self._losses: list[tuple[int, Place, str | None]] = []
         self._open: list[Strike] = []
         self._site = site
         self._bot = bot
@@ -103,13 +104,14 @@ class Ledger:
             for strike in chain(self._strikes_since(since_ms), self._pending())
         )
 
-    def lost_since(self, place: Place, since_ms: int) -> bool:
-        """Whether the answer to such a request may not have arrived since then: something struck its way."""
-        return any(
-            strike.fault.nature.layer is Layer.WIRE
-            and (strike.card.place is place or strike.fault.nature.is_general)
-            for strike in self._strikes_since(since_ms)
-        )
+    def answer_lost(self, traffic: Traffic) -> None:
+        """The answer to that request does not arrive, or not for a while."""
+        self._losses.append((monotonic_ms(), traffic.place, traffic.game_id))
+
+    def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
+        """Whether the answer to such a request was lost since then."""
+        losses = takewhile(lambda loss: loss[0] >= since_ms, reversed(self._losses))
+        return any((place, game_id) == (traffic.place, traffic.game_id) for _, place, game_id in losses)
 
     def close(self, game: Game, *, lost: bool) -> bool:
         """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it."""

@@ -88,6 +88,13 @@ class Mischief:
         self.on_strike(card, game_id)
         return card.fault
 
+    def carry_out(self, card: Card, game_id: str) -> None:
+        """`card` strikes in the game that was arranged for it."""
+        number = self.number(game_id)
+        for dealt in self._hands:
+            dealt.played = dealt.played or (dealt.card == card and dealt.number == number)
+        self.on_strike(card, game_id)
+
     def plans(self, card: Card, number: int) -> bool:
         """Whether game `number` is to be arranged so that `card` can be played in it; nothing counts as done."""
         if card not in self.plan.cards:

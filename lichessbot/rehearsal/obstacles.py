@@ -64,7 +64,7 @@ class Obstacles:
                 await self._stand_in(fault, traffic, scope, receive, send)
             case Fault.MAINTENANCE:
                 self._down_until_ms = monotonic_ms() + 1000 * self._site.timing.restart_s
-                self._site.end_streams()
+                self._site.restart()
                 await self._stand_in(fault, traffic, scope, receive, send)
             case _:
                 await self._stand_in(fault, traffic, scope, receive, send)
@@ -85,6 +85,8 @@ class Obstacles:
         return note
 
     def _note(self, traffic: Traffic, situation: Situation | None, status: int) -> None:
+        if status in HTTP_REFUSED and situation != self._situation(traffic):
+            situation = None        # what it was sent for changed while it was looked at
         if situation is not None:
             judged = replace(situation, refused=status in HTTP_REFUSED)
             self.conduct.hear_move(traffic, judged, monotonic_ms())
@@ -99,6 +101,7 @@ class Obstacles:
         if situation is not None:
             self.conduct.hear_move(traffic, situation, monotonic_ms())
         if fault.nature.is_a_limit:
+            # Noted before it is on its way: only what is lost from now on is a loss of this answer.
             self.conduct.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
         answer = refusal(fault, self._site.timing)
         assert answer is not None, f"{fault} has no answer"
@@ -132,6 +135,7 @@ class Obstacles:
         own_moves = game.moves[game.first_to_move is not color :: 2]
         return Situation(
             bot_is_on_turn=game.turn is color and not game.threefold_pending,
+            draw_is_pending=game.turn is color and game.threefold_pending,
             last_own_move=own_moves[-1] if own_moves else None,
             last_change_ms=game.last_change_ms,
             ended_ms=game.ended_ms,

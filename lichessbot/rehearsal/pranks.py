@@ -35,7 +35,8 @@ class Pranks:
             case ChallengeMade(challenge):
                 asyncio.get_running_loop().call_soon(self._meddle, challenge)
             case GameStarted(table) if self._mischief.number(table.game.id) is not None:
-                table.threefold_settle_s = self._threefold_settle_s(table)
+                if self._is_late(table.game.id):
+                    table.threefold_settle_s = self._site.timing.threefold_late_s
                 self._soon(self._mischief.strike(Layer.PEOPLE, Place.GAME_START, table.game.id), table)
             case GameStarted(table) if self._is_a_strangers(table):
                 asyncio.get_running_loop().call_soon(table.abort)
@@ -51,7 +52,8 @@ class Pranks:
     def _on_change(self, table: Table) -> None:
         game = table.game
         if game.threefold_pending:
-            self._mischief.strike(Layer.PEOPLE, Place.THREEFOLD, game.id)
+            if self._is_late(game.id):
+                self._mischief.carry_out(LATE_THREEFOLD, game.id)
         elif game.setup.player(game.turn).account is self._bot:
             self._soon(self._mischief.strike(Layer.PEOPLE, Place.TURN, game.id), table)
 
@@ -101,7 +103,7 @@ class Pranks:
     def _is_a_strangers(self, table: Table) -> bool:
         return any(player.account in self._strangers for player in (table.game.setup.white, table.game.setup.black))
 
-    def _threefold_settle_s(self, table: Table) -> float:
-        number = self._mischief.number(table.game.id)
-        late = number is not None and self._mischief.plans(LATE_THREEFOLD, number)
-        return self._site.timing.threefold_late_s if late else table.threefold_settle_s
+    def _is_late(self, game_id: str) -> bool:
+        """Whether the draw by repetition shall be late in that game."""
+        number = self._mischief.number(game_id)
+        return number is not None and self._mischief.plans(LATE_THREEFOLD, number)

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import socket
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.faults import Fault, Layer
@@ -24,6 +25,10 @@ _RESET_AT_CLOSE = struct.pack("ii", 1, 0)       # SO_LINGER: on, no time to ling
 _TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk: nothing worth striking
 
 
+def _nevermind(_traffic: Traffic) -> None:
+    """For who does not ask."""
+
+
 @dataclass(eq=False)
 class _Connection:
     """One client's connection and the one it goes on to."""
@@ -32,6 +37,7 @@ class _Connection:
     server: asyncio.StreamWriter
     traffic: Traffic = field(default_factory=lambda: Traffic(Place.OTHER_REQUEST))
     fault: Fault | None = None          # strikes when the answer to a command comes
+    is_owed: bool = False               # a request has gone on, and nothing of its answer has come back
     is_silent: bool = False             # nothing is passed on any more
 
     def close(self) -> None:
@@ -48,11 +54,15 @@ class _Connection:
 class Proxy:
     """Listens on loopback and passes everything on to `host`:`port`, as well as `mischief` lets it."""
 
-    def __init__(self, host: str, port: int, mischief: Mischief, timing: Timing) -> None:
+    def __init__(
+        self, host: str, port: int, mischief: Mischief, timing: Timing, on_loss: Callable[[Traffic], None] = _nevermind
+    ) -> None:
+        """`on_loss` hears of every request whose answer does not reach the client, or not for a while."""
         self._host = host
         self._port = port
         self._mischief = mischief
         self._timing = timing
+        self._on_loss = on_loss
         self._listener: socket.socket | None = None
         self._is_closed = False
         self._own_port = 0
@@ -119,6 +129,8 @@ class Proxy:
         if not self._is_closed:
             await self._pass_both_ways(connection, from_client, from_server)
         self._connections.discard(connection)
+        if connection.is_owed:
+            self._on_loss(connection.traffic)
         await _closed(to_server)
         await _closed(to_client)
 
@@ -164,6 +176,7 @@ class Proxy:
                 return False
             case Fault.CLOSED:
                 return False
+        connection.is_owed = True
         return True
 
     async def _pass_answers(self, connection: _Connection, from_server: asyncio.StreamReader) -> None:
@@ -188,9 +201,13 @@ class Proxy:
                 return False
             case Fault.STALL:
                 connection.is_silent = True
+                self._on_loss(traffic)
                 return True
             case Fault.TRICKLE:
-                return await self._trickle(client, data)
+                self._on_loss(traffic)
+                connection.is_owed = not await self._trickle(client, data)
+                return not connection.is_owed
+        connection.is_owed = fault in (Fault.CUT, Fault.CLOSED)
         is_through = await _send(client, data[: len(data) // 2] if fault is Fault.CUT else data)
         return is_through and fault not in (Fault.CUT, Fault.CLOSED)
 

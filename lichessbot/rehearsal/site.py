@@ -187,6 +187,12 @@ class Site:
         for table in self._tables.values():
             table.end_streams()
 
+    def restart(self) -> None:
+        """As when the site is started anew: all streams end, and the clocks get something for the outage."""
+        self.end_streams()
+        for table in self._tables.values():
+            table.outlive_restart()
+
     def end_event_streams(self) -> None:
         self._event_streams.end_all()
 

@@ -66,6 +66,12 @@ class Table:
     def is_left_by(self, color: Color) -> bool:
         return self._presence.is_away(color)
 
+    def outlive_restart(self) -> None:
+        """The site is started anew in the middle of the game."""
+        if not self.game.is_over:
+            self.game.outlive_restart(self._timing, monotonic_ms())
+            self._arm_flag_timer()
+
     # Commands of the players (contract 3.3).
 
     def play(self, color: Color, uci: str, *, offering_draw: bool | None = None) -> None:

@@ -40,6 +40,9 @@ class Timing:
     arena_waits_s: float = 60.0             # how long a program that asked waits to be paired in an arena
     arena_pairs_s: float = 1.0              # how often an arena looks for pairs: a guess
     arena_first_move_s: float = 16.0        # for each side's first move in an arena (contract 6.1, blitz)
+    restart_gift_s: float = 20.0            # a restart of the site adds it to the clock of the side to move
+    restart_other_gift_s: float = 10.0      # and this to the other one
+    restart_mercy_s: float = 120.0          # who flags so soon after a restart, unmoved since, does not lose
     day_s: float = 86_400.0                 # of correspondence; in it bot games and challenges are counted (contract 2)
     minute_s: float = 60.0                  # in which challenges are counted, too
 

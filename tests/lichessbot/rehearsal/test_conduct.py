@@ -8,7 +8,9 @@ from lichessbot.rehearsal.conduct import ALLOWED_IN_WINDOW, UNDER_WAY_MS, Conduc
 from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.traffic import Place, Traffic
 
-TO_MOVE = Situation(bot_is_on_turn=True, last_own_move="g1f3", last_change_ms=1000, ended_ms=None, refused=False)
+TO_MOVE = Situation(
+    bot_is_on_turn=True, draw_is_pending=False, last_own_move="g1f3", last_change_ms=1000, ended_ms=None, refused=False
+)
 NOT_TO_MOVE = replace(TO_MOVE, bot_is_on_turn=False, refused=True)
 LATER_MS = 5000
 
@@ -23,7 +25,7 @@ class Excuses:
     def struck_since(self, game_id: str, since_ms: int) -> bool:
         return self._trouble
 
-    def lost_since(self, place: Place, since_ms: int) -> bool:
+    def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
         return self._lost
 
 
@@ -62,6 +64,13 @@ def test_move_that_crosses_a_takeback_or_the_end_is_no_offence() -> None:
     assert it.offences == []
     it.hear_move(move("e2e4"), NOT_TO_MOVE, NOT_TO_MOVE.last_change_ms + UNDER_WAY_MS)
     assert it.offences == ["game game: e2e4 is out of turn"]
+
+
+def test_move_into_a_draw_that_nobody_has_told_of_is_no_offence() -> None:
+    it = conduct()
+    pending = replace(NOT_TO_MOVE, draw_is_pending=True)
+    it.hear_move(move("e2e4"), pending, pending.last_change_ms + 100 * UNDER_WAY_MS)
+    assert it.offences == []
 
 
 def test_two_moves_for_one_position_are_an_offence_unless_the_game_was_read_in_between() -> None:

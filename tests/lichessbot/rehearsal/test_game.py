@@ -8,10 +8,11 @@ import pytest
 
 from engine.facade import STARTING_FEN
 from lichessbot.rehearsal.accounts import Account
-from lichessbot.rehearsal.clock import RealTime, Unlimited
+from lichessbot.rehearsal.clock import Correspondence, RealTime, Unlimited
 from lichessbot.rehearsal.errors import InvalidForm, Refused
 from lichessbot.rehearsal.game import MAX_PLIES, ChatLine, Game, GameState, Line
 from lichessbot.rehearsal.setup import GameSetup, Player
+from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.vocabulary import (
     CastlingSpelling,
     ChatRoom,
@@ -279,6 +280,26 @@ def test_flag_is_a_draw_when_the_other_side_cannot_mate() -> None:
     it = game(fen="4k3/8/8/8/8/8/4P3/4KR2 w - - 0 1", moves=["f1f2", "e8e7"])
     (state,) = states(it.check_flag(60_000))
     assert (state.status, state.winner) == (Status.OUT_OF_TIME, None)
+
+
+def test_who_flags_soon_after_a_restart_of_the_site_and_unmoved_since_does_not_lose() -> None:
+    timing = Timing()
+    for moves, status in (([], Status.ABORTED), (["g1f3"], Status.OUT_OF_TIME)):
+        it = game(moves=["e2e4", "e7e5"])
+        it.outlive_restart(timing, 50_000)
+        assert it.clock.remaining_ms(Color.WHITE, 50_000) == 10_000 + 20_000
+        assert it.clock.remaining_ms(Color.BLACK, 50_000) == 60_000 + 10_000
+        for move in moves:
+            it.play(it.turn, move, 60_000)
+        (state,) = states(it.check_flag(50_000 + 30_000 if not moves else 60_000 + 70_000))
+        assert state.status is status
+
+
+def test_a_restart_gives_nothing_in_a_game_of_days() -> None:
+    it = game(replace(SETUP, time_control=Correspondence(2)), ["e2e4", "e7e5"])
+    before = it.clock.remaining_ms(Color.WHITE, 0)
+    it.outlive_restart(Timing(), 0)
+    assert it.clock.remaining_ms(Color.WHITE, 0) == before
 
 
 def test_flag_is_a_draw_when_the_other_side_was_offering_one() -> None:

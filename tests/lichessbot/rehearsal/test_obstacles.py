@@ -8,6 +8,7 @@ from lichessbot.rehearsal.faults import Fault
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.traffic import Place
+from lichessbot.rehearsal.vocabulary import Color
 
 from .client import Client, play, start_game
 from .conftest import Join, joining
@@ -133,6 +134,21 @@ def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
     assert ada.get("/api/account").status_code == 502
     time.sleep(timing.restart_s)
     assert ada.events().next("gameStart")["game"]["id"] == game_id
+
+
+def test_maintenance_gives_both_sides_time_on_their_clocks(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    cruelty(lichess, ada, *cards_of(Fault.MAINTENANCE))
+    game_id = start_game(ada, bob)
+    clock = lichess.site.table(game_id).game.clock
+    before = {color: clock.remaining_ms(color, 0) for color in Color}
+    assert ada.command(game_id, "move/e2e4").status_code == 502
+    gained = {color: clock.remaining_ms(color, 0) - before[color] for color in Color}
+    assert gained == {
+        Color.WHITE: round(1000 * timing.restart_gift_s),
+        Color.BLACK: round(1000 * timing.restart_other_gift_s),
+    }
 
 
 def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Client, bob: Client) -> None:

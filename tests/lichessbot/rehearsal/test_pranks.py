@@ -120,6 +120,17 @@ def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
     assert timing.threefold_late_s > timing.threefold_settle_s
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_threefold_is_late_exactly_where_the_ledger_says_so(
+    seed: int, lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.THREEFOLD), chance=0.5, seed=seed)
+    game_id = start_numbered_game(lichess, it, ada, bob)
+    play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
+    late = lichess.site.table(game_id).threefold_settle_s == timing.threefold_late_s
+    assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD] * late
+
+
 def test_challenges_outside_the_rehearsal_are_left_alone(
     lichess: RehearsalServer, ada: Client, hal: Client
 ) -> None:

@@ -3,8 +3,8 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,11 +15,11 @@ from lichessbot.rehearsal.mischief import FaultPlan, Mischief
 from lichessbot.rehearsal.proxy import Proxy
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
-from lichessbot.rehearsal.traffic import Place
+from lichessbot.rehearsal.traffic import Place, Traffic
 
 from .client import Client, play, start_game
 from .conftest import Join, joining
-from .cruel import CERTAIN, E4_E5, cards_of
+from .cruel import CERTAIN, E4_E5, cards_of, cruelty
 
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
 STREAM_PATHS = {Place.EVENT_STREAM: "/api/stream/event", Place.GAME_STREAM: "/api/bot/game/stream/{}"}
@@ -37,14 +37,20 @@ def join(lichess: RehearsalServer) -> Join:
 
 @contextmanager
 def proxied(
-    lichess: RehearsalServer, client: Client, fault: Fault, place: Place, *, game_id: str | None = None
+    lichess: RehearsalServer,
+    client: Client,
+    fault: Fault,
+    place: Place,
+    *,
+    game_id: str | None = None,
+    on_loss: Callable[[Traffic], None] = lambda traffic: None,
 ) -> Iterator[Client]:
     """The same account, by way of the proxy. The fault strikes always, or in mid-stream of the game named."""
     mischief = Mischief(FaultPlan(cards_of(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
     if game_id is not None:
         mischief.enter(game_id, 1)
     address = urlsplit(lichess.site.url)
-    proxy = Proxy(str(address.hostname), int(address.port or 0), mischief, lichess.site.timing)
+    proxy = Proxy(str(address.hostname), int(address.port or 0), mischief, lichess.site.timing, on_loss)
     lichess.call(proxy.open)
     yield Client(proxy.url, client.token, client.name)
     lichess.wait_for(proxy.close())
@@ -113,6 +119,37 @@ def test_command_whose_answer_is_lost_was_carried_out(lichess: RehearsalServer, 
     with proxied(lichess, ada, Fault.ANSWER_LOST, Place.MOVE) as client, pytest.raises(requests.ConnectionError):
         client.command(game_id, "move/e2e4")
     assert ada.game(game_id).next("gameFull")["state"]["moves"] == "e2e4"
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_pause_is_not_asked_of_a_client_that_never_heard_of_it(
+    lost: bool, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
+    game_id = start_game(ada, bob)
+    elsewhere = Place.CHAT if lost else Place.DECLINE
+    with proxied(lichess, ada, Fault.ANSWER_LOST, elsewhere, on_loss=it.ledger.answer_lost) as client:
+        try:
+            assert client.command(game_id, "chat").status_code == 429
+        except requests.ConnectionError:
+            assert lost
+        time.sleep(0.4)
+        client.get("/api/account")
+    assert bool(it.offences) is not lost
+
+
+@pytest.mark.parametrize(
+    ("fault", "losses"), [(Fault.ANSWER_LOST, 1), (Fault.TRICKLE, 1), (Fault.REFUSED, 0), (Fault.RESET, 0)]
+)
+def test_an_answer_counts_as_lost_once_if_it_does_not_arrive_or_arrives_late(
+    fault: Fault, losses: int, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    game_id = start_game(ada, bob)
+    lost: list[Traffic] = []
+    through_proxy = proxied(lichess, ada, fault, Place.MOVE, on_loss=lost.append)
+    with through_proxy as client, suppress(requests.ConnectionError):
+        client.command(game_id, "move/e2e4")
+    assert lost == [Traffic(Place.MOVE, game_id, "e2e4")] * losses
 
 
 def test_trickling_answer_is_whole_in_the_end(lichess: RehearsalServer, ada: Client, timing: Timing) -> None:
