@@ -71,8 +71,7 @@ def _limit(shape: str, says: str, *, named: bool = False) -> Nature:
 
 
 def _refusal(shape: str, says: str) -> Nature:
-    places = tuple(place for place in REQUESTS if place is not Place.ACCOUNT)       # the one that cannot be wrong
-    return Nature(f"400-{shape}", f"400 {says}", Layer.REQUESTS, places, Remedy.REPEATED)
+    return Nature(f"400-{shape}", f"400 {says}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
 
 
 def _breakdown(name: str, says: str) -> Nature:

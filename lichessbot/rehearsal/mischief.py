@@ -16,7 +16,10 @@ SPACING = 3         # opportunities from one fault dealt to a game to the next a
 
 _Strike = Callable[[Card, str | None], None]
 # These come before there is any game, or without one.
-_HOUSE_REQUESTS = (Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.OTHER_REQUEST)
+_HOUSE_REQUESTS = (
+    Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
+    Place.STATUS, Place.TOURNAMENT, Place.CLOUD, Place.OTHER_REQUEST,
+)
 # These come many times in every game: a fault need not strike at the first.
 _FREQUENT = (
     (Layer.LINES, Place.STATE_LINE),

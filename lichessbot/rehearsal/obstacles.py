@@ -40,10 +40,10 @@ class Obstacles:
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through to `app`, or see to it otherwise; requests of others are none of our business."""
-        if not self._is_of_the_bot(scope):
+        traffic = request_traffic(scope["method"], scope["path"])
+        if not self._is_of_the_bot(scope, traffic):
             await app(scope, receive, send)
             return
-        traffic = request_traffic(scope["method"], scope["path"])
         self.conduct.hear(traffic, monotonic_ms())
         if monotonic_ms() < self._down_until_ms:
             await self._stand_in(Fault.MAINTENANCE, traffic, scope, receive, send)
@@ -69,7 +69,10 @@ class Obstacles:
             case _:
                 await self._stand_in(fault, traffic, scope, receive, send)
 
-    def _is_of_the_bot(self, scope: Scope) -> bool:
+    def _is_of_the_bot(self, scope: Scope, traffic: Traffic) -> bool:
+        """Who asks for a cloud evaluation shows no token; nobody else here does."""
+        if traffic.place is Place.CLOUD:
+            return True
         token = Headers(scope=scope).get("authorization", "").rpartition(" ")[2]
         grant = self._site.accounts.grant(token)
         return grant is not None and grant.account is self._bot

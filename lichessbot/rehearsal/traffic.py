@@ -23,7 +23,16 @@ class Place(Enum):
     ACCEPT = "accept"
     DECLINE = "decline"
     CHAT = "chat"
-    COMMAND = "command"                 # abort, resign, draw, takeback, claim
+    COMMAND = "command"                 # abort, resign, draw
+    TAKEBACK = "takeback"
+    CLAIM = "claim"
+    CREATE = "create"                   # a challenge by the bot, and what it does about it
+    CANCEL = "cancel"
+    SHOW = "show"
+    ONLINE = "online"                   # which bots are there
+    STATUS = "status"                   # who of them plays
+    TOURNAMENT = "tournament"
+    CLOUD = "cloud"
     OTHER_REQUEST = "other-request"
 
     CHALLENGE_LINE = "challenge-line"
@@ -42,10 +51,14 @@ class Place(Enum):
 
 REQUESTS = (
     Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.GAME_STREAM, Place.MOVE, Place.ACCEPT, Place.DECLINE,
-    Place.CHAT, Place.COMMAND, Place.OTHER_REQUEST,
+    Place.CHAT, Place.COMMAND, Place.TAKEBACK, Place.CLAIM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
+    Place.STATUS, Place.TOURNAMENT, Place.CLOUD, Place.OTHER_REQUEST,
 )
 STREAMS = (Place.EVENT_STREAM, Place.GAME_STREAM)
-COMMANDS = (Place.MOVE, Place.ACCEPT, Place.DECLINE, Place.CHAT, Place.COMMAND)
+COMMANDS = (
+    Place.MOVE, Place.ACCEPT, Place.DECLINE, Place.CHAT, Place.COMMAND, Place.TAKEBACK, Place.CLAIM, Place.CREATE,
+    Place.CANCEL, Place.TOURNAMENT,
+)
 LINES = (
     Place.CHALLENGE_LINE, Place.START_LINE, Place.FINISH_LINE, Place.FULL_LINE, Place.STATE_LINE, Place.FINAL_LINE,
     Place.OTHER_LINE,
@@ -63,7 +76,16 @@ _PATHS = tuple(
         ("POST", rf"/api/challenge/{_ID}/accept", Place.ACCEPT),
         ("POST", rf"/api/challenge/{_ID}/decline", Place.DECLINE),
         ("POST", rf"/api/bot/game/{_ID}/chat", Place.CHAT),
-        ("POST", rf"/api/bot/game/{_ID}/(?:abort|resign|draw/\w+|takeback/\w+|claim-\w+)", Place.COMMAND),
+        ("POST", rf"/api/bot/game/{_ID}/(?:abort|resign|draw/\w+)", Place.COMMAND),
+        ("POST", rf"/api/bot/game/{_ID}/takeback/\w+", Place.TAKEBACK),
+        ("POST", rf"/api/bot/game/{_ID}/claim-\w+", Place.CLAIM),
+        ("POST", r"/api/challenge/[\w-]+", Place.CREATE),
+        ("POST", r"/api/challenge/\w{8}/cancel", Place.CANCEL),
+        ("GET", r"/api/challenge(?:/\w{8}/show)?", Place.SHOW),
+        ("GET", r"/api/bot/online", Place.ONLINE),
+        ("GET", r"/api/users/status", Place.STATUS),
+        ("(?:GET|POST)", r"/api/tournament/\w+(?:/join|/withdraw)?", Place.TOURNAMENT),
+        ("GET", r"/api/cloud-eval", Place.CLOUD),
     )
 )
 _EVENT_LINES = {
@@ -87,7 +109,7 @@ class Traffic:
 def request_traffic(method: str, path: str) -> Traffic:
     """What a request with this method and path is; a query does not matter."""
     for its_method, pattern, place in _PATHS:
-        found = pattern.fullmatch(path.partition("?")[0]) if method == its_method else None
+        found = pattern.fullmatch(path.partition("?")[0]) if re.fullmatch(its_method, method) else None
         if found is not None:
             parts = found.groupdict()
             return Traffic(place, parts.get("id"), parts.get("uci"))

@@ -7,7 +7,7 @@ import pytest
 from lichessbot.rehearsal.faults import Fault
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
-from lichessbot.rehearsal.traffic import Place
+from lichessbot.rehearsal.traffic import REQUESTS, Place
 from lichessbot.rehearsal.vocabulary import Color
 
 from .client import Client, play, start_game
@@ -78,6 +78,12 @@ def test_pauses_that_are_named_stand_in_whole_seconds(
         (Place.PLAYING, "/api/account/playing"),
         (Place.EVENT_STREAM, "/api/stream/event"),
         (Place.GAME_STREAM, "/api/bot/game/stream/abcdefgh"),
+        (Place.SHOW, "/api/challenge"),
+        (Place.ONLINE, "/api/bot/online"),
+        (Place.STATUS, "/api/users/status?ids=bob"),
+        (Place.TOURNAMENT, "/api/tournament/abcdefgh"),
+        (Place.CLOUD, "/api/cloud-eval"),
+        (Place.OTHER_REQUEST, "/api/user/bob"),
     ],
 )
 def test_every_kind_of_reading_can_be_refused(
@@ -87,7 +93,9 @@ def test_every_kind_of_reading_can_be_refused(
     assert ada.get(path).status_code == 502
 
 
-@pytest.mark.parametrize("command", ["move/e2e4", "chat", "abort", "draw/yes"])
+@pytest.mark.parametrize(
+    "command", ["move/e2e4", "chat", "abort", "draw/yes", "takeback/no", "claim-victory", "claim-draw"]
+)
 def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     cruelty(lichess, ada, *cards_of(Fault.LIMIT_TEXT))
     challenge = bob.challenge(ada)
@@ -95,6 +103,17 @@ def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ad
     assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 429
     lichess.call(lambda: lichess.site.accept(challenge["id"], account_of(lichess, ada)))
     assert ada.command(challenge["id"], command).status_code == 429
+
+
+def test_every_fault_of_a_request_can_strike_every_request() -> None:
+    for fault in REFUSALS:
+        assert {card.place for card in cards_of(fault)} == set(REQUESTS)
+
+
+@pytest.mark.parametrize("path", ["bob", "abcdefgh/cancel"])
+def test_a_challenge_of_the_bot_can_be_refused(path: str, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    cruelty(lichess, ada, *cards_of(Fault.REFUSED_RATELIMIT, Place.CREATE, Place.CANCEL))
+    assert ada.post(f"/api/challenge/{path}").json()["ratelimit"]["key"] == "bot.vsBot.day"
 
 
 def test_command_answered_with_502_can_have_been_carried_out(

@@ -1,0 +1,93 @@
+"""What the bot begins by itself, under every refusal of every request for it: nothing breaks, and it gets there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lichessbot.rehearsal.arenas import Application, ArenaTerms
+from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.cruelty import Cruelty
+from lichessbot.rehearsal.faults import Card, Fault
+from lichessbot.rehearsal.mischief import FaultPlan
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.traffic import Place
+from tests.fakes.arena import Arena
+
+SCALE = 0.02                # a minute of pause is 1.2 s
+PATIENCE_S = 150.0
+CONFIG = """\
+url: {url}
+state_dir: state
+challenge: {{concurrency: 1, variants: [standard]}}
+engine: {{hash_mb: 1, depth: 1, move_overhead_ms: 30, online_moves: {{lichess_cloud_analysis: {{enabled: true}}}}}}
+matchmaking: {{allow_matchmaking: {seeks}, challenge_timeout: 1, challenge_initial_time: [60]}}
+tournaments: [{tournaments}]
+"""
+LIMITS = (Fault.LIMIT_HTML, Fault.LIMIT_RETRY_AFTER)
+BREAKDOWNS = (Fault.BROKEN_JSON, Fault.GATEWAY_BARE)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with RehearsalServer(timing=Timing(tick_s=0.3).scaled(SCALE)) as server:
+        arena = Arena(server, tmp_path)
+        arena.time_scale = SCALE
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        assert "Traceback" not in arena.log()
+        assert " ERROR " not in arena.log()
+        assert arena.token not in arena.log()
+
+
+def be_cruel(arena: Arena, *deck: Card) -> Cruelty:
+    """Each card strikes once, at one of the first requests of its kind."""
+
+    def begin() -> Cruelty:
+        grant = arena.site.accounts.grant(arena.token)
+        assert grant is not None
+        return Cruelty(arena.site, arena.bot, grant, FaultPlan(deck))
+
+    cruelty = arena.server.call(begin)
+    arena.server.guard_with(cruelty.obstacles.serve)
+    return cruelty
+
+
+def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:
+    text = CONFIG.format(url=arena.site.url, seeks=str(seeks).lower(), tournaments=tournaments)
+    (arena.folder / "config.yml").write_text(text)
+
+
+def struck_places(cruelty: Cruelty) -> set[Place]:
+    return {strike.card.place for strike in cruelty.ledger.strikes}
+
+
+def test_a_challenge_comes_about_in_the_end_whatever_is_refused(arena: Arena) -> None:
+    places = (Place.ACCOUNT, Place.ONLINE, Place.STATUS, Place.CREATE, Place.CLOUD)
+    shapes = (Fault.REFUSED_BARE, *LIMITS, *BREAKDOWNS, Fault.REFUSED_FORM)
+    cruelty = be_cruel(arena, *(Card(shape, place) for shape in shapes for place in places))
+    for number in range(3):
+        arena.teach(arena.player(f"Rival{number}", title="BOT"))
+    configure(arena, seeks=True)
+    arena.start()
+    arena.until_ended(1, PATIENCE_S)
+    assert struck_places(cruelty) == set(places)
+    assert cruelty.offences == []
+
+
+def test_a_tournament_is_played_whatever_keeps_us_from_joining(arena: Arena) -> None:
+    cruelty = be_cruel(arena, *(Card(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
+    organiser, terms = arena.site.organiser, ArenaTerms("Bots at Noon", RealTime(60, 0))
+    arena_id = arena.server.call(lambda: organiser.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
+    rival = arena.teach(arena.player("Rival", title="BOT"))
+    configure(arena, seeks=False, tournaments=f"{{id: {arena_id}}}")
+    arena.start()
+    arena.until(lambda: "tournament.joined" in arena.log())
+    arena.server.call(lambda: organiser.join(arena_id, rival, Application()))
+    arena.until_ended(1, PATIENCE_S)
+    assert struck_places(cruelty) == {Place.TOURNAMENT}
+    assert cruelty.offences == []
