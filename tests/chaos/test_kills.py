@@ -1,0 +1,138 @@
+"""SIGKILL at random instants, again and again, with several games running: every one of them goes on."""
+
+import random
+import signal
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lichessbot.rehearsal.accounts import Account
+from lichessbot.rehearsal.cruelty import Cruelty
+from lichessbot.rehearsal.game import DRAW_OFFER_SPACING_PLIES
+from lichessbot.rehearsal.mischief import FaultPlan
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.traffic import Place, request_traffic
+from lichessbot.rehearsal.vocabulary import ChatRoom
+from tests.fakes.arena import BOT, Arena, SlowOpponent, judge
+
+KILLS = 200
+GAMES_AT_ONCE = 4
+# Some kills come while it starts, the others while it plays.
+IN_THE_START = 0.3
+STARTING_S, PLAYING_S = 2.0, 2.5
+HELLO, GOODBYE = "Good luck, {opponent}!", "Thanks for the game."
+CONFIG = """\
+url: {url}
+state_dir: state
+challenge: {{concurrency: {concurrency}, max_increment: 180, max_base: 10800}}
+engine:
+  hash_mb: 4
+  nodes: 3000
+  draw_or_resign: {{offer_draw_enabled: true, offer_draw_score: 2000, offer_draw_moves: 1, offer_draw_pieces: 32}}
+greeting: {{hello: "{hello}", goodbye: "{goodbye}"}}
+"""
+
+
+@dataclass
+class Watch:
+    """Stands before the server and notes what no line of the game shows."""
+
+    arena: Arena
+    cruelty: Cruelty
+    offers: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """By game, after how many plies the bot offered a draw."""
+
+    async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        traffic = request_traffic(scope["method"], scope["path"])
+        if traffic.place is Place.MOVE and b"offeringDraw=true" in scope["query_string"]:
+            assert traffic.game_id is not None
+            self.offers[traffic.game_id].append(self.arena.table(traffic.game_id).game.ply)
+        await self.cruelty.obstacles.serve(app, scope, receive, send)
+
+    @property
+    def bad_moves(self) -> list[str]:
+        """How often it may ask who it is, is another matter: nobody starts it every few seconds."""
+        return [offence for offence in self.cruelty.offences if offence.startswith("game ")]
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with RehearsalServer() as server:
+        arena = Arena(server, tmp_path)
+        text = CONFIG.format(url=arena.site.url, concurrency=2 * GAMES_AT_ONCE, hello=HELLO, goodbye=GOODBYE)
+        (tmp_path / "config.yml").write_text(text)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.token not in arena.log()
+        assert "Traceback" not in arena.log()
+
+
+@pytest.fixture
+def watch(arena: Arena) -> Watch:
+    def begin() -> Cruelty:
+        grant = arena.site.accounts.grant(arena.token)
+        assert grant is not None
+        return Cruelty(arena.site, arena.bot, grant, FaultPlan())
+
+    watch = Watch(arena, arena.server.call(begin))
+    arena.server.guard_with(watch.serve)
+    return watch
+
+
+def running(arena: Arena) -> int:
+    return len(arena.started) - len(arena.ended)
+
+
+def keep_playing(arena: Arena, players: dict[Account, str]) -> None:
+    """Who neither plays nor waits for an answer challenges the bot; `players` have their latest challenges."""
+    busy = {table.game.id for table in arena.started} - {table.game.id for table in arena.ended}
+    for player, latest in players.items():
+        challenge = arena.site.challenges.get(latest)
+        if latest not in busy and (challenge is None or not challenge.is_active):
+            players[player] = arena.challenge(player, base_s=180, increment_s=2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1])
+def test_games_go_on_however_often_the_daemon_is_killed(arena: Arena, watch: Watch, seed: int) -> None:
+    chance = random.Random(seed)
+    players = {arena.player(f"Slow{number}", SlowOpponent): "" for number in range(GAMES_AT_ONCE)}
+    in_mid_game = 0
+    for _ in range(KILLS):
+        if chance.random() < IN_THE_START:
+            arena.spawn()
+            time.sleep(chance.uniform(0.0, STARTING_S))
+        else:
+            arena.start()
+            kill_at = time.monotonic() + chance.uniform(0.0, PLAYING_S)
+            while (left_s := kill_at - time.monotonic()) > 0:
+                keep_playing(arena, players)
+                time.sleep(min(left_s, 0.1))
+        in_mid_game += running(arena) > 0
+        arena.signal(signal.SIGKILL)
+        arena.wait_for_exit()
+    assert arena.leftovers() == []
+    arena.start()
+    arena.until(lambda: running(arena) == 0, patience_s=600)
+    assert arena.stop() == 0
+    assert arena.leftovers() == []
+    moves = sum(table.game.ply for table in arena.ended)
+    print(f"seed {seed}: {KILLS} kills, {in_mid_game} with games running; {len(arena.ended)} games, {moves} plies")
+    assert in_mid_game > KILLS * 0.8
+    assert watch.bad_moves == []
+    for table in arena.ended:
+        judge(table)
+        said = Counter(line.text for line in table.game.chat if line.username == BOT and line.room is ChatRoom.PLAYER)
+        assert all(times == 1 for times in said.values()), (table.game.id, said)
+        offered = watch.offers[table.game.id]
+        gaps = [later - earlier for earlier, later in pairwise(offered)]
+        assert all(gap >= DRAW_OFFER_SPACING_PLIES for gap in gaps), (table.game.id, offered)
+    assert any(watch.offers.values())
