@@ -27,6 +27,9 @@ url: {URL}
 token_file: /run/credentials/lichessbot.service/token
 engine: {{hash_mb: 16, move_time_ms: 500}}
 """
+# Bytes: what an engine has used up after a few moves, and what no daemon can start with.
+ROOM_TO_GROW = 60 << 20
+TOO_LITTLE = "16M"
 # As shipped, but for what a test cannot wait for.
 IN_A_HURRY = """\
 [Service]
@@ -114,6 +117,10 @@ def install(machine: Machine, *options: str, **environment: str) -> str:
     """The last thing the installer says."""
     # Compiling every file of every dependency, needed or not, would take half of the time.
     return machine.run(INSTALL, *options, PIP_NO_COMPILE="1", **environment).splitlines()[-1]
+
+
+def limit_memory(machine: Machine, limit: str) -> None:
+    machine.run("systemctl", "set-property", "--runtime", UNIT, f"MemoryMax={limit}")
 
 
 @pytest.fixture
@@ -204,6 +211,31 @@ def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Servi
     service.until_restarted(pid)
     assert int(service.show("NRestarts")) == restarts + 1
     assert "Watchdog timeout" in machine.journal()
+    service.until_moved(game)
+
+
+def test_an_engine_that_needs_too_much_memory_is_killed_alone_and_replaced(machine: Machine, service: Service) -> None:
+    pid = service.main_pid
+    machine.write(CONFIG, OUR_CONFIG.replace("hash_mb: 16", "hash_mb: 800"))
+    machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
+    service.until_restarted(pid)
+    game, pid = service.game(), service.main_pid
+    died = machine.journal().count("engine.died")
+    # Its table fitted when it started; the limit that comes then it will reach while it fills the table.
+    limit_memory(machine, str(int(service.show("MemoryCurrent")) + ROOM_TO_GROW))
+    machine.until(lambda: machine.journal().count("engine.died") > died)
+    service.until_moved(game)
+    assert service.main_pid == pid
+    limit_memory(machine, "75%")
+    machine.write(CONFIG, OUR_CONFIG)
+
+
+def test_a_daemon_that_the_limit_kills_is_back_as_soon_as_there_is_memory(machine: Machine, service: Service) -> None:
+    game, restarts = service.game(), int(service.show("NRestarts"))
+    limit_memory(machine, TOO_LITTLE)
+    machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
+    machine.until(lambda: int(service.show("NRestarts")) >= restarts + 3)
+    limit_memory(machine, "75%")
     service.until_moved(game)
 
 
