@@ -177,9 +177,13 @@ class Supervisor:
 
     def _tell_manager(self) -> None:
         games = len(self._roster)
+        of_days = sum(game.is_correspondence for game in self._roster.games)
+        waiting = len(self._lobby.waiting(self._config))
         parts = [
             self._listening,
             f"{games} {'game' if games == 1 else 'games'}",
+            f"{of_days} correspondence" if of_days else "",
+            f"{waiting} waiting" if waiting else "",
             self._lobby.status(self._config),
             "finishing, takes no new games" if self._stopping else "",
         ]

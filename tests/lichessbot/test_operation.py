@@ -18,12 +18,15 @@ from lichessbot.api import LineStream
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import Refused, Unreachable
 from lichessbot.events import parse_game_event
+from lichessbot.rehearsal.challenges import Terms
+from lichessbot.rehearsal.clock import Correspondence
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.vocabulary import Variant
 from lichessbot.state_file import FILE_NAME, MIGRATIONS, StateFile
 from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
-from tests.fakes.arena import Arena, SlowOpponent
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent
 
 
 @pytest.fixture
@@ -179,6 +182,28 @@ def test_the_service_manager_hears_of_start_games_and_end(arena: Arena, monkeypa
         assert "WATCHDOG=1" in heard
         arena.until_ended(1)
         assert arena.wait_for_exit() == 0
+
+
+def test_the_service_manager_hears_of_games_of_days_and_of_who_waits(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(arena.folder / "notify"))
+        manager.settimeout(PATIENCE_S)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "600000")
+        speeds = "[blitz, rapid, classical, bullet, correspondence]"
+        arena.configure(concurrency=1, rules=f"time_controls: {speeds}, max_correspondence_games: 1")
+        arena.start()
+        arena.propose(arena.player("Patient", None), Terms(Variant.STANDARD, Correspondence(2)))
+        arena.until(lambda: len(arena.started) == 1)
+        arena.challenge(arena.player("First", None), base_s=60)
+        arena.until(lambda: len(arena.started) == 2)
+        arena.challenge(arena.player("Second", None), base_s=60)
+        heard: list[str] = []
+        while "STATUS=listening; 1 game; 1 correspondence; 1 waiting" not in heard[:-1]:
+            heard.append(manager.recv(4096).decode())
+        assert "WATCHDOG=1" in heard
 
 
 def test_an_outage_of_lichess_does_not_look_like_a_fault_of_ours(
