@@ -25,6 +25,7 @@ from engine.memory import available_mb
 from engine.net_file import InvalidNet
 from engine.network import Network, instructions
 from engine.notation import chess960_fen
+from engine.outcome import Outcome, outcome
 from engine.perft import divide, perft
 from engine.pgn import game_text, parse_games, pgn_text, read_games
 from engine.polyglot import polyglot_key
@@ -52,6 +53,7 @@ __all__ = [
     "InvalidNet",
     "Limits",
     "Node",
+    "Outcome",
     "SearchReport",
     "SearchResult",
     "Thinking",
@@ -105,6 +107,7 @@ class SearchReport:
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once: only its last report is `Bound.EXACT`, unless the search was stopped before.
+    `outcome` is what the score lets one hope for.
     """
 
     line: int
@@ -117,6 +120,7 @@ class SearchReport:
     time_ms: int
     nps: int
     hashfull: int
+    outcome: Outcome
     pv: tuple[str, ...]
 
 
@@ -166,6 +170,7 @@ class Thinking:
             Search(board.copy().position, table, history, Clock(), 0, network) for history in histories[1:]
         ]
         self._last: SearchReport | None = None
+        self._men = board.position.state()["occupied"].bit_count()
 
     def stop(self) -> None:
         """End the search as soon as possible, even before `run`; from any thread."""
@@ -233,6 +238,7 @@ class Thinking:
             time_ms=iteration.time_ms,
             nps=nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
+            outcome=outcome(score, self._men),
             pv=self._spell(iteration.line.variation),
         )
 

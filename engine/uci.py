@@ -69,6 +69,7 @@ class Uci:
         self._setup = (STARTING_FEN, False)        # how the board came about: the FEN, whether of Chess960,
         self._played: list[str] = []               # and the moves
         self._chess960 = False
+        self._shows_outcome = False
         self._debugging = False
         self._thinking: Thinking | None = None
         self._released = Event()           # an infinite or pondering search may give its move
@@ -128,6 +129,7 @@ class Uci:
         self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
         self._say("option name UCI_Chess960 type check default false")
         self._say("option name UCI_AnalyseMode type check default false")
+        self._say("option name UCI_ShowWDL type check default false")
         self._say(f"option name EvalFile type string default {default_choice()}")
         self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
         self._say("uciok")
@@ -180,6 +182,8 @@ class Uci:
                 self._chess960 = _switch(name, value)
             case "uci_analysemode":
                 self._engine.analyse_mode = _switch(name, value)
+            case "uci_showwdl":
+                self._shows_outcome = _switch(name, value)
             case "evalfile":
                 self._engine.set_evaluation(value)
                 self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
@@ -203,7 +207,7 @@ class Uci:
     def _think(self, thinking: Thinking) -> None:
         """The search thread: reports, then the move, kept back until `stop` or `ponderhit` where UCI says so."""
         result = thinking.run(
-            report=lambda report: self._say(_info(report)),
+            report=lambda report: self._say(_info(report, self._shows_outcome)),
             current=lambda news: self._say(
                 f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
             ),
@@ -301,12 +305,13 @@ def _parse_limits(words: list[str]) -> tuple[Limits, list[str]]:
     return Limits(**limits), only
 
 
-def _info(report: SearchReport) -> str:
+def _info(report: SearchReport, shows_outcome: bool) -> str:
     """One `info` line."""
     score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
     bound = "" if report.bound is Bound.EXACT else f"{report.bound} "
+    wdl = f"wdl {report.outcome.win} {report.outcome.draw} {report.outcome.loss} " if shows_outcome else ""
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
-        f"score {score} {bound}nodes {report.nodes} "
+        f"score {score} {bound}{wdl}nodes {report.nodes} "
         f"nps {report.nps} hashfull {report.hashfull} time {report.time_ms} pv {' '.join(report.pv)}"
     )

@@ -25,7 +25,7 @@ from engine.display import Display
 from engine.eval_file import load as load_evaluation
 from engine.fen import InvalidFen
 from engine.net_file import InvalidNet
-from engine.tuning import data, training
+from engine.tuning import data, outcomes, training
 from engine.tuning.production import make_net
 from engine.tuning.survey import survey
 from engine.tuning.tuner import Fit, Progress, Settings, best_unit, load, module_text, named
@@ -90,6 +90,7 @@ def _add_records(look: argparse.ArgumentParser) -> None:
     look.add_argument("folder", type=Path)
     look.add_argument("--shuffle", type=Path, metavar="FILE", help="also write them all there in random order")
     look.add_argument("--seed", type=int, default=1)
+    look.add_argument("--wdl", type=Path, metavar="SVG", help="also fit what scores mean, see there how well it does")
 
 
 def _add_tune(tune: argparse.ArgumentParser) -> None:
@@ -189,7 +190,19 @@ def _show(options: argparse.Namespace) -> int:
         print(line)
     if options.shuffle is not None:
         print(f"{records.shuffle(paths, options.shuffle, options.seed):,} records written to {options.shuffle}")
+    if options.wdl is not None:
+        _fit_outcomes(paths, options.wdl)
     return 0
+
+
+def _fit_outcomes(paths: Sequence[Path], target: Path) -> None:
+    learnt = data.load(paths, MOST_POSITIONS)
+    finding = outcomes.fit(learnt)
+    target.write_text(outcomes.picture(finding, learnt))
+    print(f"nats of surprise a position: {finding.learnt:.4f}, held out {finding.held_out:.4f}; {target} is written")
+    print(f"for engine/params.py, from {learnt.learnt_count:,} positions of {learnt.games:,} games:")
+    for line in outcomes.lines(finding):
+        print(line)
 
 
 def _tune(options: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 ROWS = {
     "engine": (
         ("_build", "bitboard", "display", "memory", "net_file", "params", "pieces", "processor", "score", "tuned"),
-        ("attacks", "move", "zobrist", "weights", "workers"),
+        ("attacks", "move", "outcome", "zobrist", "weights", "workers"),
         ("piece_square", "kpk"),
         ("position",),
         ("fen", "movegen", "network", "pawns", "records"),

@@ -1,4 +1,4 @@
-"""The losses of a training as a picture: SVG, which any browser shows. Knows numbers and nothing else."""
+"""Curves, such as the losses of a training, as a picture: SVG, which any browser shows. Knows numbers, nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,24 +13,38 @@ GRID = "#dddddd"
 
 @dataclass(frozen=True)
 class Curve:
-    """A named row of points (positions seen, loss); one with a single point is a level line."""
+    """A named row of points; one with a single point is a level line."""
 
     name: str
     colour: str
     points: Sequence[tuple[float, float]]
 
 
-def svg(title: str, curves: Sequence[Curve]) -> str:
-    """The picture of some curves, one of them with two points at least; the losses stand on a logarithmic scale."""
+@dataclass(frozen=True)
+class Axes:
+    """What is counted from left to right, and whether the scale from bottom to top is logarithmic or begins at 0."""
+
+    across: str
+    logarithmic: bool
+
+
+LOSSES = Axes("positions seen", logarithmic=True)
+
+
+def svg(title: str, curves: Sequence[Curve], axes: Axes = LOSSES) -> str:
+    """The picture of some curves, one of them with two points at least."""
     across = max(x for curve in curves for x, _ in curve.points)
-    losses = [y for curve in curves for _, y in curve.points]
-    scale = _Scale(across, log10(min(losses)) - 0.02, log10(max(losses)) + 0.02)
+    heights = [y for curve in curves for _, y in curve.points]
+    if axes.logarithmic:
+        scale = _Scale(across, log10(min(heights)) - 0.02, log10(max(heights)) + 0.02, logarithmic=True)
+    else:
+        scale = _Scale(across, 0.0, max(heights), logarithmic=False)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {FONT}>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>',
-        *(line for loss in scale.losses() for line in _grid_line(scale, loss)),
-        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 12}" text-anchor="end">{across:,.0f} positions seen</text>',
+        *(line for height in scale.grid() for line in _grid_line(scale, height)),
+        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 12}" text-anchor="end">{across:,.0f} {axes.across}</text>',
         *(line for number, curve in enumerate(curves) for line in _drawn(scale, curve, number)),
         "</svg>",
     ]
@@ -42,28 +56,32 @@ class _Scale:
     """From numbers to places in the picture."""
 
     across: float
-    low: float                     # decimal logarithms
+    low: float                     # decimal logarithms, if the scale is logarithmic
     high: float
+    logarithmic: bool
 
     def x(self, seen: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * seen / self.across
 
-    def y(self, loss: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - log10(loss)) / (self.high - self.low)
+    def y(self, height: float) -> float:
+        place = log10(height) if self.logarithmic else height
+        return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - place) / (self.high - self.low)
 
-    def losses(self) -> list[float]:
-        """Round numbers within the picture, for the grid."""
+    def grid(self) -> list[float]:
+        """Round numbers within the picture, or tenths of what a scale from 0 spans."""
+        if not self.logarithmic:
+            return [self.high * part / 10 for part in range(11)]
         powers = range(floor(self.low), ceil(self.high) + 1)
         steps = [10**power * digit / 10 for power in powers for digit in range(10, 100)]
-        inside = [loss for loss in steps if self.low <= log10(loss) <= self.high]
+        inside = [height for height in steps if self.low <= log10(height) <= self.high]
         return inside[:: max(1, len(inside) // 6)]
 
 
-def _grid_line(scale: _Scale, loss: float) -> list[str]:
-    y = scale.y(loss)
+def _grid_line(scale: _Scale, height: float) -> list[str]:
+    y = scale.y(height)
     return [
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>',
-        f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{loss:.4g}</text>',
+        f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{height:.4g}</text>',
     ]
 
 
@@ -74,9 +92,10 @@ def _drawn(scale: _Scale, curve: Curve, number: int) -> list[str]:
         points = [(0.0, points[0][1]), (scale.across, points[0][1])]
     path = " ".join(f"{scale.x(seen):.1f},{scale.y(loss):.1f}" for seen, loss in points)
     dashes = ' stroke-dasharray="6 4"' if len(curve.points) == 1 else ""
-    x, y = WIDTH - RIGHT - 220, TOP + 14 + 18 * number
+    x, y = (WIDTH - RIGHT - 220 if scale.logarithmic else LEFT + 20), TOP + 14 + 18 * number
+    last = f" {curve.points[-1][1]:.5f}" if scale.logarithmic else ""
     return [
         f'<polyline points="{path}" fill="none" stroke="{curve.colour}" stroke-width="2"{dashes}/>',
         f'<line x1="{x}" x2="{x + 24}" y1="{y - 4}" y2="{y - 4}" stroke="{curve.colour}" stroke-width="2"{dashes}/>',
-        f'<text x="{x + 30}" y="{y}">{escape(curve.name)} {curve.points[-1][1]:.5f}</text>',
+        f'<text x="{x + 30}" y="{y}">{escape(curve.name)}{last}</text>',
     ]

@@ -104,7 +104,7 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_AnalyseMode",
-        "option name EvalFile",
+        "option name UCI_ShowWDL", "option name EvalFile",
     ]
     assert lines[-1] == "uciok"
 
@@ -117,6 +117,16 @@ def test_people_may_look_at_the_board_and_its_evaluation() -> None:
     table = lines[lines.index("term            White mg    eg  Black mg    eg") :]
     assert [line.split()[0] for line in table[:4]] == ["term", "material", "squares", "mobility"]
     assert table[-1].startswith("phase 64/64, evaluation ")
+
+
+def test_chances_are_shown_when_asked_for(session: Session) -> None:
+    session.say("position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
+    session.say("go depth 2")
+    assert not [line for line in session.until("bestmove") if " wdl " in line]
+    session.say("setoption name UCI_ShowWDL value true")
+    session.say("go depth 3")
+    lines = session.until("bestmove")
+    assert [line for line in lines if " score mate 1 wdl 1000 0 0 nodes " in line], lines
 
 
 def test_debugging_echoes_what_was_heard() -> None:
