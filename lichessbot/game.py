@@ -17,18 +17,12 @@ from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
 from lichessbot.absence import Absence
 from lichessbot.actions import (
     Action,
-    Consult,
-    Fallback,
     GameOver,
-    KillEngine,
-    PonderHit,
     Remember,
     ReopenStream,
-    StopThinking,
-    Think,
 )
 from lichessbot.clock import GameClock
-from lichessbot.config import Config
+from lichessbot.config import Config, EngineConfig
 from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameState, OpponentGone
 from lichessbot.messages import (
     Abort,
@@ -39,10 +33,8 @@ from lichessbot.messages import (
     CommandFailed,
     Deed,
     EngineDied,
-    Question,
     Report,
     Resign,
-    Search,
     SendMove,
     Standing,
     StreamEvent,
@@ -51,9 +43,9 @@ from lichessbot.messages import (
     StreamRefused,
 )
 from lichessbot.owed_move import OwedMove
-from lichessbot.pondering import Pondering
 from lichessbot.stream_watch import StreamWatch
 from lichessbot.takebacks import Takebacks
+from lichessbot.thinking import Position, Thinking
 from lichessbot.verdict import Judgement, Situation, Verdict
 from lichessbot.vocabulary import Colour, GameStatus, Variant
 from lichessbot.waits import Waits
@@ -63,18 +55,6 @@ _ABORTABLE_PLIES: Final = 2
 NOTHING_DONE: Final[Mapping[Deed, int]] = MappingProxyType(dict.fromkeys(Deed, 0))
 # A state that our rules refuse is read so often before the game is resigned.
 _READINGS: Final = 3
-
-
-@dataclass(slots=True)
-class _Thought:
-    search: Search | Question
-    due_at: float | None
-    """When the engine is told to stop and, once told, counts as hung; None: no engine is asked.
-
-    For a question to the move sources: when the engine is asked instead.
-    """
-    second_try: bool
-    told_to_stop: bool = False
 
 
 @dataclass(slots=True)
@@ -99,8 +79,6 @@ class Game:
     ) -> None:
         """`done`: how often what is to be remembered was done in this game by processes before this one."""
         self.game_id = game_id
-        self.engine = config.engine
-        """Which engine is to be asked, and how; whoever knows more of the game than we says so."""
         self._our_id = our_id
         self._config = config
         self._waits = waits
@@ -114,9 +92,7 @@ class Game:
         self._watch = StreamWatch(waits)
         self._rereading = False
         self._misreadings = 0
-        self._searches = 0
-        self._thought: _Thought | None = None
-        self._pondering = Pondering()
+        self._thinking = Thinking(config.engine, waits)
         self._owed: OwedMove | None = None
         self._ending: _Ending | None = None
         rules = config.engine.draw_or_resign
@@ -130,7 +106,7 @@ class Game:
     def wake_at(self) -> float | None:
         """When `tick` has something to do; None if only a report can change anything."""
         moments = (
-            self._thought.due_at if self._thought else None,
+            self._thinking.due_at,
             self._owed.due_at if self._owed else None,
             self._ending.due_at if self._ending else None,
             self._watch.wake_at,
@@ -145,15 +121,25 @@ class Game:
         return self._idle_since
 
     @property
+    def engine(self) -> EngineConfig:
+        """Which engine is to be asked, and how."""
+        return self._thinking.engine
+
+    @engine.setter
+    def engine(self, engine: EngineConfig) -> None:
+        """For whoever knows more of the game than we."""
+        self._thinking.engine = engine
+
+    @property
     def engine_wanted(self) -> bool:
         """Whether an engine thinks for us, at whoever's turn."""
-        return self._thought is not None or self._pondering.active
+        return self._thinking.engine_wanted
 
     def join(self) -> None:
         """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more."""
         self._watch = StreamWatch(self._waits)
-        self._thought = self._idle_since = None
-        self._pondering.drop()
+        self._idle_since = None
+        self._thinking.drop()
         self._rereading = True
         if self._owed is not None:
             self._owed.doubt()
@@ -194,12 +180,12 @@ class Game:
             case Advice():
                 yield from self._take_advice(report, now)
             case BestMove():
-                self._pondering.note(report)
+                self._thinking.note(report)
                 yield from self._take_best_move(report, now)
             case EngineDied(search_id=search_id, reason=reason):
-                self._pondering.died(search_id)
-                if self._thought is not None and self._thought.search.search_id == search_id:
-                    yield from self._replace_engine(self._thought, reason, now)
+                self._thinking.died(search_id)
+                if self._thinking.is_asked(search_id):
+                    yield from self._replace_engine(reason, now)
             case CommandDone(command=AnswerTakeback()) | CommandFailed(command=AnswerTakeback()):
                 if self._takebacks.held_until is not None:
                     yield from self._read_anew("a takeback was granted")
@@ -207,8 +193,8 @@ class Game:
                 yield from self._owed.hear(report, self._clock, now)
 
     def _keep_time(self, now: float) -> Iterator[Action]:
-        if self._thought is not None and _is_due(self._thought.due_at, now):
-            yield from self._hurry_engine(self._thought, now)
+        if _is_due(self._thinking.due_at, now):
+            yield from self._hurry(now)
         if self._owed is not None:
             yield from self._owed.pursue(now)
         if self._ending is not None and _is_due(self._ending.due_at, now):
@@ -290,15 +276,14 @@ class Game:
         self._ending = self._idle_since = None
         self._watch.expect_nobody()
         if self._owed is None:
-            if self._thought is None or self._thought.search.moves != self._moves:
-                yield from self._begin(clock, now)
+            if not self._thinking.is_about(self._moves):
+                yield from self._begin(now)
         elif fresh:
             yield from self._owed.reread(clock, now)
 
     def _await_opponent(self, clock: GameClock, now: float) -> Iterator[Action]:
         self._watch.expect_opponent(clock, now)
-        if self._thought is not None or not self._pondering.still_possible(self._moves):
-            yield from self._stop_engine()
+        yield from self._thinking.await_opponent(self._moves)
         if self._idle_since is None:
             self._idle_since = now
         if len(self._moves) >= _ABORTABLE_PLIES or not clock.timed:
@@ -331,7 +316,8 @@ class Game:
         if self._misreadings < _READINGS:
             self._watch.read_again_later(now)
         else:
-            self._thought = self._owed = None
+            self._thinking.done()
+            self._owed = None
             self._ending = _Ending(Resign(self.game_id, reason), now)
         yield from self._keep_time(now)
 
@@ -342,36 +328,31 @@ class Game:
 
     # Finding the move
 
-    def _begin(self, clock: GameClock, now: float) -> Iterator[Action]:
+    @property
+    def _position(self) -> Position:
+        assert self._clock is not None, "only a game that was read is thought about"
+        return Position(self._board, self._clock)
+
+    def _begin(self, now: float) -> Iterator[Action]:
         """The only legal move needs nobody; any other is asked of the move sources before the engine."""
+        assert self._full is not None, "only a game that was read is thought about"
         only_move, *others = self._board.legal_moves()
         if not others:
-            yield from self._stop_engine()
+            yield from self._thinking.stop()
             yield from self._owe(only_move, now)
         elif self._config.engine.has_sources:
-            yield self._consult(clock, now)
+            yield self._thinking.consult(self._position, self._full, now)
         else:
-            yield from self._ask_engine(clock, now)
+            yield from self._ask_engine(now)
 
-    def _stop_engine(self) -> Iterator[Action]:
-        """Whatever it thinks about is of no use any more."""
-        if self._thought is not None or self._pondering.active:
-            self._thought = None
-            self._pondering.drop()
-            yield StopThinking()
-
-    def _consult(self, clock: GameClock, now: float) -> Consult:
-        self._searches += 1
-        patience_s = clock.consulting_s(self._waits, now)
-        remaining_s = clock.remaining_s(now) if clock.timed else None
-        assert self._full is not None, "only a game that was read is thought about"
-        variant, initial_s = self._full.variant.key, self._full.initial_s
-        question = Question(self._searches, variant, self._board.copy(), remaining_s, initial_s, patience_s)
-        self._thought = _Thought(question, now + patience_s, second_try=False)
-        return Consult(question)
+    def _ask_engine(self, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
+        yield from self._thinking.ask(self._position, now, only)
+        early = self._thinking.early_answer()
+        if early is not None:
+            yield from self._take_best_move(early, now)
 
     def _take_advice(self, advice: Advice, now: float) -> Iterator[Action]:
-        if self._thought is None or self._thought.search.search_id != advice.search_id or self._clock is None:
+        if not self._thinking.is_asked(advice.search_id):
             return
         try:
             moves = tuple(self._board.normalise(move) for move in advice.moves)
@@ -381,50 +362,28 @@ class Game:
             self._verdict.note_table(len(self._moves), advice.wdl)
         if len(moves) == 1:
             self._verdict.note(len(self._moves), advice.summary.score)
-            self._thought = None
-            yield from self._stop_engine()
+            self._thinking.done()
+            yield from self._thinking.stop()
             yield from self._owe(moves[0], now)
         else:
-            yield from self._ask_engine(self._clock, now, moves)
-
-    def _ask_engine(self, clock: GameClock, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
-        """It may be at it already, if the opponent did what it expected."""
-        search = self._pondering.hit(self._moves)
-        if search is None or only or not clock.bears(search.limits, now):
-            yield self._think(clock, now, only=only)
-            return
-        self._thought = _Thought(search, now + clock.patience_s(search.limits, self._waits, now), second_try=False)
-        yield PonderHit(search.search_id)
-        early = self._pondering.early_answer(search)
-        if early is not None:
-            yield from self._take_best_move(early, now)
-
-    def _think(
-        self, clock: GameClock, now: float, *, second_try: bool = False, only: tuple[str, ...] = ()
-    ) -> Think:
-        self._searches += 1
-        limits = clock.limits(self.engine, self._waits, now)
-        search = Search(self._searches, self._board.initial_fen, self._board.chess960, self._moves, limits, only)
-        self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
-        return Think(search)
+            yield from self._ask_engine(now, moves)
 
     def _take_best_move(self, answer: BestMove, now: float) -> Iterator[Action]:
-        thought = self._thought
-        if thought is None or thought.search.search_id != answer.search_id:
+        if not self._thinking.is_asked(answer.search_id):
             return
         try:
             move = self._board.normalise(answer.move or "")
         except InvalidMove as error:
-            yield from self._replace_engine(thought, str(error), now)
+            yield from self._replace_engine(str(error), now)
             return
         self._verdict.note(len(self._moves), answer.summary.score)
         yield from self._owe(move, now)
         if self._owed is not None:
-            yield from self._ponder(move, answer.reply, now)
+            yield from self._thinking.ponder(self._position, move, answer.reply, now)
 
     def _owe(self, move: str, now: float) -> Iterator[Action]:
         """The legal move to play was found: it is owed, unless the game is given up."""
-        self._thought = None
+        self._thinking.done()
         command = SendMove(self.game_id, len(self._moves) + 1, move)
         holds_back = self._rereading or self._takebacks.held_until is not None
         match self._judge(move, now):
@@ -461,43 +420,23 @@ class Game:
             earliest_at = max(earliest_at, clock.read_at + clock.fake_think_s(len(self._moves)))
         return clock.bearable_pause_s(earliest_at - now, now)
 
-    def _ponder(self, move: str, reply: str | None, now: float) -> Iterator[Action]:
-        if not self.engine.ponder or self._clock is None:
-            return
-        limits = self._clock.limits_after_move(self.engine, self._waits, now)
-        search = self._pondering.suppose(self._board, move, reply, self._searches + 1, limits)
-        if search is not None:
-            self._searches += 1
-            yield Think(search)
-
-    def _hurry_engine(self, thought: _Thought, now: float) -> Iterator[Action]:
-        """The engine used up its time: it is told to stop once, and then it is hung. Move sources are just given up."""
-        if isinstance(thought.search, Question) and self._clock is not None:
-            yield from self._ask_engine(self._clock, now)
-        elif thought.told_to_stop:
-            yield from self._replace_engine(thought, "does not stop", now)
+    def _hurry(self, now: float) -> Iterator[Action]:
+        """Move sources are just given up; an engine is told to stop once, and then it is hung."""
+        if self._thinking.is_hung:
+            yield from self._replace_engine("does not stop", now)
         elif self._clock is not None:
-            thought.told_to_stop = True
-            thought.due_at = now + self._clock.stopping_s(self._waits, now)
-            yield StopThinking()
+            yield from self._thinking.hurry(self._position, now)
+            early = self._thinking.early_answer()
+            if early is not None:
+                yield from self._take_best_move(early, now)
 
-    def _replace_engine(self, thought: _Thought, reason: str, now: float) -> Iterator[Action]:
-        """A new engine gets one try if the clock allows; then the daemon itself finds a move."""
-        if thought.due_at is None:
-            self._thought = None
+    def _replace_engine(self, reason: str, now: float) -> Iterator[Action]:
+        if self._thinking.has_failed:
+            self._thinking.done()
             self._ending = _Ending(Resign(self.game_id, f"no move was found: {reason}"), now)
             yield from self._keep_time(now)
-            return
-        assert isinstance(thought.search, Search), "only an engine is replaced"
-        yield KillEngine(reason)
-        clock = self._clock
-        assert clock is not None, "only a game that was read is thought about"
-        floor_s = _s(self._waits.engine_restart_floor)
-        if not thought.second_try and clock.remaining_s(now) > floor_s:
-            yield self._think(clock, now, second_try=True, only=thought.search.only)
         else:
-            thought.due_at = None
-            yield Fallback(thought.search.search_id, self._board.copy(), clock.fallback_s(self._waits, now))
+            yield from self._thinking.replace_engine(self._position, reason, now)
 
     @property
     def _moves(self) -> tuple[str, ...]:

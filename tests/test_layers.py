@@ -40,7 +40,7 @@ ROWS = {
         ("messages", "clock", "overhead", "state_file", "reload", "occupancy", "profiles", "engine_options"),
         ("api", "archive", "engine_process", "guest_book", "actions", "slots", "waiting"),
         ("store", "streams", "errands", "owed_move", "pondering", "stream_watch", "self_test"),
-        ("verdict", "takebacks", "absence"),
+        ("verdict", "takebacks", "absence", "thinking"),
         ("sources", "repertoire"),
         ("challenges", "conversation", "diary", "game", "gate", "letters", "opponents", "player_lists", "score_sheet"),
         ("game_task", "matchmaking", "quota", "reconciler", "resumption"),

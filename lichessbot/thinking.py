@@ -1,0 +1,182 @@
+"""Who is asked for our move, in which order, and what if there is no answer.
+
+Pure: actions out, `now` is monotonic seconds, passed in. The move sources come first, then the engine, which may be at
+it already; one that fails gets one successor if the clock allows, and then the daemon itself finds a move. Whether an
+answer is a legal move, and what it is good for, only the game can tell.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.facade import Board
+from lichessbot.actions import Action, Consult, Fallback, KillEngine, PonderHit, StopThinking, Think
+from lichessbot.clock import GameClock
+from lichessbot.config import EngineConfig
+from lichessbot.events import GameFull
+from lichessbot.messages import BestMove, Question, Search
+from lichessbot.pondering import Pondering
+from lichessbot.waits import Waits
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What is thought about, and the clocks that run meanwhile."""
+
+    board: Board
+    clock: GameClock
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        return tuple(self.board.moves)
+
+
+@dataclass(slots=True)
+class _Thought:
+    search: Search | Question
+    due_at: float | None
+    """When the engine is told to stop and, once told, counts as hung; None: no engine is asked.
+
+    For a question to the move sources: when the engine is asked instead.
+    """
+    second_try: bool = False
+    told_to_stop: bool = False
+
+
+class Thinking:
+    """One thought at a time about our move, and one supposition about the opponent's."""
+
+    def __init__(self, engine: EngineConfig, waits: Waits) -> None:
+        self.engine = engine
+        """Which engine is to be asked, and how."""
+        self._waits = waits
+        self._searches = 0
+        self._thought: _Thought | None = None
+        self._pondering = Pondering()
+
+    @property
+    def due_at(self) -> float | None:
+        """When `hurry` has something to do."""
+        return None if self._thought is None else self._thought.due_at
+
+    @property
+    def engine_wanted(self) -> bool:
+        """Whether an engine thinks for us, at whoever's turn."""
+        return self._thought is not None or self._pondering.active
+
+    @property
+    def is_hung(self) -> bool:
+        """Whether an engine was told to stop; when it is due, it did not."""
+        return self._thought is not None and self._thought.told_to_stop
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether even the daemon's own search was asked: there is nobody else."""
+        return self._thought is not None and self._thought.due_at is None
+
+    def is_about(self, moves: tuple[str, ...]) -> bool:
+        return self._thought is not None and self._thought.search.moves == moves
+
+    def is_asked(self, search_id: int | None) -> bool:
+        """Whether the answer to this search or question is waited for."""
+        return self._thought is not None and self._thought.search.search_id == search_id
+
+    def done(self) -> None:
+        """The answer is there."""
+        self._thought = None
+
+    def drop(self) -> None:
+        """Nothing that was asked counts any more, and whoever was asked is gone."""
+        self._thought = None
+        self._pondering.drop()
+
+    def stop(self) -> Iterator[Action]:
+        """Whatever an engine thinks about is of no use any more."""
+        if self.engine_wanted:
+            self.drop()
+            yield StopThinking()
+
+    def await_opponent(self, moves: tuple[str, ...]) -> Iterator[Action]:
+        """It is the opponent's turn: only what may still come true is thought about."""
+        if self._thought is not None or not self._pondering.still_possible(moves):
+            yield from self.stop()
+
+    # What is heard
+
+    def note(self, answer: BestMove) -> None:
+        """Any answer of an engine; it may be one to a mere supposition."""
+        self._pondering.note(answer)
+
+    def died(self, search_id: int | None) -> None:
+        """An engine is gone; if it was asked for our move, it is to be replaced."""
+        self._pondering.died(search_id)
+
+    # Asking
+
+    def consult(self, position: Position, full: GameFull, now: float) -> Consult:
+        """The move sources, before the engine."""
+        self._searches += 1
+        clock = position.clock
+        patience_s = clock.consulting_s(self._waits, now)
+        remaining_s = clock.remaining_s(now) if clock.timed else None
+        board = position.board.copy()
+        question = Question(self._searches, full.variant.key, board, remaining_s, full.initial_s, patience_s)
+        self._thought = _Thought(question, now + patience_s)
+        return Consult(question)
+
+    def ask(self, position: Position, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
+        """The engine, which is at it already if the opponent did what it expected. `only`: choose among these."""
+        search = self._pondering.hit(position.moves)
+        if search is None or only or not position.clock.bears(search.limits, now):
+            yield self._think(position, now, only=only)
+            return
+        self._thought = _Thought(search, now + position.clock.patience_s(search.limits, self._waits, now))
+        yield PonderHit(search.search_id)
+
+    def early_answer(self) -> BestMove | None:
+        """What the engine said of our position before it arose."""
+        search = self._thought.search if self._thought is not None else None
+        return self._pondering.early_answer(search) if isinstance(search, Search) else None
+
+    def ponder(self, position: Position, move: str, reply: str | None, now: float) -> Iterator[Action]:
+        """Our `move` leaves, and the engine expects `reply`."""
+        if self.engine.ponder:
+            limits = position.clock.limits_after_move(self.engine, self._waits, now)
+            search = self._pondering.suppose(position.board, move, reply, self._searches + 1, limits)
+            if search is not None:
+                self._searches += 1
+                yield Think(search)
+
+    # Nobody answers
+
+    def hurry(self, position: Position, now: float) -> Iterator[Action]:
+        """Time is up: sources are given up, an engine is told to stop."""
+        thought = self._thought
+        assert thought is not None, "only who thinks can be hurried"
+        if isinstance(thought.search, Question):
+            yield from self.ask(position, now)
+        else:
+            thought.told_to_stop = True
+            thought.due_at = now + position.clock.stopping_s(self._waits, now)
+            yield StopThinking()
+
+    def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
+        """A new engine gets one try if the clock allows; then the daemon itself finds a move."""
+        thought, clock = self._thought, position.clock
+        assert thought is not None, "only who thinks can fail"
+        assert isinstance(thought.search, Search), "only an engine is replaced"
+        yield KillEngine(reason)
+        if not thought.second_try and clock.remaining_s(now) > self._waits.engine_restart_floor.total_seconds():
+            yield self._think(position, now, only=thought.search.only, second_try=True)
+        else:
+            thought.due_at = None
+            yield Fallback(thought.search.search_id, position.board.copy(), clock.fallback_s(self._waits, now))
+
+    def _think(
+        self, position: Position, now: float, *, only: tuple[str, ...], second_try: bool = False
+    ) -> Think:
+        self._searches += 1
+        board, clock = position.board, position.clock
+        limits = clock.limits(self.engine, self._waits, now)
+        search = Search(self._searches, board.initial_fen, board.chess960, position.moves, limits, only)
+        self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
+        return Think(search)
