@@ -49,7 +49,7 @@ def configure(arena: Arena, *, engine: dict[str, Any] | None = None, **settings:
         "url": arena.site.url,
         "state_dir": "state",
         "challenge": {"concurrency": 4},
-        "engine": {"hash_mb": 1, "depth": 2, "move_overhead_ms": 30, **(engine or {})},
+        "engine": {"hash_mb": 1, "depth": 2, "move_overhead_ms": 30, "own_book": False, **(engine or {})},
     }
     (arena.folder / "config.yml").write_text(yaml.safe_dump({**base, **settings}))
 
