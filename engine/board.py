@@ -58,6 +58,13 @@ class Board:
         other._legal = self._legal
         return other
 
+    def replayed(self) -> "Board":
+        """The same game played anew from its start, for when the weights of the evaluation have changed."""
+        other = Board(self.initial_fen, chess960=self.chess960)
+        for move in self._moves:
+            other.push(move)
+        return other
+
     # --- What stands where ---------------------------------------------------------------------------------------
 
     @property

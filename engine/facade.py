@@ -31,13 +31,16 @@ from engine.pgn import game_text, parse_games, pgn_text, read_games
 from engine.polyglot import polyglot_key
 from engine.score import mate_distance
 from engine.search import Search
+from engine.style import LEAST, Style, most
 from engine.transposition import Table
+from engine.weights import Group
 
 __all__ = [
     "DEFAULT_HASH_MB",
     "DEFAULT_OVERHEAD_MS",
     "OWN_BOOK",
     "STARTING_FEN",
+    "STYLES",
     "Board",
     "Book",
     "BookMove",
@@ -75,6 +78,7 @@ __all__ = [
 
 DEFAULT_HASH_MB = 16
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
+STYLES = {str(group): range(LEAST, most(group) + 1) for group in Group}        # percentages, see style.py
 DEFAULT_OVERHEAD_MS = 10           # of a local program; whoever plays over a network sets more
 
 
@@ -260,6 +264,7 @@ class Engine:
         self._table = Table(hash_mb)
         self._histories = [History()]
         self._network = eval_file.load("")
+        self._style = Style()
         self._board = Board()
         self._thinking: Thinking | None = None
 
@@ -279,15 +284,32 @@ class Engine:
         self._network = eval_file.load(choice)
         self.new_game()
 
+    def set_style(self, group: str, percent: int) -> None:
+        """Let one of STYLES weigh so much of what it is tuned to; not during a search. Else KeyError or ValueError.
+
+        While any is not neutral the hand-written evaluation plays, whatever network is loaded. Holds for the whole
+        process; boards made before are judged rightly only once they are `replayed`. What was learnt is forgotten.
+        """
+        if percent not in STYLES[group]:
+            raise ValueError(f"{group}: {percent} %")
+        self._style.set(Group(group), percent)
+        self._board = self._board.replayed()
+        self.new_game()
+
     def describe_evaluation(self) -> str:
-        """For people: 'hand-written', or the network's name and size."""
-        return eval_file.describe(self._network)
+        """For people: 'hand-written', perhaps with its style, or the network's name and size."""
+        described = eval_file.describe(self._playing_network)
+        return described if self._style.is_neutral else f"{described}, style {self._style}"
+
+    @property
+    def _playing_network(self) -> Network | None:
+        return self._network if self._style.is_neutral else None
 
     def network_score_cp(self, board: Board) -> int | None:
-        """What the network makes of a board, White's view; None if there is none."""
-        if self._network is None:
+        """What the network makes of a board, White's view; None if none plays."""
+        if self._playing_network is None:
             return None
-        score: int = network_score(board.position, self._network)
+        score: int = network_score(board.position, self._playing_network)
         return score if board.turn == "white" else -score
 
     def clear_hash(self) -> None:
@@ -316,7 +338,7 @@ class Engine:
         for history in self._histories:
             history.new_search()
         self._thinking = Thinking(
-            self._board, self._table, self._histories, self._network, task, self.move_overhead_ms
+            self._board, self._table, self._histories, self._playing_network, task, self.move_overhead_ms
         )
         return self._thinking
 

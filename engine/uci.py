@@ -16,6 +16,7 @@ from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
     STARTING_FEN,
+    STYLES,
     Board,
     Bound,
     Engine,
@@ -51,6 +52,7 @@ GO_NUMBERS = {
     "movetime": "move_time_ms",
     "mate": "mate_in",
 }
+STYLE_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in STYLES}
 GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 
@@ -131,6 +133,9 @@ class Uci:
         self._say("option name UCI_AnalyseMode type check default false")
         self._say("option name UCI_ShowWDL type check default false")
         self._say(f"option name EvalFile type string default {default_choice()}")
+        for option, group in STYLE_OPTIONS.items():
+            percents = STYLES[group]
+            self._say(f"option name {option} type spin default 100 min {percents[0]} max {percents[-1]}")
         self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
         self._say("uciok")
 
@@ -187,8 +192,17 @@ class Uci:
             case "evalfile":
                 self._engine.set_evaluation(value)
                 self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+            case option if option.title() in STYLE_OPTIONS:
+                self._set_style(option.title(), value)
             case _:
                 raise UciError(f"unknown option {name[:40]!r}; `uci` lists the known ones")
+
+    def _set_style(self, option: str, value: str) -> None:
+        group = STYLE_OPTIONS[option]
+        percents = STYLES[group]
+        self._engine.set_style(group, _number(option, value, percents[0], percents[-1]))
+        self._board = self._board.replayed()
+        self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
     def _go(self, words: list[str]) -> None:
         self._stop()

@@ -30,10 +30,11 @@ class Group(StrEnum):
     MATERIAL = "material"
     PLACEMENT = "placement"
     MOBILITY = "mobility"
-    STRUCTURE = "structure"
-    PASSED_PAWNS = "passed_pawns"
+    PAWN_STRUCTURE = "pawn_structure"
+    PAWN_ADVANCE = "pawn_advance"
     PIECES = "pieces"
     KING_SAFETY = "king_safety"
+    KING_ATTACK = "king_attack"
     THREATS = "threats"
     TEMPO = "tempo"
 
@@ -51,7 +52,7 @@ class Term:
 # Squares are counted from a1 to h8 as their owner sees them, files mirrored: rank * 4 + file, a to d.
 SIZES = {
     "material": (5, Group.MATERIAL),               # [kind]
-    "pawn_squares": (32, Group.PLACEMENT),
+    "pawn_squares": (32, Group.PAWN_ADVANCE),
     "knight_squares": (32, Group.PLACEMENT),
     "bishop_squares": (32, Group.PLACEMENT),
     "rook_squares": (32, Group.PLACEMENT),
@@ -61,15 +62,15 @@ SIZES = {
     "bishop_mobility": (14, Group.MOBILITY),
     "rook_mobility": (15, Group.MOBILITY),
     "queen_mobility": (28, Group.MOBILITY),
-    "doubled": (1, Group.STRUCTURE),
-    "isolated": (1, Group.STRUCTURE),
-    "backward": (1, Group.STRUCTURE),
-    "connected": (8, Group.STRUCTURE),             # [rank]
-    "passed": (8, Group.PASSED_PAWNS),             # [rank]
-    "passed_blocked": (8, Group.PASSED_PAWNS),     # [rank]
-    "passed_safe": (8, Group.PASSED_PAWNS),        # [rank]
-    "passed_own_king": (8, Group.PASSED_PAWNS),    # [distance]
-    "passed_their_king": (8, Group.PASSED_PAWNS),  # [distance]
+    "doubled": (1, Group.PAWN_STRUCTURE),
+    "isolated": (1, Group.PAWN_STRUCTURE),
+    "backward": (1, Group.PAWN_STRUCTURE),
+    "connected": (8, Group.PAWN_STRUCTURE),             # [rank]
+    "passed": (8, Group.PAWN_ADVANCE),             # [rank]
+    "passed_blocked": (8, Group.PAWN_ADVANCE),     # [rank]
+    "passed_safe": (8, Group.PAWN_ADVANCE),        # [rank]
+    "passed_own_king": (8, Group.PAWN_ADVANCE),    # [distance]
+    "passed_their_king": (8, Group.PAWN_ADVANCE),  # [distance]
     "bishop_pair": (1, Group.PIECES),
     "bishop_pawns": (1, Group.PIECES),
     "outpost": (2, Group.PIECES),                  # [knight, bishop]
@@ -79,7 +80,7 @@ SIZES = {
     "shelter_side": (8, Group.KING_SAFETY),
     "storm_front": (8, Group.KING_SAFETY),         # [rank of the enemy pawn before the king, 0 for none]
     "storm_side": (8, Group.KING_SAFETY),
-    "king_attack": (32, Group.KING_SAFETY),        # [attack units]
+    "king_attack": (32, Group.KING_ATTACK),        # [attack units]
     "threat_by_pawn": (5, Group.THREATS),          # [kind of the piece attacked]
     "threat_by_minor": (5, Group.THREATS),
     "threat_by_rook": (5, Group.THREATS),

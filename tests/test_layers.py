@@ -19,7 +19,7 @@ ROWS = {
         ("fen", "movegen", "network", "pawns", "records"),
         ("perft", "endings", "see"),
         ("evaluate",),
-        ("transposition", "history", "clock", "board", "eval_file", "tuning"),
+        ("transposition", "history", "clock", "board", "eval_file", "style", "tuning"),
         ("ordering", "pruning", "notation", "polyglot", "meter", "line", "game", "pgn_words"),
         ("quiescence", "pgn", "book"),
         ("search",),

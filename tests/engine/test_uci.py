@@ -105,6 +105,10 @@ def test_the_greeting_names_engine_build_and_options() -> None:
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_AnalyseMode",
         "option name UCI_ShowWDL", "option name EvalFile",
+        *(f"option name Style {name}" for name in (
+            "Material", "Placement", "Mobility", "Pawn Structure", "Pawn Advance", "Pieces", "King Safety",
+            "King Attack", "Threats", "Tempo",
+        )),
     ]
     assert lines[-1] == "uciok"
 
@@ -127,6 +131,20 @@ def test_chances_are_shown_when_asked_for(session: Session) -> None:
     session.say("go depth 3")
     lines = session.until("bestmove")
     assert [line for line in lines if " score mate 1 wdl 1000 0 0 nodes " in line], lines
+
+
+def test_a_style_set_during_a_game_counts_at_once() -> None:
+    style = "setoption name style pawn advance value -50"
+    game = "position startpos moves e2e4 e7e5 d2d4"
+    late, early = converse(game, style, "eval"), converse(style, game, "eval")
+    assert "info string evaluation: hand-written, style pawn advance -50 %" in late
+    assert late == early
+    assert late[1:] != converse(game, "eval")
+
+
+def test_a_style_out_of_range_is_refused() -> None:
+    (answer,) = converse("setoption name Style Material value 201")
+    assert answer == "info string error: expected a whole number from -200 to 200 for Style Material, found '201'"
 
 
 def test_debugging_echoes_what_was_heard() -> None:
