@@ -119,13 +119,13 @@ class _House:
     def _guests(self) -> Iterator[Guest]:
         """Those who play now. What a daemon that does not run has noted says nothing of now."""
         query = (
-            "SELECT games.opponent, challenger, is_bot, has_clock FROM games LEFT JOIN challenges USING (id) "
+            "SELECT games.opponent, challenger, is_bot, games.has_clock FROM games LEFT JOIN challenges USING (id) "
             "WHERE left_at IS NULL"
         )
         for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.runs else ():
             if challenger is None:
                 title, _, name = opponent.rpartition(" ")
-                yield Guest(name.lower(), is_bot=title == BOT_TITLE)
+                yield Guest(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
             else:
                 yield Guest(challenger, bool(is_bot), bool(has_clock))
 
