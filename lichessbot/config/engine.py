@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many
 from lichessbot.config.sources import OnlineMovesConfig, PolyglotConfig
+from lichessbot.config.style import NEUTRAL, StyleConfig
 from lichessbot.vocabulary import Colour, OpponentKind, Speed, Variant
 
 _MOST_HASH_MB = 65536
@@ -37,13 +38,15 @@ def _plain(value: Any) -> Any:
 class EngineKeys(Section):
     """What the section `engine` and a profile can both set; None leaves a limit out.
 
-    `uci_options` may repeat under its UCI name what has a key of its own: `settled` sorts that out.
+    `uci_options` may repeat under its UCI name what has a key of its own, and `style` names options of our engine:
+    `settled` sorts that out.
     """
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
     working_dir: Annotated[Path | None, BeforeValidator(_named)] = None
     silence_stderr: Flag = False
     uci_options: dict[str, Annotated[Any, AfterValidator(_plain)]] = Field(default_factory=dict)
+    style: StyleConfig = StyleConfig()
     ponder: Flag = True
     hash_mb: Annotated[Number, Field(ge=1, le=_MOST_HASH_MB)] = 64
     threads: Annotated[Number, Field(ge=1, le=_MOST_THREADS)] = 1
@@ -54,6 +57,8 @@ class EngineKeys(Section):
 
     def complaints(self) -> Iterator[tuple[str, str]]:
         yield from super().complaints()
+        if self.command is not None and not self.style.is_neutral:
+            yield "style", "is for the bot's own engine only; remove it or command"
         for name, value in self.uci_options.items():
             key = f"uci_options.{name}"
             setter = _SET_BY_GAME.get(name.lower())
@@ -66,16 +71,21 @@ class EngineKeys(Section):
                     yield key, f"expected a whole number from {least} to {most}, found {value!r}"
 
     def settled(self) -> Self:
-        """The same with Hash, Threads and Move Overhead, if given as UCI options, in the keys of their own.
+        """The same with the style among the UCI options, and Hash, Threads and Move Overhead out of them.
 
-        There the daemon finds them, which fits the table to the machine and learns the overhead.
+        These have keys of their own, where the daemon fits the table to the machine and learns the overhead.
         """
-        twins = {name: twin[0] for name in self.uci_options if (twin := _TWINS.get(name.lower())) is not None}
-        if not twins:
+        options = {**self._style_options, **self.uci_options}
+        twins = {name: twin[0] for name in options if (twin := _TWINS.get(name.lower())) is not None}
+        if options == self.uci_options and not twins:
             return self
-        rest = {name: value for name, value in self.uci_options.items() if name not in twins}
-        moved = {key: self.uci_options[name] for name, key in twins.items()}
+        rest = {name: value for name, value in options.items() if name not in twins}
+        moved = {key: options[name] for name, key in twins.items()}
         return self.model_copy(update={"uci_options": rest, **moved})
+
+    @property
+    def _style_options(self) -> dict[str, int]:
+        return self.style.uci_options
 
 
 class EngineConfig(EngineKeys):
@@ -93,6 +103,11 @@ class EngineConfig(EngineKeys):
     variety: Flag = True
     polyglot: PolyglotConfig = PolyglotConfig()
     online_moves: OnlineMovesConfig = OnlineMovesConfig()
+
+    @property
+    def _style_options(self) -> dict[str, int]:
+        """Without what is neutral, as every engine begins; in a profile that may undo what stands here."""
+        return {name: value for name, value in super()._style_options.items() if value != NEUTRAL}
 
     @property
     def has_sources(self) -> bool:

@@ -1,5 +1,6 @@
 """Everything an operator can set, as one typed, frozen model."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -54,6 +55,14 @@ class Config(Section):
     tournaments: tuple[TournamentConfig, ...] = ()
     correspondence: CorrespondenceConfig = CorrespondenceConfig()
     profiles: tuple[Profile, ...] = ()
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        profiles = ((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles))
+        for key, engine in (("engine", self.engine), *profiles):
+            if engine.style.plays_to_lose and self.engine.draw_or_resign.resign_enabled:
+                why = f"{key}.style.material is below 0 and good scores are bad news"
+                yield "engine.draw_or_resign.resign_enabled", f"expected false, as {why}"
 
     @property
     def abort_after(self) -> timedelta:
