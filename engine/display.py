@@ -1,21 +1,36 @@
-"""What a long command shows of its progress: a bar where somebody watches, plain lines where the output is kept."""
+"""What a long command shows of its progress: a bar where somebody watches, none where the output is kept."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+
+class RateColumn(ProgressColumn):
+    """How much is done a second."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.1f} {self._unit}/s")
 
 
 class Display:
-    """Lines of text and one bar below them; without a terminal there is no bar. Ends with its `with` block."""
+    """Lines of text on standard output and one bar below them. Ends with its `with` block."""
 
-    def __init__(self, title: str, total: int, console: Console | None = None) -> None:
+    def __init__(self, title: str, total: int, unit: str, console: Console | None = None) -> None:
+        """`unit`: what is counted, in the plural."""
         self._console = console or Console(soft_wrap=True, highlight=False, markup=False)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(unit))
         self._bar = Progress(
-            *columns, TimeElapsedColumn(), TimeRemainingColumn(),
-            console=self._console, disable=not self._console.is_terminal,
+            *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
         )
         self._task = self._bar.add_task(title, total=total)
 
@@ -36,3 +51,19 @@ class Display:
     def advance_to(self, done: int) -> None:
         """So much of the total is done."""
         self._bar.update(self._task, completed=done)
+
+
+@contextmanager
+def progress(title: str, total: float, unit: str, console: Console | None = None) -> Iterator[Callable[[float], None]]:
+    """A bar alone, on standard error, that vanishes. While it lasts, its function says how much was done in all."""
+    console = console or Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        RateColumn(unit),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)

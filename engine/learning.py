@@ -128,7 +128,7 @@ class Loop:
             return
         before_s, positions = generation.play_s, generation.positions
         deadline = time.monotonic() + wanted_s - before_s
-        with Display(f"generation {generation.number}: self-play, seconds", round(wanted_s)) as display:
+        with Display(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
             display.say(f"generation {generation.number}: {generation.teacher} plays")
             for progress in selfplay.run_until(games, deadline, plan.processes):
                 generation.play_s = before_s + progress.seconds
@@ -153,7 +153,8 @@ class Loop:
         if generation.verdict is not None or not missing:
             return
         before_s, started = generation.match_s, time.monotonic()
-        with Display(f"generation {generation.number}: match, pairs", len(generation.pairs) + len(missing)) as display:
+        pairs = len(generation.pairs) + len(missing)
+        with Display(f"generation {generation.number}: match", pairs, "pairs") as display:
             for number, half_points in match.play(rivals, missing, plan.processes):
                 generation.pairs[str(number)] = half_points
                 generation.match_s = before_s + time.monotonic() - started

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from engine import growing
 from engine.book import Book, InvalidBook, review_book, write
+from engine.display import progress
 from engine.facade import OWN_BOOK, STARTING_FEN, Board, InvalidFen
 from engine.game import Game, UnknownVariant
 from engine.harvest import POINTS, Harvest, PlayedGame
 from engine.pgn import read_games
-from engine.terminal.progress import progress
 
 BUILD_PLIES, BUILD_GAMES = 40, 3
 MEGABYTE = 1_000_000

@@ -177,7 +177,7 @@ def _shards(folder: Path) -> list[Path]:
 def _play(options: argparse.Namespace) -> int:
     load_evaluation(options.net)                       # what is wrong with it is said here, not by every process
     plan = selfplay.Plan(options.folder, options.nodes, options.seed, options.net)
-    with Display("shards", len(plan.missing(options.games))) as display:
+    with Display("self-play", len(plan.missing(options.games)), "shards") as display:
         for progress in selfplay.run(plan, options.games, options.processes):
             display.advance_to(progress.shards)
             display.say(str(progress))
@@ -216,8 +216,11 @@ def _tune(options: argparse.Namespace) -> int:
         progress = Progress.begin(settings, best_unit(learnt), len(learnt))
     fit = Fit(learnt, held_out, progress)
     print(f"one logistic unit is {progress.unit:.0f} centipawns; held out at the start {fit.held_out_loss():.6f}")
-    for line in fit.run(saved):
-        print(line, flush=True)
+    with Display("fit", settings.epochs, "epochs") as display:
+        display.advance_to(progress.epoch)
+        for line in fit.run(saved):
+            display.say(line)
+            display.advance_to(progress.epoch)
     origin = (
         f"Fitted on {datetime.now(UTC):%Y-%m-%d} to {len(learnt):,} positions of our own games, the score of the "
         f"search trusted {settings.trust:.0%},\n{settings.epochs} epochs; mean squared error {fit.held_out_loss():.6f} "
@@ -242,7 +245,7 @@ def _match(options: argparse.Namespace) -> int:
     rivals = match.Match(options.first, options.second, options.nodes, options.seed, openings)
     score = match.Score()
     pairs = range(-(-options.games // 2))
-    with Display("pairs", len(pairs)) as display:
+    with Display("match", len(pairs), "pairs") as display:
         for _, half_points in match.play(rivals, pairs, options.processes):
             score.add(half_points)
             display.advance_to(sum(score.pairs))

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from engine.bench import POSITIONS
 from engine.board import Board
+from engine.display import progress
 from engine.facade import Engine, Limits, evaluation, perft
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
@@ -15,7 +16,6 @@ from engine.lessons.wording import final_text, judgement_text, pawns_text, san_l
 from engine.movegen import legal_moves
 from engine.position import Position
 from engine.terminal.drawing import Look, Scene, draw
-from engine.terminal.progress import progress
 
 TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending
 PORTION_PLIES = 4

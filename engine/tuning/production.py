@@ -62,7 +62,7 @@ def make_net(data: Data, settings: Settings, output: Path) -> Card:
     training = Training(data, settings)
     checkpoint = output.with_name(f"{output.name}.checkpoint")
     hand_written, unit = hand_written_loss(data, settings)
-    with Display(output.stem, training.steps) as display:
+    with Display(output.stem, training.steps, "steps") as display:
         display.say(f"{data.learnt_count:,} positions to learn from, {data.held_out_count:,} held out")
         display.say(f"held out, the hand-written evaluation at {unit} centipawns a unit: {hand_written:.6f}")
         if training.resume(checkpoint):

@@ -11,7 +11,7 @@ from engine.display import Display
 @pytest.mark.parametrize("terminal", [True, False])
 def test_only_a_terminal_gets_a_bar(terminal: bool) -> None:
     output = io.StringIO()
-    with Display("pairs", 20, Console(file=output, force_terminal=terminal, width=100)) as display:
+    with Display("match", 20, "pairs", Console(file=output, force_terminal=terminal, width=100)) as display:
         display.advance_to(5)
         display.say("a line [with brackets]")
     assert ("5/20" in output.getvalue()) is terminal

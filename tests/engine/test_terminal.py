@@ -18,12 +18,12 @@ import chess.pgn
 import pytest
 from rich.console import Console
 
+from engine.display import progress
 from engine.facade import Board, build_mode, parse_games
 from engine.game import Judgement
 from engine.terminal.arguments import run as terminal_run
 from engine.terminal.drawing import Look, Scene, captured, draw, white_share
 from engine.terminal.playing import DRAW, Playing
-from engine.terminal.progress import progress
 from engine.terminal.stopwatch import (
     InvalidTimeControl,
     Stopwatch,
