@@ -23,7 +23,8 @@ from typing import Any
 from engine import match, records, selfplay
 from engine.display import Display
 from engine.eval_file import HAND_WRITTEN
-from engine.match import Match, Score
+from engine.match import Match
+from engine.pairs import Score
 from engine.tuning import data
 from engine.tuning.production import SECONDS_AN_HOUR, card_path, make_net
 from engine.tuning.training import Settings

@@ -1,16 +1,14 @@
 """Matches between two evaluations: the same search, so many nodes a move, each opening played with both colours.
 
-The two games of an opening are one sample, a pair worth 0 to 4 half points: its games resemble each other, so counting
-them one by one would promise too much. What a pair holds depends on its number, the seed, the evaluations and the
-engine alone. (chessprogramming wiki: Match Statistics; Fishtest: pentanomial model)
+What a pair of games holds depends on its number, the seed, the evaluations and the engine alone; what pairs prove
+stands in `pairs.py`.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from math import erf, log10, sqrt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.fen import format_fen, parse_fen
@@ -20,8 +18,6 @@ from engine.records import Result
 from engine.workers import side_by_side
 
 BALANCED_CP = 150                  # both players together must think no more of a random opening
-CERTAINTY = 1.96                   # standard errors on either side of a result: 95 % of chances
-BEST_PAIR = 4                      # half points
 
 
 @dataclass(frozen=True)
@@ -33,57 +29,6 @@ class Match:
     nodes: int = 10_000
     seed: int = 1
     openings: tuple[str, ...] = ()         # FENs, taken in turn; random ones if there are none
-
-
-@dataclass
-class Score:
-    """How often the first player made 0, 1, 2, 3 or 4 half points of a pair."""
-
-    pairs: list[int] = field(default_factory=lambda: [0] * (BEST_PAIR + 1))
-
-    def add(self, half_points: int) -> None:
-        self.pairs[half_points] += 1
-
-    @property
-    def games(self) -> int:
-        return 2 * sum(self.pairs)
-
-    def share(self) -> float:
-        """Of the points."""
-        return self._mean(lambda part: part)
-
-    def error(self) -> float:
-        """The standard error of the share."""
-        share = self.share()
-        return sqrt(self._mean(lambda part: (part - share) ** 2) / (sum(self.pairs) + 1))
-
-    def _mean(self, value: Callable[[float], float]) -> float:
-        """Over all pairs, and half a pair won and half a pair lost besides: no result is beyond all doubt."""
-        total = sum(count * value(half_points / BEST_PAIR) for half_points, count in enumerate(self.pairs))
-        return (total + value(0.0) / 2 + value(1.0) / 2) / (sum(self.pairs) + 1)
-
-    def elo(self) -> tuple[float, float, float]:
-        """The lead in Elo: the likeliest, and from where to where it is with 95 % certainty."""
-        share, error = self.share(), CERTAINTY * self.error()
-        low, middle, high = (elo_of(part) for part in (share - error, share, share + error))
-        return middle, low, high
-
-    def superiority(self) -> float:
-        """How likely the first player is the better one."""
-        return (1 + erf((self.share() - 0.5) / self.error() / sqrt(2))) / 2
-
-    def __str__(self) -> str:
-        middle, low, high = self.elo()
-        return (
-            f"{self.games} games, {100 * self.share():.1f} %, Elo {middle:+.0f} ({low:+.0f} to {high:+.0f}), "
-            f"pairs {' '.join(map(str, self.pairs))}, better with {100 * self.superiority():.1f} %"
-        )
-
-
-def elo_of(share: float) -> float:
-    """The lead in Elo that promises this share of the points. (Elo: The Rating of Chessplayers)"""
-    share = min(max(share, 0.001), 0.999)
-    return 400 * log10(share / (1 - share))
 
 
 def play_game(position: Position, white: Player, black: Player) -> Result:

@@ -25,6 +25,7 @@ from engine.display import Display
 from engine.eval_file import load as load_evaluation
 from engine.fen import InvalidFen
 from engine.net_file import InvalidNet
+from engine.pairs import Score
 from engine.tuning import data, outcomes, training
 from engine.tuning.production import make_net
 from engine.tuning.survey import survey
@@ -243,7 +244,7 @@ def _match(options: argparse.Namespace) -> int:
         load_evaluation(evaluation)
     openings = match.read_openings(options.openings) if options.openings else ()
     rivals = match.Match(options.first, options.second, options.nodes, options.seed, openings)
-    score = match.Score()
+    score = Score()
     pairs = range(-(-options.games // 2))
     with Display("match", len(pairs), "pairs") as display:
         for _, half_points in match.play(rivals, pairs, options.processes):

@@ -12,7 +12,10 @@ ROOT = Path(__file__).parent.parent
 # Rows from the bottom up; a room may import rooms of the rows above its own line, never of its own.
 ROWS = {
     "engine": (
-        ("_build", "bitboard", "display", "memory", "net_file", "params", "pieces", "processor", "score", "tuned"),
+        (
+            "_build", "bitboard", "display", "memory", "net_file", "pairs", "params", "pieces", "processor", "score",
+            "tuned",
+        ),
         ("attacks", "move", "outcome", "zobrist", "weights", "workers"),
         ("piece_square", "kpk"),
         ("position",),

@@ -8,7 +8,7 @@ import pytest
 
 from engine import net_file
 from engine.fen import InvalidFen
-from engine.match import Match, Score, elo_of, play, play_pair, read_openings
+from engine.match import Match, play, play_pair, read_openings
 from tests.engine.nets import random_net
 
 NODES = 60
@@ -54,46 +54,6 @@ def test_a_broken_opening_is_named(tmp_path: Path) -> None:
     path.write_text("8/8/8/8/8/8/8/8 w - - id \"none\";\n")
     with pytest.raises(InvalidFen):
         read_openings(path)
-
-
-def score_of(*pairs: int) -> Score:
-    return Score(list(pairs))
-
-
-def test_a_level_match_says_nothing() -> None:
-    score = score_of(10, 20, 40, 20, 10)
-    assert score.games == 200
-    assert score.share() == 0.5
-    assert score.superiority() == 0.5
-    middle, low, high = score.elo()
-    assert middle == 0
-    assert low == pytest.approx(-high)
-
-
-def test_three_quarters_of_the_points_are_191_elo() -> None:
-    assert elo_of(0.75) == pytest.approx(190.8, abs=0.1)
-    assert elo_of(0.25) == pytest.approx(-190.8, abs=0.1)
-
-
-def test_more_games_are_more_certain() -> None:
-    few, many = score_of(1, 2, 4, 3, 2), score_of(10, 20, 40, 30, 20)
-    assert few.error() > 2.5 * many.error()
-    assert 0.5 < few.superiority() < many.superiority() < 1
-
-
-def test_pairs_that_are_always_drawn_by_colour_are_more_certain_than_single_games() -> None:
-    """White wins every game: the two of a pair cancel out, so the players are known to be equal."""
-    assert score_of(0, 0, 50, 0, 0).error() < 0.5 * score_of(25, 0, 0, 0, 25).error()
-
-
-def test_even_a_perfect_score_is_not_beyond_doubt() -> None:
-    middle, low, high = score_of(0, 0, 0, 0, 10).elo()
-    assert 200 < low < middle <= high < 1300
-    assert 0.5 < score_of(0, 0, 0, 0, 1).superiority() < 0.95
-
-
-def test_the_line_for_people_has_all_of_it() -> None:
-    assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
 
 
 def run_match(*arguments: str) -> subprocess.CompletedProcess[str]:
