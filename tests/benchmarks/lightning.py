@@ -11,28 +11,19 @@ games are missing. fastchess is at https://github.com/Disservin/fastchess.
 
 import argparse
 import shlex
-import shutil
-import subprocess
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import chess
 import chess.pgn
 
+from tests.benchmarks.batches import ABSENT, OPENINGS, Match, Player, Table, found
 from tests.benchmarks.children import ENGINE, busy_processes
 from tests.benchmarks.figures import Figures
-
-OPENINGS = Path(__file__).parent.parent / "data" / "openings.epd"
-BATCH_GAMES = 50
-MARGIN_MS = 20                     # how far beyond the flag is still forgiven: the referee's own share
-
-
-class BatchFailed(RuntimeError):
-    """fastchess did not play all the games it was asked for."""
 
 
 class Verdict(StrEnum):
@@ -55,63 +46,7 @@ TERMINATIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Match:
-    """What is played, and where its batches are kept."""
-
-    fastchess: str
-    engine: tuple[str, ...]
-    openings: Path
-    tc: str
-    concurrency: int
-    folder: Path
-
-    def play_until(self, wanted: int) -> None:
-        """Play batches until the folder holds so many games; raises what `play` raises."""
-        batches = sorted(self.folder.glob("batch-*"))
-        played = sum(count_games(batch / "games.pgn") for batch in batches)
-        number = len(batches)
-        while played < wanted:
-            number += 1
-            self.play(number, min(BATCH_GAMES, wanted - played))
-            played += count_games(self.folder / f"batch-{number:04}" / "games.pgn")
-            print(f"batch {number} finished, {played} games in the folder", flush=True)
-
-    def play(self, batch: int, games: int) -> None:
-        """Play a batch and keep it. Raises BatchFailed if fastchess fails or stops before the last game."""
-        playing = self.folder / "playing"
-        shutil.rmtree(playing, ignore_errors=True)
-        playing.mkdir(parents=True)
-        with (playing / "fastchess.log").open("w") as log:
-            ended = subprocess.run(self._command(batch, games), cwd=playing, stdout=log, stderr=log)
-        if ended.returncode != 0 or count_games(playing / "games.pgn") < games:
-            raise BatchFailed(f"fastchess ended with {ended.returncode} before its last game, see {log.name}")
-        playing.rename(self.folder / f"batch-{batch:04}")
-
-    def _command(self, batch: int, games: int) -> list[str]:
-        program, *arguments = self.engine
-        engine = ["-engine", f"cmd={program}", *([f"args={shlex.join(arguments)}"] if arguments else [])]
-        return [
-            self.fastchess,
-            *engine, "name=first",
-            *engine, "name=second",
-            "-each", f"tc={self.tc}", f"timemargin={MARGIN_MS}", "option.Hash=16",
-            "-openings", f"file={self.openings}", "format=epd", "order=random",
-            "-srand", str(batch),
-            "-rounds", str((games + 1) // 2), "-games", "2",
-            "-concurrency", str(self.concurrency), "-force-concurrency",
-            "-recover",
-            "-pgnout", "file=games.pgn",
-            "-log", "file=warnings.log", "level=warn",
-        ]  # fmt: skip
-
-
 # --- Judging -------------------------------------------------------------------------------------------------------
-
-
-def count_games(pgn: Path) -> int:
-    """How many games a file holds; none if there is no file."""
-    return pgn.read_text().count('[Result "') if pgn.exists() else 0
 
 
 def games_of(pgn: Path) -> Iterator[chess.pgn.Game]:
@@ -171,6 +106,12 @@ def report(folder: Path, wanted: int) -> bool:
     return figures.all_met
 
 
+def twins(command: tuple[str, ...], tc: str) -> tuple[Player, Player]:
+    """The engine twice."""
+    first, second = (Player(name, command, {"tc": tc}, {"Hash": "16"}) for name in ("first", "second"))
+    return first, second
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fastchess", metavar="PATH", default="fastchess")
@@ -182,18 +123,18 @@ def main() -> int:
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="an EPD file")
     parser.add_argument("--engine", default=shlex.join(ENGINE.command), help="the engine's command")
     arguments = parser.parse_args()
-    path = shutil.which(arguments.fastchess)
-    if path is None:
-        print(f"no {arguments.fastchess} here; it is built from https://github.com/Disservin/fastchess")
+    fastchess = found(arguments.fastchess)
+    if fastchess is None:
+        print(f"no {arguments.fastchess} here; {ABSENT}")
         return 1
     folder = arguments.folder.resolve()
-    engine = tuple(shlex.split(arguments.engine))
-    openings = arguments.openings.resolve()
-    match = Match(str(Path(path).resolve()), engine, openings, arguments.tc, arguments.concurrency, folder)
+    table = Table(fastchess, arguments.openings.resolve(), at_random=True, concurrency=arguments.concurrency)
+    match = Match(table, twins(tuple(shlex.split(arguments.engine)), arguments.tc), folder)
     with busy_processes(arguments.busy):
         match.play_until(arguments.games)
     return 0 if report(folder, arguments.games) else 1
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)          # nobody goes on playing when we are ended
     sys.exit(main())

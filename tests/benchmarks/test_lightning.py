@@ -7,8 +7,9 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
+from tests.benchmarks.batches import BatchFailed, Match, Table
 from tests.benchmarks.children import ENGINE
-from tests.benchmarks.lightning import OPENINGS, BatchFailed, Match, Verdict, judge, report, warnings_of
+from tests.benchmarks.lightning import Verdict, judge, report, twins, warnings_of
 
 FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
 REPETITION = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2"
@@ -57,7 +58,7 @@ def match(tmp_path: Path) -> Match:
     fastchess.chmod(0o755)
     folder = tmp_path / "games"
     folder.mkdir()
-    return Match(str(fastchess), ENGINE.command, OPENINGS, "1+0.01", 2, folder)
+    return Match(Table(str(fastchess), at_random=True), twins(ENGINE.command, "1+0.01"), folder)
 
 
 def test_finished_batches_are_kept_and_only_the_missing_games_are_played(match: Match) -> None:

@@ -1,0 +1,268 @@
+"""Matches and gauntlets between UCI engines, and what they prove.
+
+    python -m tests.benchmarks.match --fastchess PATH --folder FOLDER --games 200 --each "tc=8+0.08 option.Hash=64"
+        --engine "cmd=lichessbot-engine name=ours" --opponent cmd=toga2 --opponent "cmd=stockfish nodes=5000 tc=none"
+    python -m tests.benchmarks.match --fastchess PATH --folder FOLDER --games 20000 --each "nodes=10000" --sprt 0 10
+        --engine "cmd=new/bin/lichessbot-engine name=new" --opponent "cmd=old/bin/lichessbot-engine name=old"
+
+A player is written as words: cmd=COMMAND, name=NAME (or what the command is called), one or more limits (tc, st, nodes,
+depth) and options (option.Hash=64). What a player says itself counts for him in place of what --each says; none takes
+a word of --each away.
+
+Games are played by fastchess in batches, openings in turn, each with both colours; with several opponents one batch
+after the other against each, so that the table is always a fair one. FOLDER keeps finished batches: the same command
+goes on where it was stopped. With --minutes the playing stops after that time, with --sprt as soon as the likelier of
+two leads in Elo is known. The exit code is 0 when all games were played or the test has ended, 1 when there is more to
+play, 2 for arguments that make no sense.
+"""
+
+import argparse
+import shlex
+import shutil
+import signal
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+import chess.pgn
+
+from engine.pairs import BEST_PAIR, DECIDED, Score
+from tests.benchmarks.batches import ABSENT, BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, found
+from tests.benchmarks.children import PLACES
+
+LIMITS = ("tc", "st", "nodes", "depth")
+WORDS = ("cmd", "name", *LIMITS)
+NO_WORD = "none"
+HALF_POINTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}
+BEST_GAME = 2                      # half points
+SOUND_ENDS = ("normal", "adjudication")
+
+
+class BadPlayer(ValueError):
+    """The words describe no player; the message says which and what was expected."""
+
+
+# --- Who plays -----------------------------------------------------------------------------------------------------
+
+
+def words_of(text: str) -> dict[str, str]:
+    """The words of a player or of --each. Raises BadPlayer."""
+    words: dict[str, str] = {}
+    for word in shlex.split(text):
+        name, mark, value = word.partition("=")
+        if not mark or (name not in WORDS and not name.startswith("option.")):
+            near = get_close_matches(name, WORDS, 1)
+            hint = f", did you mean {near[0]}=?" if near else ""
+            raise BadPlayer(f"{text!r}: {word!r} is no word of {', '.join(WORDS)} or option.NAME{hint}")
+        words[name] = value
+    return words
+
+
+def player(text: str, each: str) -> Player:
+    """A player from his words and those for all. Raises BadPlayer."""
+    words = {**words_of(each), **words_of(text)}
+    words = {name: value for name, value in words.items() if value != NO_WORD}
+    command = shlex.split(words.get("cmd", ""))
+    if not command:
+        raise BadPlayer(f"{text!r}: expected cmd=COMMAND")
+    program = shutil.which(command[0], path=PLACES)
+    if program is None:
+        raise BadPlayer(f"{text!r}: no program {command[0]!r} here")
+    limits = {name: words[name] for name in LIMITS if name in words}
+    if not limits:
+        raise BadPlayer(f"{text!r}: expected a limit such as tc=8+0.08 or nodes=10000, here or in --each")
+    options = {name.removeprefix("option."): value for name, value in words.items() if name.startswith("option.")}
+    name = words.get("name", Path(command[0]).name)
+    if not name or name.startswith(".") or "/" in name:
+        raise BadPlayer(f"{text!r}: expected a name that a folder can have, found {name!r}")
+    return Player(name, (str(Path(program).absolute()), *command[1:]), limits, options)
+
+
+# --- What was played -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """Of one opponent: the pairs, and how often each side lost otherwise than on the board, by reason."""
+
+    score: Score = field(default_factory=Score)
+    faults: Counter[str] = field(default_factory=Counter)
+
+    def add_batch(self, pgn: Path, first: str) -> None:
+        """The games of a batch, of which those with the same round are a pair. A pair without a result is left out."""
+        rounds: defaultdict[str, list[int | None]] = defaultdict(list)
+        with pgn.open() as stream:
+            while (headers := chess.pgn.read_headers(stream)) is not None:
+                half_points = HALF_POINTS.get(headers["Result"])
+                is_white = headers["White"] == first
+                if half_points is not None and not is_white:
+                    half_points = BEST_GAME - half_points
+                rounds[headers["Round"]].append(half_points)
+                reason = headers.get("Termination", "unknown")
+                if reason not in SOUND_ENDS:
+                    loser = {"1-0": headers["Black"], "0-1": headers["White"]}.get(headers["Result"], "nobody")
+                    self.faults[f"{loser}: {reason}"] += 1
+        for pair in rounds.values():
+            points = [part for part in pair if part is not None]
+            if len(points) == 2:
+                self.score.add(sum(points))
+
+
+def tally(match: Match) -> Tally:
+    """All that a folder holds."""
+    found = Tally()
+    for batch in match.batches():
+        found.add_batch(batch / "games.pgn", match.players[0].name)
+    return found
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A sequential test: is the lead rather the first or the second of these, in Elo?"""
+
+    low: float
+    high: float
+
+    def ratio(self, score: Score) -> float:
+        return score.log_likelihood_ratio(self.low, self.high)
+
+    def is_decided(self, score: Score) -> bool:
+        return abs(self.ratio(score)) >= DECIDED
+
+    def line(self, score: Score) -> str:
+        ratio = self.ratio(score)
+        verdict = "goes on" if not self.is_decided(score) else f"accepted: {self.high if ratio > 0 else self.low:+g}"
+        return f"LLR {ratio:+.2f} in [{self.low:g}, {self.high:g}], ends at +-{DECIDED:.2f}: {verdict}"
+
+
+def points_share(score: Score) -> float:
+    """What was made of the points, without the doubt that `Score.share` adds."""
+    return sum(half * count for half, count in enumerate(score.pairs)) / max(1, BEST_PAIR * sum(score.pairs))
+
+
+def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:
+    """For people, a line for each opponent, and one for all if there are several."""
+    rows = list(tallies)
+    if len(rows) > 1:
+        total = Tally()
+        for _, each in rows:
+            total.score.pairs = [a + b for a, b in zip(total.score.pairs, each.score.pairs, strict=True)]
+        rows.append(("all", total))
+    width = max(len(first) + 8, *(len(name) for name, _ in rows))
+    lines = [f"{first + ' against':<{width}} {'games':>6} {'score':>7} {'Elo':>6} {'95 %':>16}  pairs of 0 to 4 halves"]
+    for name, row in rows:
+        score = row.score
+        middle, low, high = (f"{part:+.0f}" for part in score.elo())
+        share, pairs = f"{100 * points_share(score):.1f} %", " ".join(map(str, score.pairs))
+        lines.append(f"{name:<{width}} {score.games:>6} {share:>7} {middle:>6} {low + ' to ' + high:>16}  {pairs}")
+    faults = Counter[str]()
+    for _, row in tallies:
+        faults.update(row.faults)
+    return [*lines, *(f"  {count} x {fault}" for fault, count in sorted(faults.items()))]
+
+
+# --- Playing -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How far to play: games against each opponent, in batches of so many, until then by the monotonic clock."""
+
+    games: int
+    batch: int
+    sprt: Sprt | None = None
+    until: float | None = None
+
+
+def play(matches: Sequence[Match], plan: Plan) -> None:
+    """Play batches in turn until all is played or the test decided, printing the table before and after each.
+
+    Raises BatchFailed, and TimeoutError when the time is up.
+    """
+    show(matches, plan)
+    while not is_finished(matches, plan):
+        for match in matches:
+            missing = plan.games - match.played()
+            if missing > 0:
+                match.play(min(plan.batch, missing), None if plan.until is None else plan.until - time.monotonic())
+        show(matches, plan)
+
+
+def is_finished(matches: Sequence[Match], plan: Plan) -> bool:
+    if plan.sprt is not None and plan.sprt.is_decided(tally(matches[0]).score):
+        return True
+    return all(match.played() >= plan.games for match in matches)
+
+
+def show(matches: Sequence[Match], plan: Plan) -> None:
+    tallies = [(match.players[1].name, tally(match)) for match in matches]
+    for line in table_lines(matches[0].players[0].name, tallies):
+        print(line)
+    if plan.sprt is not None:
+        print(plan.sprt.line(tallies[0][1].score))
+    print(flush=True)
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--fastchess", metavar="PATH", default="fastchess")
+    made.add_argument("--folder", type=Path, required=True, help="where the batches are kept")
+    made.add_argument("--engine", required=True, metavar="WORDS", help="who plays everybody")
+    made.add_argument("--opponent", action="append", required=True, metavar="WORDS", help="may stand several times")
+    made.add_argument("--each", default="", metavar="WORDS", help="limits and options of all")
+    made.add_argument("--games", type=int, default=200, help="against each opponent (200)")
+    made.add_argument("--batch", type=int, default=BATCH_GAMES, help=f"games of a batch ({BATCH_GAMES})")
+    made.add_argument("--concurrency", type=int, default=2, help="games at a time (2)")
+    made.add_argument("--minutes", type=float, help="stop after so long; an unfinished batch is lost")
+    made.add_argument("--sprt", type=float, nargs="*", metavar="ELO", help="leads between which to decide (0 10)")
+    made.add_argument("--openings", type=Path, default=OPENINGS, help="an EPD file")
+    return made
+
+
+def sprt_of(numbers: Sequence[float] | None, opponents: int) -> Sprt | None:
+    """Raises BadPlayer."""
+    if numbers is None:
+        return None
+    low, high = numbers or (0.0, 10.0)
+    if low >= high or opponents != 1:
+        raise BadPlayer("--sprt needs one opponent and two leads, the lower one first")
+    return Sprt(low, high)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    arguments = parser().parse_args(words)
+    fastchess = found(arguments.fastchess)
+    if fastchess is None:
+        print(f"no {arguments.fastchess} here; {ABSENT}")
+        return 2
+    try:
+        first = player(arguments.engine, arguments.each)
+        opponents = [player(text, arguments.each) for text in arguments.opponent]
+        names = [first.name, *(opponent.name for opponent in opponents)]
+        if len(set(names)) < len(names):
+            raise BadPlayer(f"expected a name=NAME of his own for everybody, found {', '.join(names)}")
+        sprt = sprt_of(arguments.sprt, len(opponents))
+    except ValueError as error:
+        print(error)
+        return 2
+    table = Table(fastchess, arguments.openings.resolve(), concurrency=arguments.concurrency)
+    folder = arguments.folder.resolve()
+    matches = [Match(table, (first, opponent), folder / opponent.name) for opponent in opponents]
+    until = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
+    plan = Plan(arguments.games, arguments.batch, sprt, until)
+    try:
+        play(matches, plan)
+    except (BatchFailed, TimeoutError, KeyboardInterrupt) as error:
+        show(matches, plan)
+        print(f"{error or 'cut off'}; the same command goes on")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)          # nobody goes on playing when we are ended
+    sys.exit(main())

@@ -1,0 +1,237 @@
+"""Matches: who plays is said in words, what was played is kept, and a pair is a pair."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.pairs import Score
+from tests.benchmarks import match as command
+from tests.benchmarks.batches import Match, Player, Table
+from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, points_share, sprt_of, table_lines, tally
+
+PYTHON = sys.executable
+EACH = "tc=8+0.08 option.Hash=64"
+
+# As fastchess wrote it, cut down to what counts: games of two rounds in the order in which they ended.
+RECORDED = """\
+[Event "Fastchess Tournament"]
+[Round "1"]
+[White "ours"]
+[Black "toga2"]
+[Result "1-0"]
+[SetUp "1"]
+[FEN "rnbqkb1r/p1ppp2p/6pn/1p3p2/1P6/2N5/P1PPPPPP/R1BQKBNR w KQkq - 0 5"]
+[Termination "normal"]
+[TimeControl "8+0.08"]
+
+5. Nxb5 {+0.98/1 0.038s} Nc6 {-0.80/1 0.087s} 6. Bb2 {+0.74/1 0.173s, White mates} 1-0
+
+[Event "Fastchess Tournament"]
+[Round "2"]
+[White "ours"]
+[Black "toga2"]
+[Result "0-1"]
+[Termination "time forfeit"]
+
+1. e4 {book, White loses on time} 0-1
+
+[Event "Fastchess Tournament"]
+[Round "1"]
+[White "toga2"]
+[Black "ours"]
+[Result "1/2-1/2"]
+[Termination "normal"]
+
+1. e4 e5 1/2-1/2
+
+[Event "Fastchess Tournament"]
+[Round "2"]
+[White "toga2"]
+[Black "ours"]
+[Result "1-0"]
+[Termination "normal"]
+
+1. e4 e5 1-0
+
+[Event "Fastchess Tournament"]
+[Round "3"]
+[White "ours"]
+[Black "toga2"]
+[Result "*"]
+[Termination "unterminated"]
+
+1. e4 *
+
+"""
+
+# Plays what it is asked for: who is named first wins with White and draws with Black. Slow, if a file `slow` lies near.
+FASTCHESS = f"""#!{PYTHON}
+import sys, time
+from pathlib import Path
+words = sys.argv
+first, second = [word[5:] for word in words if word.startswith("name=")]
+if Path("../../slow").exists():
+    time.sleep(60)
+games = ""
+for number in range(int(words[words.index("-rounds") + 1])):
+    for white, black, result in ((first, second, "1-0"), (second, first, "1/2-1/2")):
+        games += f'[Round "{{number + 1}}"]\\n[White "{{white}}"]\\n[Black "{{black}}"]\\n[Result "{{result}}"]\\n'
+        games += f'[Termination "normal"]\\n\\n{{result}}\\n\\n'
+Path("games.pgn").write_text(games)
+Path("words").write_text("\\n".join(words))
+"""
+
+
+@pytest.fixture
+def fastchess(tmp_path: Path) -> Path:
+    path = tmp_path / "fastchess"
+    path.write_text(FASTCHESS)
+    path.chmod(0o755)
+    return path
+
+
+def match_in(folder: Path, fastchess: Path, opponent: str = "toga2") -> Match:
+    ours, theirs = (Player(name, ("engine",), {"nodes": "10"}) for name in ("ours", opponent))
+    return Match(Table(str(fastchess)), (ours, theirs), folder / "games" / opponent)
+
+
+# --- Players -------------------------------------------------------------------------------------------------------
+
+
+def test_a_player_says_what_differs_from_the_others() -> None:
+    found = player(f"cmd='{PYTHON} -m engine' name=ours option.Threads=2", EACH)
+    assert found == Player(
+        "ours", (PYTHON, "-m", "engine"), {"tc": "8+0.08"}, {"Hash": "64", "Threads": "2"}
+    )
+    assert found.arguments() == [
+        "-engine", f"cmd={PYTHON}", "args=-m engine", "name=ours", "tc=8+0.08", "option.Hash=64", "option.Threads=2",
+    ]  # fmt: skip
+
+
+def test_none_takes_away_what_all_have() -> None:
+    found = player(f"cmd={PYTHON} nodes=5000 tc=none option.Hash=none", EACH)
+    assert (found.limits, found.options) == ({"nodes": "5000"}, {})
+    assert found.name == Path(PYTHON).name
+
+
+@pytest.mark.parametrize(
+    ("text", "each", "complaint"),
+    [
+        ("name=a tc=1", "", "expected cmd=COMMAND"),
+        (f"cmd={PYTHON} node=10", "", "'node=10' is no word of .*, did you mean nodes=?"),
+        (f"cmd={PYTHON} fast", "", "'fast' is no word of"),
+        (f"cmd={PYTHON}", "", "expected a limit such as tc="),
+        ("cmd=no-such-engine tc=1", "", "no program 'no-such-engine' here"),
+        (f"cmd={PYTHON} name=../a", "tc=1", "expected a name that a folder can have"),
+    ],
+)
+def test_mistakes_in_the_words_are_named(text: str, each: str, complaint: str) -> None:
+    with pytest.raises(BadPlayer, match=complaint):
+        player(text, each)
+
+
+def test_a_test_is_for_two_players_and_two_leads() -> None:
+    assert sprt_of(None, 3) is None
+    assert sprt_of([], 1) == Sprt(0, 10)
+    assert sprt_of([-10, 0], 1) == Sprt(-10, 0)
+    for numbers, opponents in (([], 2), ([10, 0], 1)):
+        with pytest.raises(BadPlayer, match="one opponent and two leads"):
+            sprt_of(numbers, opponents)
+
+
+# --- Results -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "pairs"), [("ours", [1, 0, 0, 1, 0]), ("toga2", [0, 1, 0, 0, 1])])
+def test_games_of_a_round_are_a_pair_and_the_unfinished_is_left_out(
+    tmp_path: Path, first: str, pairs: list[int]
+) -> None:
+    pgn = tmp_path / "games.pgn"
+    pgn.write_text(RECORDED)
+    found = Tally()
+    found.add_batch(pgn, first)
+    assert found.score.pairs == pairs
+    assert found.faults == {"ours: time forfeit": 1, "nobody: unterminated": 1}
+
+
+def test_the_table_has_a_line_for_each_opponent_and_one_for_all() -> None:
+    weak, strong = Tally(Score([0, 0, 2, 4, 4])), Tally(Score([5, 5, 0, 0, 0]))
+    strong.faults["ours: time forfeit"] = 3
+    lines = table_lines("ours", [("weak", weak), ("strong", strong)])
+    assert [line.split()[:4] for line in lines[1:4]] == [
+        ["weak", "20", "80.0", "%"], ["strong", "20", "12.5", "%"], ["all", "40", "46.2", "%"],
+    ]  # fmt: skip
+    assert lines[4] == "  3 x ours: time forfeit"
+    assert len(table_lines("ours", [("weak", weak)])) == 2
+
+
+def test_the_share_of_no_games_is_none() -> None:
+    assert points_share(Score()) == 0
+    assert points_share(Score([0, 0, 0, 0, 3])) == 1
+
+
+def test_the_line_of_a_test_says_how_it_stands() -> None:
+    assert Sprt(0, 10).line(Score([5, 20, 50, 22, 6])).endswith("goes on")
+    assert Sprt(0, 10).line(Score([20, 200, 500, 350, 80])).endswith("accepted: +10")
+    assert Sprt(0, 10).line(Score([80, 350, 500, 200, 20])).endswith("accepted: +0")
+
+
+# --- Playing -------------------------------------------------------------------------------------------------------
+
+
+def test_every_opponent_gets_his_games_in_batches_and_the_table_is_shown_on_the_way(
+    tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    matches = [match_in(tmp_path, fastchess, name) for name in ("toga2", "glaurung")]
+    play(matches, Plan(games=10, batch=6))
+    assert [match.played() for match in matches] == [10, 10]
+    assert [len(match.batches()) for match in matches] == [2, 2]
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("toga2")] == [
+        "0", "6", "10",
+    ]  # fmt: skip
+    assert tally(matches[0]).score.pairs == [0, 0, 0, 5, 0]
+
+
+def test_batches_go_on_in_the_openings_where_the_last_one_ended(tmp_path: Path, fastchess: Path) -> None:
+    match = match_in(tmp_path, fastchess)
+    play([match], Plan(games=10, batch=6))
+    words = [(batch / "words").read_text().splitlines() for batch in match.batches()]
+    assert [next(word for word in some if word.startswith("start=")) for some in words] == ["start=1", "start=4"]
+
+
+def test_playing_ends_with_the_test(tmp_path: Path, fastchess: Path) -> None:
+    match = match_in(tmp_path, fastchess)
+    plan = Plan(games=100_000, batch=20, sprt=Sprt(0, 10))
+    play([match], plan)
+    assert plan.sprt is not None
+    assert plan.sprt.is_decided(tally(match).score)
+    assert match.played() < 1000
+
+
+def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path, fastchess: Path) -> None:
+    match = match_in(tmp_path, fastchess)
+    play([match], Plan(games=2, batch=2))
+    (match.folder.parent / "slow").touch()
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError, match="time was up within a batch of 2 games"):
+        play([match], Plan(games=4, batch=2, until=begun + 0.5))
+    assert time.monotonic() - begun < 30
+    assert match.played() == 2
+
+
+def test_the_command_goes_on_where_it_was_and_then_has_nothing_to_do(
+    tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "--fastchess", str(fastchess), "--folder", str(tmp_path / "games"), "--games", "4", "--batch", "2",
+        "--each", "nodes=10", "--engine", f"cmd={PYTHON} name=ours", "--opponent", f"cmd={PYTHON} name=theirs",
+    ]  # fmt: skip
+    assert command.main(words) == 0
+    assert command.main(words) == 0
+    assert len(list((tmp_path / "games" / "theirs").glob("batch-*"))) == 2
+    assert capsys.readouterr().out.count("ours against") == 4
+    assert command.main([*words, "--opponent", f"cmd={PYTHON} name=ours"]) == 2
+    assert "expected a name=NAME of his own for everybody, found ours, theirs, ours" in capsys.readouterr().out
+    assert command.main([*words, "--fastchess", "no-such-program"]) == 2
