@@ -1,6 +1,10 @@
 """Options of the whole suite."""
 
+from pathlib import Path
+
 import pytest
+
+from tests.tables import NoTables, find_tables
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -11,3 +15,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH",
         help="an EPD file of positions with leaf counts, for `pytest -m long tests/engine/test_perft.py`; repeatable",
     )
+
+
+@pytest.fixture(scope="session")
+def tables(request: pytest.FixtureRequest) -> Path:
+    """A folder with Syzygy files of all endings of three and four men."""
+    assert request.config.cache is not None
+    try:
+        return find_tables(request.config.cache.mkdir("syzygy"))
+    except NoTables as reason:
+        pytest.skip(str(reason))

@@ -30,6 +30,8 @@ HARMLESS = {
     "engine.tuning.samples.Samples.target": "divides by the unit of the scores, which is not 0",
     "engine.tuning.samples.expected": "divides by 1 + exp(x), which is not 0",
     "engine.search.Search.pv_node": "its assert counts in the plain mode only: asserts are compiled away",
+    "engine.syzygy_codes.Codes.__del__": "closes a file that was only read",
+    "engine.syzygy_table.Table.is_ready": "opens the file, which keeps its errors to itself",
     "engine.search.Search.begin_root_move": "calls the listener, whose errors have nowhere else to go",
 }
 # What a plain 1 is shifted by: never so far that an int of 32 bits would overflow.
@@ -37,6 +39,7 @@ SMALL_SHIFTS = {
     "right": "a castling right, 0 to 3",
     "shift": "the bits of a magic index, 12 at most",
     "PHASE_SHIFT": "a constant, 6",
+    "block_bits": "the bytes of a block in a table of endings, 12 bits at most",
     "DIGIT": "a constant, times a digit: 10 at most",
 }
 

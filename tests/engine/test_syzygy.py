@@ -1,0 +1,297 @@
+"""Syzygy files: what they say of a position, exactly, and what becomes of files that lie."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import chess.syzygy
+import pytest
+
+from engine.board import Board
+from engine.eval_file import build_mode
+from engine.syzygy_file import Ending, InvalidTable, Kind, read_head
+from engine.tablebase import Tablebase
+
+SUFFIXES = (".rtbw", ".rtbz")
+
+
+def positions(ending: str, count: int, seed: int) -> Iterator[chess.Board]:
+    """Random legal positions with these men, for either side."""
+    rng = random.Random(f"{ending} {seed}")
+    while count:
+        board = random_position(ending, rng)
+        if board is not None:
+            count -= 1
+            yield board
+
+
+def random_position(ending: str, rng: random.Random) -> chess.Board | None:
+    white, black = rng.sample(ending.split("v"), 2)
+    board = chess.Board(None)
+    squares = rng.sample(range(64), len(white) + len(black))
+    for letter, square in zip(white + black.lower(), squares, strict=True):
+        board.set_piece_at(square, chess.Piece.from_symbol(letter))
+    board.turn = rng.random() < 0.5
+    return board if board.is_valid() else None
+
+
+def en_passant_positions(count: int, seed: int) -> Iterator[chess.Board]:
+    """King and pawn on either side, one pawn having just passed the other."""
+    rng = random.Random(seed)
+    while count:
+        board = chess.Board(None)
+        file = rng.randrange(8)
+        neighbour = file + rng.choice((-1, 1))
+        if not 0 <= neighbour < 8:
+            continue
+        board.set_piece_at(chess.square(file, 3), chess.Piece.from_symbol("P"))
+        board.set_piece_at(chess.square(neighbour, 3), chess.Piece.from_symbol("p"))
+        for king in "Kk":
+            square = rng.choice([square for square in chess.SQUARES if board.piece_at(square) is None])
+            board.set_piece_at(square, chess.Piece.from_symbol(king))
+        board.turn = chess.BLACK
+        board.ep_square = chess.square(file, 2)
+        board = board if rng.random() < 0.5 else board.mirror()
+        if board.is_valid() and board.has_legal_en_passant():
+            count -= 1
+            yield board
+
+
+def endings(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.rtbw") if len(path.stem) <= 5)
+
+
+def assert_equal_to_python_chess(folder: Path, boards: Iterator[chess.Board]) -> None:
+    ours = Tablebase([folder])
+    with chess.syzygy.open_tablebase(str(folder)) as theirs:
+        for board in boards:
+            mine = Board(board.fen())
+            assert ours.wdl(mine) == theirs.probe_wdl(board), board.fen()
+            assert ours.dtz(mine) == theirs.probe_dtz(board), board.fen()
+    assert ours.problems == []
+
+
+def test_every_ending_of_three_and_four_men_is_worth_what_python_chess_says(tables: Path) -> None:
+    assert_equal_to_python_chess(tables, (board for name in endings(tables) for board in positions(name, 12, 1)))
+
+
+def test_en_passant_counts_though_no_table_knows_it(tables: Path) -> None:
+    assert_equal_to_python_chess(tables, en_passant_positions(60, 2))
+
+
+@pytest.mark.long
+def test_thousands_of_positions_of_every_ending_are_worth_what_python_chess_says(tables: Path) -> None:
+    assert_equal_to_python_chess(tables, (board for name in endings(tables) for board in positions(name, 2000, 3)))
+    assert_equal_to_python_chess(tables, en_passant_positions(5000, 4))
+
+
+def test_the_files_are_counted_and_described(tables: Path) -> None:
+    tablebase = Tablebase([tables])
+    assert (len(tablebase), tablebase.most_men) == (35, 4)
+    assert tablebase.describe() == "35 endings of up to 4 men, 35 with distances"
+    assert tablebase.review() == []
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "4k3/8/8/8/8/8/8/4K2R w K - 0 1",          # castling
+        "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1",       # more men than there are files for
+        chess.STARTING_FEN,
+    ],
+)
+def test_what_no_table_can_know_is_not_known(tables: Path, fen: str) -> None:
+    tablebase = Tablebase([tables])
+    board = Board(fen)
+    assert (tablebase.wdl(board), tablebase.dtz(board), tablebase.report(board)) == (None, None, None)
+
+
+def test_a_capture_into_a_missing_ending_makes_the_position_unknown(tables: Path, tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        shutil.copy(tables / f"KQvKR{suffix}", tmp_path)
+    tablebase = Tablebase([tmp_path])
+    assert tablebase.wdl(Board("8/8/8/3k4/8/r7/8/Q3K3 w - - 0 1")) is None     # the rook may be taken
+    assert tablebase.wdl(Board("8/8/8/2k5/8/r7/8/4K2Q w - - 0 1")) == 2
+
+
+def test_bare_kings_are_a_draw_without_any_file(tables: Path) -> None:
+    assert Tablebase([tables]).wdl(Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")) == 0
+    assert Tablebase([]).wdl(Board("4k3/8/8/8/8/8/8/4K3 w - - 0 1")) is None
+
+
+# --- Moves -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fen",
+    ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"],
+)
+def test_the_quickest_moves_mate_within_fifty_moves_of_each_step(tables: Path, fen: str) -> None:
+    tablebase = Tablebase([tables])
+    board = Board(fen)
+    while (report := tablebase.report(board)) is not None:
+        assert report.wdl == (2 if board.turn == "white" else -2)
+        board.push(report.best()[0])
+        assert board.halfmove_clock < 100
+    assert board.is_checkmate()
+
+
+def test_a_win_that_the_fifty_move_rule_takes_away_is_none(tables: Path) -> None:
+    tablebase = Tablebase([tables])
+    fen = "8/8/8/3k4/8/8/8/KBN5 w - - {} 1"
+    distance = tablebase.dtz(Board(fen.format(0)))
+    assert distance is not None
+    for clock, wdl in ((0, 2), (99 - distance, 2), (101 - distance, 1)):
+        report = tablebase.report(Board(fen.format(clock)))
+        assert report is not None
+        assert report.wdl == wdl
+
+
+def test_a_capture_wins_however_late(tables: Path) -> None:
+    report = Tablebase([tables]).report(Board("7k/8/8/8/8/8/8/K2qQ3 w - - 99 80"))
+    assert report is not None
+    assert (report.wdl, report.best()) == (2, ["e1d1"])
+
+
+def test_without_distances_the_outcome_still_counts(tables: Path, tmp_path: Path) -> None:
+    for file in tables.glob("*.rtbw"):
+        shutil.copy(file, tmp_path)
+    report = Tablebase([tmp_path]).report(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 80"))
+    assert report is not None
+    assert (report.wdl, report.has_distances) == (2, False)
+    assert len(report.keeping()) > 10
+
+
+# --- Files that lie --------------------------------------------------------------------------------------------------
+
+
+def asked(folder: Path, name: str) -> list[int | None]:
+    """What the files of an ending say of some positions."""
+    tablebase = Tablebase([folder])
+    boards = [Board(board.fen()) for board in positions(name, 12, 5)]
+    return [tablebase.wdl(board) for board in boards] + [tablebase.dtz(board) for board in boards]
+
+
+def copied(tables: Path, folder: Path) -> Path:
+    for file in tables.iterdir():
+        if len(file.stem) <= 4 and file.suffix in SUFFIXES:
+            shutil.copy(file, folder)
+    return folder
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("length", [0, 3, 16, 80, 1000])
+def test_a_cut_file_is_reported_and_not_believed(tables: Path, tmp_path: Path, suffix: str, length: int) -> None:
+    folder = copied(tables, tmp_path)
+    os.truncate(folder / f"KQvK{suffix}", length)
+    tablebase = Tablebase([folder])
+    assert tablebase.dtz(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1")) is None
+    (problem,) = tablebase.problems
+    assert problem.startswith(str(folder / f"KQvK{suffix}"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_under_another_name_is_reported(tables: Path, tmp_path: Path, suffix: str) -> None:
+    for name in ("KRvK", "KPvK", "KQvKR"):
+        shutil.copy(tables / f"KQvK{suffix}", tmp_path / f"{name}{suffix}")
+    problems = Tablebase([tmp_path]).review()
+    assert len(problems) == 3
+
+
+def test_files_of_the_two_kinds_are_not_mistaken(tables: Path, tmp_path: Path) -> None:
+    shutil.copy(tables / "KQvK.rtbw", tmp_path / "KQvK.rtbz")
+    (problem,) = Tablebase([tmp_path]).review()
+    assert "not a Syzygy file of the kind .rtbz" in problem
+
+
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    (problem,) = Tablebase([tmp_path / "nowhere"]).problems
+    assert problem == f"{tmp_path / 'nowhere'}: No such file or directory"
+
+
+def test_names_that_are_none_are_passed_over(tmp_path: Path) -> None:
+    for name in ("KQvK.txt", "readme.rtbw", "KvK.rtbw", "KQRBNPPvK.rtbw", "QvK.rtbw", "KQvKvK.rtbw"):
+        (tmp_path / name).write_bytes(b"")
+    assert len(Tablebase([tmp_path])) == 0
+
+
+@pytest.mark.parametrize("name", ["KQvK", "KPvK"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_damaged_bytes_never_crash_nor_hang(tables: Path, tmp_path: Path, name: str, suffix: str) -> None:
+    """Two thirds of the damage goes where everything is decided, into the head."""
+    folder = copied(tables, tmp_path)
+    whole = (tables / f"{name}{suffix}").read_bytes()
+    rng = random.Random(name + suffix)
+    begun_at = time.monotonic()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice((1, 1, 2, 8))):
+            damaged[rng.randrange(min(len(whole), rng.choice((40, 200, len(whole)))))] = rng.randrange(256)
+        (folder / f"{name}{suffix}").write_bytes(damaged)
+        for answer in asked(folder, name):
+            assert answer is None or -0x3000 < answer < 0x3000
+    assert time.monotonic() - begun_at < 60
+
+
+def test_a_file_that_shrinks_while_it_is_open_is_not_believed(tables: Path, tmp_path: Path) -> None:
+    folder = copied(tables, tmp_path)
+    tablebase = Tablebase([folder])
+    board = Board("8/8/8/8/3k4/8/P7/K7 w - - 0 1")
+    assert tablebase.wdl(board) is not None
+    os.truncate(folder / "KPvK.rtbw", 16)
+    assert tablebase.wdl(board) is None
+
+
+def test_a_head_says_what_is_wrong_with_it(tables: Path, tmp_path: Path) -> None:
+    path = tmp_path / "KQvK.rtbw"
+    path.write_bytes((tables / "KQvK.rtbw").read_bytes() + b"more")
+    with path.open("rb") as file, pytest.raises(InvalidTable, match="bytes is cut or damaged"):
+        read_head(path, file.fileno())
+
+
+def test_the_leading_men_of_an_ending() -> None:
+    assert Ending.of_name("KvK") is None
+    for name, leading, pawns in (("KQvK", 3, 0), ("KRRvK", 2, 0), ("KQvKQ", 3, 0), ("KPPvKP", 2, 1), ("KPvK", 3, 1)):
+        ending = Ending.of_name(name)
+        assert ending is not None
+        assert ending.leading_pawns == pawns
+        assert pawns or ending.leading == leading
+    assert [kind.magic for kind in Kind] == [chess.syzygy.chess.Board.tbw_magic, chess.syzygy.chess.Board.tbz_magic]
+
+
+# --- Plain Python ----------------------------------------------------------------------------------------------------
+
+PROBE = """
+import json, sys
+from pathlib import Path
+from engine.board import Board
+from engine.eval_file import build_mode
+from engine.tablebase import Tablebase
+tablebase = Tablebase([Path(sys.argv[1])])
+boards = [Board(fen) for fen in sys.stdin.read().splitlines()]
+print(json.dumps([build_mode(), [(tablebase.wdl(board), tablebase.dtz(board)) for board in boards]]))
+"""
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
+def test_compiled_and_plain_read_the_same(tables: Path) -> None:
+    names = ("KQvK", "KPvK", "KNNvK", "KPvKP", "KRvKB")
+    fens = "\n".join(board.fen() for name in names for board in positions(name, 3, 6))
+    answers = []
+    for pure in ("", "1"):
+        command = [sys.executable, "-P", "-c", PROBE, str(tables)]
+        environment = {**os.environ, "ENGINE_PURE": pure}
+        answer = subprocess.run(
+            command, input=fens, env=environment, capture_output=True, text=True, timeout=100, check=True
+        )
+        answers.append(json.loads(answer.stdout))
+    (compiled_mode, compiled), (plain_mode, plain) = answers
+    assert (compiled_mode, plain_mode) == ("compiled", "plain")
+    assert compiled == plain
