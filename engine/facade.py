@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 
@@ -29,15 +29,18 @@ from engine.outcome import Outcome, outcome
 from engine.perft import divide, perft
 from engine.pgn import game_text, parse_games, pgn_text, read_games
 from engine.polyglot import polyglot_key
-from engine.score import mate_distance
+from engine.score import mate_distance, scale
 from engine.search import Search
 from engine.style import LEAST, Style, most
+from engine.syzygy_file import MOST_MEN
+from engine.tablebase import Tablebase, TableMove, TableReport, Tables
 from engine.transposition import Table
 from engine.weights import Group
 
 __all__ = [
     "DEFAULT_HASH_MB",
     "DEFAULT_OVERHEAD_MS",
+    "MOST_MEN",
     "OWN_BOOK",
     "STARTING_FEN",
     "STYLES",
@@ -59,6 +62,10 @@ __all__ = [
     "Outcome",
     "SearchReport",
     "SearchResult",
+    "TableMove",
+    "TableReport",
+    "Tablebase",
+    "Tables",
     "Thinking",
     "available_mb",
     "build_mode",
@@ -79,6 +86,7 @@ __all__ = [
 DEFAULT_HASH_MB = 16
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 STYLES = {str(group): range(LEAST, most(group) + 1) for group in Group}        # percentages, see style.py
+TABLE_SCORES = {2: scale()["TABLE_WIN"], -2: -scale()["TABLE_WIN"]}    # what tables of endings say; the rest is drawn
 DEFAULT_OVERHEAD_MS = 10           # of a local program; whoever plays over a network sets more
 
 
@@ -111,7 +119,7 @@ class SearchReport:
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once: only its last report is `Bound.EXACT`, unless the search was stopped before.
-    `outcome` is what the score lets one hope for.
+    `table_hits` counts positions that tables of endings knew, `outcome` is what the score lets one hope for.
     """
 
     line: int
@@ -124,6 +132,7 @@ class SearchReport:
     time_ms: int
     nps: int
     hashfull: int
+    table_hits: int
     outcome: Outcome
     pv: tuple[str, ...]
 
@@ -161,18 +170,23 @@ class Thinking:
         network: Network | None,
         task: Task,
         overhead_ms: int,
+        tables: Tables,
     ) -> None:
         """One thread for each of `histories`, what a thread has learnt about moves; table and network are shared."""
         self.limits = task.limits
         self._board = board
         self._table = table
         self._task = task
+        self._tables = tables
+        self._ending: TableReport | None = None
         self._clock = Clock(*deadlines_us(task.limits, board.turn == "white", overhead_ms), task.limits.ponder)
-        nodes = task.limits.nodes or 0
-        self._search = Search(board.copy().position, table, histories[0], self._clock, nodes, network)
-        self._helpers = [
-            Search(board.copy().position, table, history, Clock(), 0, network) for history in histories[1:]
-        ]
+
+        def search(history: History, clock: Clock, nodes: int) -> Search:
+            position = board.copy().position
+            return Search(position, table, history, clock, nodes, network, tables.prober(position))
+
+        self._search = search(histories[0], self._clock, task.limits.nodes or 0)
+        self._helpers = [search(history, Clock(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
         self._men = board.position.state()["occupied"].bit_count()
 
@@ -198,6 +212,7 @@ class Thinking:
         """
         if not self._task.moves:
             return SearchResult(None, None, None)
+        self._ask_tables()
 
         def on_iteration(iteration: Iteration) -> None:
             described = self._describe(iteration)
@@ -227,10 +242,29 @@ class Thinking:
         best, reply = (*self._spell(variation), None)[:2]
         return SearchResult(best, reply, self._last, self._clock.late_ms())
 
+    def _ask_tables(self) -> None:
+        """Leave out the moves that give away what the position is worth, if tables of endings tell.
+
+        Where they know distances the search need not ask them: it would be content with any capture that wins.
+        """
+        report = self._tables.report(self._board)
+        if report is None:
+            return
+        moves = {self._board.spell(move): move for move in self._task.moves}
+        self._ending = report.among(moves)
+        kept = [moves[move] for move in self._ending.worth_searching(self._board.repetition_count() > 1)]
+        self._task = replace(self._task, moves=kept, complete=self._task.complete and len(kept) == len(moves))
+        if report.has_distances:
+            for search in (self._search, *self._helpers):
+                search.stop_probing()
+
     def _describe(self, iteration: Iteration) -> SearchReport:
         score = iteration.line.score
         mate = mate_distance(score)
+        if self._ending is not None and mate is None:
+            score = TABLE_SCORES.get(self._ending.wdl, 0)
         nodes = iteration.nodes + sum(helper.node_count() for helper in self._helpers)
+        hits = sum(search.table_hits() for search in (self._search, *self._helpers))
         return SearchReport(
             line=iteration.number,
             depth=iteration.depth,
@@ -242,6 +276,7 @@ class Thinking:
             time_ms=iteration.time_ms,
             nps=nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
+            table_hits=hits + (len(self._ending.moves) if self._ending is not None else 0),
             outcome=outcome(score, self._men),
             pv=self._spell(iteration.line.variation),
         )
@@ -265,6 +300,7 @@ class Engine:
         self._histories = [History()]
         self._network = eval_file.load("")
         self._style = Style()
+        self._tables = Tables()
         self._board = Board()
         self._thinking: Thinking | None = None
 
@@ -295,6 +331,16 @@ class Engine:
         self._style.set(Group(group), percent)
         self._board = self._board.replayed()
         self.new_game()
+
+    def set_tables(self, tables: Tables) -> None:
+        """Ask these tables of endings; not during a search. What was learnt without them is forgotten."""
+        self._tables = tables
+        self.new_game()
+
+    @property
+    def tables(self) -> Tables:
+        """The tables of endings that are asked."""
+        return self._tables
 
     def describe_evaluation(self) -> str:
         """For people: 'hand-written', perhaps with its style, or the network's name and size."""
@@ -338,7 +384,13 @@ class Engine:
         for history in self._histories:
             history.new_search()
         self._thinking = Thinking(
-            self._board, self._table, self._histories, self._playing_network, task, self.move_overhead_ms
+            self._board,
+            self._table,
+            self._histories,
+            self._playing_network,
+            task,
+            self.move_overhead_ms,
+            self._tables,
         )
         return self._thinking
 

@@ -15,7 +15,7 @@ if cython.compiled:
     from cython.cimports.engine.params import NETWORK_LIMIT
     from cython.cimports.engine.pieces import KIND_OF
     from cython.cimports.engine.position import Position
-    from cython.cimports.engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_mate_score
+    from cython.cimports.engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
     from cython.cimports.engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -34,7 +34,7 @@ else:
     from engine.params import NETWORK_LIMIT
     from engine.pieces import KIND_OF
     from engine.position import Position
-    from engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_mate_score
+    from engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
     from engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -183,7 +183,7 @@ class Line:
         if entry == 0:
             return static_eval
         score: cython.int = from_table(entry_score(entry), ply)
-        if is_mate_score(score):
+        if is_decided(score):
             return static_eval
         return score if entry_bound(entry) & (LOWER_BOUND if score > static_eval else UPPER_BOUND) else static_eval
 
@@ -286,7 +286,7 @@ class Line:
     ) -> cython.void:
         """If the search of a quiet position shows that the evaluation was wrong, remember by how much. Never raises."""
         raw: cython.int = self.raw_evals[ply]
-        if raw == NO_SCORE or is_tactical(best_move) or is_mate_score(best):
+        if raw == NO_SCORE or is_tactical(best_move) or is_decided(best):
             return
         if (bound == LOWER_BOUND and best <= raw) or (bound == UPPER_BOUND and best >= raw):
             return

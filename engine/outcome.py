@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import exp
 
 from engine import params
-from engine.score import mate_distance
+from engine.score import winner
 
 HALF_BOARD = 16                    # men
 LEAST_LIMIT_CP, MOST_LIMIT_CP = 200.0, 10_000.0
@@ -57,10 +57,10 @@ OURS = Model(params.WDL_EVEN, params.WDL_EVEN_MEN, params.WDL_SPREAD, params.WDL
 
 
 def outcome(score: int, men: int) -> Outcome:
-    """What a score, as `score.py` has it, means with so many men on the board; a mate is certain."""
-    mate = mate_distance(score)
-    if mate is not None:
-        return Outcome(1000, 0, 0) if mate > 0 else Outcome(0, 0, 1000)
+    """What a score, as `score.py` has it, means with so many men on the board; mates and what tables know are certain."""
+    decided = winner(score)
+    if decided:
+        return Outcome(1000, 0, 0) if decided > 0 else Outcome(0, 0, 1000)
     win, _, loss = (round(1000 * share) for share in OURS.shares(score, men))
     return Outcome(win, 1000 - win - loss, loss)
 

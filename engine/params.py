@@ -71,6 +71,8 @@ EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
 QUIET_EXCHANGE_MARGIN = 60         # cp per ply that a quiet move may lose by exchange; sane 30..100
 CAPTURE_EXCHANGE_MARGIN = 100      # cp per ply that a capture may lose; sane 60..150
 
+PROBE_DEPTH = 2                    # plies left: nearer to its end the search asks no table of endings; guess, sane 1..6
+
 DELTA_MARGIN = 180                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
 HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32768

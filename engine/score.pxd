@@ -1,4 +1,4 @@
-cdef int DRAW, MATE, INFINITE, NO_SCORE, LONGEST_MATE
+cdef int DRAW, MATE, INFINITE, NO_SCORE, LONGEST_MATE, TABLE_WIN, LONGEST_WIN
 
 cdef extern from *:
     """
@@ -13,6 +13,7 @@ cdef extern from *:
     int endgame_of "engine_endgame"(int packed) noexcept nogil
 
 cdef int mated_in(int ply) noexcept nogil
-cdef bint is_mate_score(int score) noexcept nogil
+cdef int table_win_in(int ply) noexcept nogil
+cdef bint is_decided(int score) noexcept nogil
 cdef int to_table(int score, int ply) noexcept nogil
 cdef int from_table(int score, int ply) noexcept nogil

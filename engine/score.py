@@ -1,5 +1,6 @@
 # cython: language_level=3
-"""The scale of scores: centipawns for the side to move, mates counted in plies from the root.
+"""The scale of scores: centipawns for the side to move; mates, and wins that a table of endings knows, counted in
+plies from the root.
 
 A packed score holds a midgame and an endgame value in one integer, so that one addition moves both: the midgame
 value in the low 16 bits (signed), the endgame value above. Each must stay within +-32767.
@@ -26,6 +27,8 @@ if not cython.compiled:
 DRAW = 0
 MATE = 32000                       # being mated at the root would be -MATE
 LONGEST_MATE = MATE - MAX_PLY      # any score at or beyond this is a forced mate
+TABLE_WIN = 30000                  # a table says that the side to move wins, if nobody has moved since the root
+LONGEST_WIN = TABLE_WIN - MAX_PLY          # any score at or beyond this is a mate or a win by a table
 INFINITE = 32001
 NO_SCORE = 32002                   # "this technique has no answer"
 
@@ -41,19 +44,27 @@ def mated_in(ply: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def is_mate_score(score: cython.int) -> cython.bint:
-    """Does the score announce a forced mate, for either side? Never raises."""
-    return score >= LONGEST_MATE or score <= -LONGEST_MATE
+def table_win_in(ply: cython.int) -> cython.int:
+    """Score of a position that a table says is won, `ply` plies from the root; nearer ones are better. Never raises."""
+    return TABLE_WIN - ply
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_decided(score: cython.int) -> cython.bint:
+    """Does the score announce a forced mate or a win by a table, for either side? Never raises."""
+    return score >= LONGEST_WIN or score <= -LONGEST_WIN
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def to_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The score as stored: mates counted from the stored position, not from the root. Never raises."""
-    if score >= LONGEST_MATE:
+    """The score as stored: mates and wins counted from the stored position, not from the root. Never raises."""
+    if score >= LONGEST_WIN:
         return score + ply
-    if score <= -LONGEST_MATE:
+    if score <= -LONGEST_WIN:
         return score - ply
     return score
 
@@ -63,9 +74,9 @@ def to_table(score: cython.int, ply: cython.int) -> cython.int:
 @cython.exceptval(check=False)
 def from_table(score: cython.int, ply: cython.int) -> cython.int:
     """The inverse of `to_table`. Never raises."""
-    if score >= LONGEST_MATE:
+    if score >= LONGEST_WIN:
         return score - ply
-    if score <= -LONGEST_MATE:
+    if score <= -LONGEST_WIN:
         return score + ply
     return score
 
@@ -79,6 +90,18 @@ def mate_distance(score: int) -> int | None:
     return None
 
 
+def winner(score: int) -> int:
+    """1 if the side to move has a forced mate or a win by a table, -1 if the other side has, else 0."""
+    return (score >= LONGEST_WIN) - (score <= -LONGEST_WIN)
+
+
 def scale() -> dict[str, int]:
     """The named points of the scale, which compiled code hides from Python."""
-    return {"DRAW": DRAW, "MATE": MATE, "INFINITE": INFINITE, "NO_SCORE": NO_SCORE, "MAX_PLY": MAX_PLY}
+    return {
+        "DRAW": DRAW,
+        "TABLE_WIN": TABLE_WIN,
+        "MATE": MATE,
+        "INFINITE": INFINITE,
+        "NO_SCORE": NO_SCORE,
+        "MAX_PLY": MAX_PLY,
+    }

@@ -5,7 +5,10 @@ from engine.meter cimport Meter
 from engine.ordering cimport Picker
 from engine.position cimport Position
 from engine.quiescence cimport Quiescence
+from engine.syzygy cimport Prober
 from engine.transposition cimport Table
+
+cdef bint is_answer(int known, int alpha, int beta) noexcept nogil
 
 cdef class Search:
     cdef Position position
@@ -15,6 +18,7 @@ cdef class Search:
     cdef Line line
     cdef Picker picker
     cdef Quiescence quiescence
+    cdef Prober prober
     cdef int root_height
     cdef int root_depth
     cdef int null_move_from
@@ -30,6 +34,7 @@ cdef class Search:
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
     cdef int settled(self, int ply, bint in_check) noexcept nogil
+    cdef int known_ending(self, int depth, int ply) noexcept nogil
     cdef bint has_legal_move(self, int ply) noexcept nogil
     cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil
     cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil

@@ -31,6 +31,7 @@ if cython.compiled:
         NULL_MOVE_DEPTH,
         PROBCUT_DEPTH,
         PROBCUT_MARGIN,
+        PROBE_DEPTH,
         QUIET_EXCHANGE_MARGIN,
         RAZORING_DEPTH,
         REDUCTION_DEPTH,
@@ -51,15 +52,17 @@ if cython.compiled:
     from cython.cimports.engine.score import (
         DRAW,
         INFINITE,
-        LONGEST_MATE,
+        LONGEST_WIN,
         MAX_PLY,
         NO_SCORE,
         from_table,
-        is_mate_score,
+        is_decided,
         mated_in,
+        table_win_in,
         to_table,
     )
     from cython.cimports.engine.see import exchange_wins
+    from cython.cimports.engine.syzygy import LOSS, UNKNOWN, WIN, Prober
     from cython.cimports.engine.transposition import (
         EXACT,
         LOWER_BOUND,
@@ -93,6 +96,7 @@ else:
         NULL_MOVE_DEPTH,
         PROBCUT_DEPTH,
         PROBCUT_MARGIN,
+        PROBE_DEPTH,
         QUIET_EXCHANGE_MARGIN,
         RAZORING_DEPTH,
         REDUCTION_DEPTH,
@@ -113,15 +117,17 @@ else:
     from engine.score import (
         DRAW,
         INFINITE,
-        LONGEST_MATE,
+        LONGEST_WIN,
         MAX_PLY,
         NO_SCORE,
         from_table,
-        is_mate_score,
+        is_decided,
         mated_in,
+        table_win_in,
         to_table,
     )
     from engine.see import exchange_wins
+    from engine.syzygy import LOSS, UNKNOWN, WIN, Prober
     from engine.transposition import (
         EXACT,
         LOWER_BOUND,
@@ -137,6 +143,15 @@ PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
 MULTICUT = cython.declare(cython.int, 99)           # no extension: the table's move is not the only one to fail high
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def is_answer(known: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
+    """Does what a table knows end the node? A draw always; else a mate may still be the better answer. Never raises."""
+    return known == DRAW or (known >= beta if known > DRAW else known <= alpha)
+
+
 @cython.final
 @cython.cclass
 class Search:
@@ -150,7 +165,9 @@ class Search:
         clock: Clock,
         node_limit: int = 0,
         network: Network | None = None,
+        prober: Prober | None = None,
     ) -> None:
+        """`prober` must be of this position; with none no table of endings is asked."""
         if not cython.compiled:
             self.pv = [0] * (PV_ROW * (MAX_PLY + 2))
             self.pv_length = [0] * (MAX_PLY + 2)
@@ -161,6 +178,7 @@ class Search:
         self.line = Line(position, table, history, network)
         self.picker = Picker(position, history)
         self.quiescence = Quiescence(table, self.line, self.picker, self.meter)
+        self.prober = prober if prober is not None else Prober(position, None, 0)
         self.root_height = position.height
         self.root_depth = 0
         self.null_move_from = 0
@@ -219,6 +237,14 @@ class Search:
         """Nodes visited since the search was made."""
         return min(self.meter.nodes, self.meter.node_limit)
 
+    def stop_probing(self) -> None:
+        """Ask no table of endings any more."""
+        self.prober.rest()
+
+    def table_hits(self) -> int:
+        """How many positions tables of endings knew."""
+        return self.prober.found()
+
     def deepest(self) -> int:
         """The deepest ply the last `run` reached, quiescence included."""
         return self.meter.deepest
@@ -253,11 +279,20 @@ class Search:
         score: cython.int = self.settled(ply, in_check)
         if score != NO_SCORE:
             return score
+        known: cython.int = self.known_ending(depth, ply)
+        if known != NO_SCORE:
+            if is_answer(known, alpha, beta):
+                return known
+            if known > DRAW and known > alpha:
+                alpha = known      # only a mate is better
         entry: u64 = self.table.probe(self.position.key)
         self.line.cut_node[ply] = False
         self.line.note_evaluation(entry, in_check, ply)
         depth -= self.internal_reduction(entry, depth)
-        return self.search_moves(alpha, beta, depth, ply, entry)
+        score = self.search_moves(alpha, beta, depth, ply, entry)
+        if known == NO_SCORE or (score > known) == (known > DRAW):
+            return score
+        return known               # the search did not see what the table knows
 
     @cython.cfunc
     @cython.nogil
@@ -277,6 +312,9 @@ class Search:
         entry: u64 = self.table.probe(self.position.key)
         score = self.line.table_cutoff(entry, beta, depth, ply)
         if score != NO_SCORE:
+            return score
+        score = self.known_ending(depth, ply)
+        if score != NO_SCORE and is_answer(score, beta - 1, beta):
             return score
         self.line.cut_node[ply] = cut_node
         self.line.note_evaluation(entry, in_check, ply)
@@ -312,6 +350,24 @@ class Search:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def known_ending(self, depth: cython.int, ply: cython.int) -> cython.int:
+        """What a table of endings says, or NO_SCORE. Never raises.
+
+        Tables know nothing of the moves since the last capture or pawn move, so they are asked right after one.
+        (chessprogramming wiki: Syzygy Bases)
+        """
+        if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.may_know():
+            return NO_SCORE
+        if self.line.excluded[ply] != NO_MOVE or self.line.before(ply, 1) == NO_STEP:
+            return NO_SCORE
+        wdl: cython.int = self.prober.wdl()
+        if wdl == UNKNOWN:
+            return NO_SCORE
+        return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def has_legal_move(self, ply: cython.int) -> cython.bint:
         """Never raises."""
         self.picker.begin(ply, NO_MOVE, NO_STEP, NO_STEP)
@@ -333,7 +389,7 @@ class Search:
     @cython.exceptval(check=False)
     def prune(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """A score that needs no full search, or NO_SCORE. Never raises."""
-        if is_mate_score(beta):
+        if is_decided(beta):
             return NO_SCORE
         score: cython.int = self.razor(static_eval, beta, depth, ply)
         if score == NO_SCORE:
@@ -367,7 +423,7 @@ class Search:
 
         (chessprogramming wiki: Reverse Futility Pruning)
         """
-        if depth > REVERSE_FUTILITY_DEPTH or is_mate_score(static_eval):
+        if depth > REVERSE_FUTILITY_DEPTH or is_decided(static_eval):
             return NO_SCORE
         if static_eval - reverse_futility_margin(depth, self.line.improving[ply]) < beta:
             return NO_SCORE
@@ -392,7 +448,7 @@ class Search:
         self.position.unmake_null()
         if score < beta or self.meter.stopped:
             return NO_SCORE
-        if is_mate_score(score):
+        if is_decided(score):
             score = beta
         in_danger: cython.bint = self.position.has_one_piece(self.position.side_to_move)
         if (depth < NULL_MOVE_CHECKED_DEPTH and not in_danger) or self.null_move_from > 0:
@@ -465,7 +521,7 @@ class Search:
                 continue
             number += 1
             self.line.worth[ply] = 0 if is_tactical(move) else self.line.quiet_worth(move, ply)
-            if ply > 0 and best > -LONGEST_MATE and self.is_hopeless(move, number, alpha, depth, ply):
+            if ply > 0 and best > -LONGEST_WIN and self.is_hopeless(move, number, alpha, depth, ply):
                 move = self.picker.next(ply)
                 continue
             if ply == 0:
@@ -511,7 +567,7 @@ class Search:
         if ply == 0 or depth < SINGULAR_DEPTH or entry == 0 or self.line.excluded[ply] or ply >= 2 * self.root_depth:
             return 0
         score: cython.int = from_table(entry_score(entry), ply)
-        if entry_depth(entry) < depth - 3 or not entry_bound(entry) & LOWER_BOUND or is_mate_score(score):
+        if entry_depth(entry) < depth - 3 or not entry_bound(entry) & LOWER_BOUND or is_decided(score):
             return 0
         if not self.picker.is_possible(ply, entry_move(entry)):
             return 0
@@ -521,7 +577,7 @@ class Search:
         self.line.excluded[ply] = NO_MOVE
         if other < bar:
             return 2 if other < bar - DOUBLE_EXTENSION_MARGIN else 1
-        if bar >= beta and not is_mate_score(bar):
+        if bar >= beta and not is_decided(bar):
             return MULTICUT
         return -1 if score >= beta else 0
 

@@ -168,6 +168,10 @@ class Prober:
         """`key_of` the position, for Python callers."""
         return key_of(self.position)
 
+    def rest(self) -> None:
+        """Look nothing up any more."""
+        self.most_men = 0
+
     def found(self) -> int:
         """How many positions were known."""
         return self.hits

@@ -6,8 +6,8 @@ the rest is found by trying moves. Plain Python: only positions on the board are
 (chessprogramming wiki: Syzygy Bases)
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.board import Board
@@ -66,6 +66,10 @@ class TableReport:
         """What the position is worth to the side to move."""
         return self.moves[0].wdl
 
+    def among(self, moves: Collection[str]) -> "TableReport":
+        """The same for a choice of these moves, of which one at least is legal."""
+        return replace(self, moves=tuple(it for it in self.moves if it.move in moves))
+
     def best(self) -> list[str]:
         """The quickest wins or the longest losses; of draws all."""
         first = self.moves[0]
@@ -75,6 +79,10 @@ class TableReport:
         """Every move that keeps what the position is worth."""
         return [it.move for it in self.moves if it.wdl == self.wdl]
 
+    def worth_searching(self, repeats: bool) -> list[str]:
+        """The moves to choose from: all that keep the result, but once the game `repeats` itself the quickest wins."""
+        return self.best() if repeats and self.wdl > DRAW else self.keeping()
+
 
 class Tablebase:
     """The files in some folders, for all threads. Nothing is opened before it is needed."""
@@ -82,6 +90,7 @@ class Tablebase:
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         self._tables: dict[Kind, dict[str, Table]] = {kind: {} for kind in Kind}
         self._problems: list[str] = []
+        self._told: set[str] = set()
         for folder in folders:
             self._add(folder)
         self._shelves = {kind: _shelf(tables) for kind, tables in self._tables.items()}
@@ -115,6 +124,12 @@ class Tablebase:
         tables = [table for tables in self._tables.values() for table in tables.values()]
         return self._problems + [problem for table in tables if (problem := table.trouble()) is not None]
 
+    def new_problems(self) -> list[str]:
+        """The problems that this has not returned before."""
+        new = [problem for problem in self.problems if problem not in self._told]
+        self._told.update(new)
+        return new
+
     def review(self) -> list[str]:
         """Open every file; returns the problems."""
         for tables in self._tables.values():
@@ -144,11 +159,15 @@ class Tablebase:
         except MissingTable:
             return None
 
-    def report(self, board: Board) -> TableReport | None:
-        """All legal moves, as the game stands; None if no table tells, or if there is no move."""
-        inquiry = self._inquiry(board)
-        if self.wdl(board) is None:
+    def report(self, board: Board, most_men: int = MOST_MEN) -> TableReport | None:
+        """All legal moves, as the game stands; None if no table tells, or if there is no move.
+
+        Positions with more than `most_men` men are not looked up.
+        """
+        position = board.copy(moves=False).position
+        if self.prober(position, most_men).worth() is None:
             return None
+        inquiry = self._inquiry(board)
         for has_distances in (True, False):
             try:
                 found = list(inquiry.moves(board, has_distances))
@@ -161,6 +180,22 @@ class Tablebase:
     def _inquiry(self, board: Board) -> "_Inquiry":
         position = board.copy(moves=False).position
         return _Inquiry(position, self.prober(position), self._shelves[Kind.DTZ])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What a search may ask: some tables, about positions with at most so many men."""
+
+    base: Tablebase = field(default_factory=Tablebase)
+    most_men: int = MOST_MEN
+
+    def prober(self, position: Position) -> Prober:
+        """For one thread, and for the position as it changes."""
+        return self.base.prober(position, self.most_men)
+
+    def report(self, board: Board) -> TableReport | None:
+        """All legal moves, as the game stands; None if no table tells, or if there is no move."""
+        return self.base.report(board, self.most_men)
 
 
 class _Inquiry:

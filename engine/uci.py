@@ -5,16 +5,20 @@ no sense is answered by `info string` and otherwise ignored; the end of the inpu
 Meyer-Kahlen: UCI protocol, 2006)
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, TextIO
 
 from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
+    MOST_MEN,
     STARTING_FEN,
     STYLES,
     Board,
@@ -25,6 +29,7 @@ from engine.facade import (
     InvalidNet,
     Limits,
     SearchReport,
+    Tablebase,
     Thinking,
     default_choice,
     describe_build,
@@ -41,6 +46,7 @@ MAX_LINES = 218                    # no legal position has more moves
 MAX_PERFT_DEPTH = 20
 MAX_NODES = 10**12
 FOREVER_MS = 10**9                 # larger times mean no more than this, and larger counts of moves neither
+EMPTY = "<empty>"                  # UCI's word for an empty string
 GO_NUMBERS = {
     "wtime": "white_time_ms",
     "btime": "black_time_ms",
@@ -132,6 +138,8 @@ class Uci:
         self._say("option name UCI_Chess960 type check default false")
         self._say("option name UCI_AnalyseMode type check default false")
         self._say("option name UCI_ShowWDL type check default false")
+        self._say(f"option name SyzygyPath type string default {EMPTY}")
+        self._say(f"option name SyzygyProbeLimit type spin default {MOST_MEN} min 0 max {MOST_MEN}")
         self._say(f"option name EvalFile type string default {default_choice()}")
         for option, group in STYLE_OPTIONS.items():
             percents = STYLES[group]
@@ -189,6 +197,11 @@ class Uci:
                 self._engine.analyse_mode = _switch(name, value)
             case "uci_showwdl":
                 self._shows_outcome = _switch(name, value)
+            case "syzygypath":
+                self._open_tables("" if value == EMPTY else value)
+            case "syzygyprobelimit":
+                limit = _number(name, value, 0, MOST_MEN)
+                self._engine.set_tables(replace(self._engine.tables, most_men=limit))
             case "evalfile":
                 self._engine.set_evaluation(value)
                 self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
@@ -203,6 +216,18 @@ class Uci:
         self._engine.set_style(group, _number(option, value, percents[0], percents[-1]))
         self._board = self._board.replayed()
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
+
+    def _open_tables(self, path: str) -> None:
+        """Folders, separated as the system separates paths."""
+        base = Tablebase([Path(folder) for folder in path.split(os.pathsep) if folder])
+        self._engine.set_tables(replace(self._engine.tables, base=base))
+        self._say(f"info string tables of endings: {base.describe()}")
+        self._tell_table_problems()
+
+    def _tell_table_problems(self) -> None:
+        """Each once, as it becomes known."""
+        for problem in self._engine.tables.base.new_problems():
+            self._say(f"info string {problem}: not used")
 
     def _go(self, words: list[str]) -> None:
         self._stop()
@@ -228,6 +253,7 @@ class Uci:
         )
         if result.late_ms > 0:
             self._say(f"info string late: the move missed its hard deadline by {result.late_ms} ms")
+        self._tell_table_problems()
         self._released.wait()
         ponder = f" ponder {result.ponder_move}" if result.ponder_move else ""
         self._say(f"bestmove {result.best_move or '0000'}{ponder}")
@@ -327,5 +353,6 @@ def _info(report: SearchReport, shows_outcome: bool) -> str:
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
         f"score {score} {bound}{wdl}nodes {report.nodes} "
-        f"nps {report.nps} hashfull {report.hashfull} time {report.time_ms} pv {' '.join(report.pv)}"
+        f"nps {report.nps} hashfull {report.hashfull} tbhits {report.table_hits} "
+        f"time {report.time_ms} pv {' '.join(report.pv)}"
     )
