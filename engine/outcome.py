@@ -57,7 +57,7 @@ OURS = Model(params.WDL_EVEN, params.WDL_EVEN_MEN, params.WDL_SPREAD, params.WDL
 
 
 def outcome(score: int, men: int) -> Outcome:
-    """What a score, as `score.py` has it, means with so many men on the board; mates and what tables know are certain."""
+    """What a score, as `score.py` has it, means with so many men on the board; mates and known wins are certain."""
     decided = winner(score)
     if decided:
         return Outcome(1000, 0, 0) if decided > 0 else Outcome(0, 0, 1000)

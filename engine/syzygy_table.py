@@ -210,6 +210,10 @@ class Table:
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 
+    def twin(self) -> "Table":
+        """Another one for the same file, not yet opened."""
+        return Table(self.path)
+
     def trouble(self) -> str | None:
         """Why the file cannot be used, if that is known by now."""
         return self.problem

@@ -131,11 +131,14 @@ class Tablebase:
         return new
 
     def review(self) -> list[str]:
-        """Open every file; returns the problems."""
+        """Open every file for a moment; returns all problems."""
+        problems = list(self._problems)
         for tables in self._tables.values():
             for table in tables.values():
-                table.open()
-        return self.problems
+                passing = table.twin()     # more files than a process may hold open at a time could be there
+                passing.open()
+                problems += [trouble for trouble in [passing.trouble()] if trouble is not None]
+        return problems
 
     def describe(self) -> str:
         """For people."""

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many
-from lichessbot.config.sources import OnlineMovesConfig, PolyglotConfig
+from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
 from lichessbot.config.style import NEUTRAL, StyleConfig
 from lichessbot.vocabulary import Colour, OpponentKind, Speed, Variant
 
@@ -102,6 +102,7 @@ class EngineConfig(EngineKeys):
     own_book: Flag = True
     variety: Flag = True
     polyglot: PolyglotConfig = PolyglotConfig()
+    lichess_bot_tbs: LocalTablesConfig = LocalTablesConfig()
     online_moves: OnlineMovesConfig = OnlineMovesConfig()
 
     @property
@@ -117,7 +118,8 @@ class EngineConfig(EngineKeys):
     @property
     def sources(self) -> tuple[str, ...]:
         """Who is asked for a move before the engine, by the names of their keys, in their order."""
-        asked = [("polyglot", self.polyglot.enabled), *self.online_moves.sources, ("own_book", self.own_book)]
+        local = [("polyglot", self.polyglot.enabled), ("syzygy", self.lichess_bot_tbs.syzygy.enabled)]
+        asked = [*local, *self.online_moves.sources, ("own_book", self.own_book)]
         return tuple(name for name, enabled in asked if enabled)
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)

@@ -1,5 +1,6 @@
-"""The sections `engine.polyglot` and `engine.online_moves`: who is asked for a move before the engine."""
+"""Who is asked for a move before the engine: `polyglot`, `lichess_bot_tbs` and `online_moves` of section `engine`."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,16 +72,16 @@ def _beside_the_config(path: Path, info: ValidationInfo) -> Path:
         raise ValueError("Input should be a file below the home of a user who exists") from error
 
 
-_BookFile = Annotated[Path, AfterValidator(_beside_the_config)]
-_BookFiles = Annotated[tuple[_BookFile, ...], BeforeValidator(_listed)]
+_Place = Annotated[Path, AfterValidator(_beside_the_config)]
+_Places = Annotated[tuple[_Place, ...], BeforeValidator(_listed)]
 _StartingClock = Annotated[Number, Field(ge=0, le=10800)]
 
 
 class BookFiles(Section):
     """Files of Polyglot books in the order in which they are asked; From Position uses those of `standard`."""
 
-    standard: _BookFiles = ()
-    chess960: _BookFiles = ()
+    standard: _Places = ()
+    chess960: _Places = ()
 
 
 class PolyglotConfig(Section):
@@ -97,6 +98,26 @@ class PolyglotConfig(Section):
     def files(self) -> tuple[Path, ...]:
         """Every file that is to be used, once."""
         return tuple(dict.fromkeys(self.book.standard + self.book.chess960)) if self.enabled else ()
+
+
+class SyzygyConfig(Section):
+    """The operator's own tables of endings."""
+
+    enabled: Flag = False
+    paths: _Places = ()
+    max_pieces: Annotated[Number, Field(ge=3, le=7)] = 7
+    move_quality: TableQuality = TableQuality.BEST
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        yield from super().complaints()
+        if self.enabled and not self.paths:
+            yield "paths", "expected at least one folder of Syzygy files, found none"
+
+
+class LocalTablesConfig(Section):
+    """Tables of endings on the disk."""
+
+    syzygy: SyzygyConfig = SyzygyConfig()
 
 
 class OnlineSource(Section):

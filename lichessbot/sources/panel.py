@@ -1,7 +1,7 @@
 """Which sources are asked about a position, in which order, and when one is passed over.
 
-Order: the operator's books, online tables, chessdb, cloud evaluations, the explorer, and last the small book the bot
-brings. `may_ask` is pure; one panel serves one game.
+Order: the operator's books and tables of endings, online tables, chessdb, cloud evaluations, the explorer, and last
+the small book the bot brings. `may_ask` is pure; one panel serves one game.
 """
 
 import time
@@ -20,6 +20,7 @@ from lichessbot.sources.books import Shelf
 from lichessbot.sources.finding import Finding, playable
 from lichessbot.sources.hosts import Hosts, Resting
 from lichessbot.sources.openings import ChessdbServer, CloudServer, ExplorerServer
+from lichessbot.sources.syzygy import SyzygyTables
 from lichessbot.sources.tables import ChessdbTables, LichessTables, may_castle, men
 from lichessbot.vocabulary import Variant
 
@@ -29,6 +30,7 @@ class Kind(Enum):
 
     BOOK = auto()
     ONLINE_OPENINGS = auto()
+    ENDINGS = auto()
     ONLINE_ENDINGS = auto()
 
 
@@ -110,7 +112,7 @@ class Panel:
             return None, False
         if found is None:
             return None, True
-        good = playable(found, question.board, repeats=seat.kind is Kind.ONLINE_ENDINGS)
+        good = playable(found, question.board, repeats=seat.kind in (Kind.ENDINGS, Kind.ONLINE_ENDINGS))
         if good is None:
             self._journal.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
         return good, True
@@ -118,7 +120,8 @@ class Panel:
 
 def seats(config: EngineConfig, hosts: Hosts, journal: Journal) -> list[Seat]:
     """The sources that `config` wants, in their order."""
-    return [*_books(config, journal), *_online(config, hosts), *_own_book(config, journal)]
+    mine = [*_books(config, journal), *_local_tables(config, journal)]
+    return [*mine, *_online(config, hosts), *_own_book(config, journal)]
 
 
 def _books(config: EngineConfig, journal: Journal) -> list[Seat]:
@@ -134,6 +137,13 @@ def _books(config: EngineConfig, journal: Journal) -> list[Seat]:
         for variants, files in shelves.items()
         if files
     ]
+
+
+def _local_tables(config: EngineConfig, journal: Journal) -> list[Seat]:
+    syzygy = config.lichess_bot_tbs.syzygy
+    if not syzygy.enabled:
+        return []
+    return [Seat(Kind.ENDINGS, SyzygyTables(syzygy, journal), max_pieces=syzygy.max_pieces)]
 
 
 def _own_book(config: EngineConfig, journal: Journal) -> list[Seat]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from engine.facade import STARTING_FEN, Board, Book, InvalidBook, review_book
+from engine.facade import STARTING_FEN, Board, Book, InvalidBook, Tablebase, review_book
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, Refused
 from lichessbot.journal import Journal
@@ -18,6 +18,7 @@ from lichessbot.vocabulary import Variant
 _ROOK_ENDING: Final = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
 # A walk through a book comes by the moves that games begin with.
 _POSITIONS_WALKED: Final = 200
+_PROBLEMS_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Trial:
 
 
 def trials(config: EngineConfig, hosts: Hosts) -> Iterator[Trial]:
-    """Try every book of the operator, and every server that is wanted."""
+    """Try every book and table of the operator, and every server that is wanted."""
     for file in config.polyglot.files:
         try:
             review = review_book(Book(file), [Board()], _POSITIONS_WALKED)
@@ -39,9 +40,19 @@ def trials(config: EngineConfig, hosts: Hosts) -> Iterator[Trial]:
         faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
         found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
         yield Trial(review.is_sound, "; ".join([found, *faults]))
+    if config.lichess_bot_tbs.syzygy.enabled:
+        yield _tables(Tablebase(config.lichess_bot_tbs.syzygy.paths))
     for seat in seats(config, hosts, Journal()):
-        if seat.kind is not Kind.BOOK:
+        if seat.kind in (Kind.ONLINE_OPENINGS, Kind.ONLINE_ENDINGS):
             yield _asked(seat, hosts)
+
+
+def _tables(base: Tablebase) -> Trial:
+    """Every file is opened; a folder may hold thousands of bad ones, of which a few are named."""
+    problems = base.review()
+    more = [f"and {len(problems) - _PROBLEMS_NAMED} more"] if len(problems) > _PROBLEMS_NAMED else []
+    found = f"syzygy: {base.describe()}"
+    return Trial(len(base) > 0 and not problems, "; ".join([found, *problems[:_PROBLEMS_NAMED], *more]))
 
 
 def _asked(seat: Seat, hosts: Hosts) -> Trial:

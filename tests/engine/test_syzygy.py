@@ -15,10 +15,11 @@ import chess.syzygy
 import pytest
 
 from engine.board import Board
-from engine.eval_file import build_mode
+from engine.facade import Engine, Limits, SearchResult, Tables, build_mode
 from engine.syzygy_file import Ending, InvalidTable, Kind, read_head
 from engine.tablebase import Tablebase
 
+FIVE_MEN = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"       # White wins, but has to find out
 SUFFIXES = (".rtbw", ".rtbz")
 
 
@@ -169,6 +170,101 @@ def test_without_distances_the_outcome_still_counts(tables: Path, tmp_path: Path
     assert len(report.keeping()) > 10
 
 
+# --- The search ------------------------------------------------------------------------------------------------------
+
+
+def searched(fen: str, depth: int, tables: Path | None, *moves: str, threads: int = 1) -> SearchResult:
+    engine = Engine()
+    engine.set_threads(threads)
+    if tables is not None:
+        engine.set_tables(Tables(Tablebase([tables])))
+    board = Board(fen)
+    for move in moves:
+        board.push(move)
+    engine.set_position(board)
+    return engine.go(Limits(depth=depth))
+
+
+def test_threads_share_tables_that_nobody_has_opened_yet(tables: Path) -> None:
+    result = searched(FIVE_MEN, 12, tables, threads=4)
+    assert result.report is not None
+    assert result.report.table_hits > 100
+
+
+def test_a_capture_into_a_won_ending_is_seen_from_afar(tables: Path) -> None:
+    with_tables, without = searched(FIVE_MEN, 12, tables), searched(FIVE_MEN, 12, None)
+    assert with_tables.report is not None
+    assert without.report is not None
+    assert (with_tables.report.score_cp or 0) > 29_000
+    assert with_tables.report.table_hits > 100
+    assert without.report.table_hits == 0
+    assert (without.report.score_cp or 0) < 5_000
+
+
+def test_a_table_draw_is_scored_as_one(tables: Path) -> None:
+    """King and pawn on the rook's file: material says otherwise."""
+    result = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", 8, tables)
+    assert result.report is not None
+    assert (result.report.score_cp, result.report.mate_in) == (0, None)
+
+
+def test_the_only_drawing_move_is_played_at_any_depth(tables: Path) -> None:
+    """Only the opposition holds the draw."""
+    fen = "8/8/8/4k3/8/3K4/3P4/8 b - - 0 1"
+    report = Tablebase([tables]).report(Board(fen))
+    assert report is not None
+    assert report.wdl == 0
+    assert searched(fen, 1, tables).best_move in report.keeping()
+
+
+@pytest.mark.parametrize("fen", ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"])
+def test_shallow_searches_win_what_is_won(tables: Path, fen: str) -> None:
+    """Against the longest defence, with two plies of search."""
+    tablebase = Tablebase([tables])
+    board = Board(fen)
+    engine = Engine()
+    engine.set_tables(Tables(tablebase))
+    while board.legal_moves():
+        engine.set_position(board)
+        move = engine.go(Limits(depth=2)).best_move
+        assert move is not None
+        board.push(move)
+        report = tablebase.report(board)
+        if report is not None:
+            board.push(report.best()[0])
+        assert board.halfmove_clock < 100
+        assert board.repetition_count() < 3
+    assert board.is_checkmate()
+
+
+def test_chosen_moves_stay_chosen(tables: Path) -> None:
+    engine = Engine()
+    engine.set_tables(Tables(Tablebase([tables])))
+    engine.set_position(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1"))
+    assert engine.go(Limits(depth=4), only=["b1b5", "a1a2"]).best_move == "a1a2"
+    assert engine.go(Limits(depth=4), only=["b1b5"]).best_move == "b1b5"
+
+
+def test_a_limit_of_men_keeps_the_tables_closed(tables: Path) -> None:
+    engine = Engine()
+    engine.set_tables(Tables(Tablebase([tables]), most_men=3))
+    engine.set_position(Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1"))
+    result = engine.go(Limits(depth=4))
+    assert result.report is not None
+    assert result.report.score_cp != 30_000
+
+
+def test_damaged_tables_leave_the_search_as_it_is(tables: Path, tmp_path: Path) -> None:
+    for file in tables.glob("*.rtbw"):
+        shutil.copy(file, tmp_path)
+        os.truncate(tmp_path / file.name, 200)
+    damaged, without = searched(FIVE_MEN, 10, tmp_path), searched(FIVE_MEN, 10, None)
+    assert damaged.report is not None
+    assert without.report is not None
+    assert damaged.report.table_hits == 0
+    assert (damaged.report.nodes, damaged.best_move) == (without.report.nodes, without.best_move)
+
+
 # --- Files that lie --------------------------------------------------------------------------------------------------
 
 
@@ -271,12 +367,15 @@ def test_the_leading_men_of_an_ending() -> None:
 PROBE = """
 import json, sys
 from pathlib import Path
-from engine.board import Board
-from engine.eval_file import build_mode
-from engine.tablebase import Tablebase
+from engine.facade import Board, Engine, Limits, Tablebase, Tables, build_mode
 tablebase = Tablebase([Path(sys.argv[1])])
 boards = [Board(fen) for fen in sys.stdin.read().splitlines()]
-print(json.dumps([build_mode(), [(tablebase.wdl(board), tablebase.dtz(board)) for board in boards]]))
+engine = Engine(hash_mb=1)
+engine.set_tables(Tables(tablebase))
+engine.set_position(Board("4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"))
+result = engine.go(Limits(depth=6))
+searched = (result.best_move, result.report.score_cp, result.report.nodes, result.report.table_hits)
+print(json.dumps([build_mode(), searched, [(tablebase.wdl(board), tablebase.dtz(board)) for board in boards]]))
 """
 
 
@@ -292,6 +391,6 @@ def test_compiled_and_plain_read_the_same(tables: Path) -> None:
             command, input=fens, env=environment, capture_output=True, text=True, timeout=100, check=True
         )
         answers.append(json.loads(answer.stdout))
-    (compiled_mode, compiled), (plain_mode, plain) = answers
+    (compiled_mode, *compiled), (plain_mode, *plain) = answers
     assert (compiled_mode, plain_mode) == ("compiled", "plain")
     assert compiled == plain

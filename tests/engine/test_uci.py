@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import chess
 import chess.engine
@@ -435,3 +436,22 @@ def test_even_the_shortest_time_brings_one_line_of_information(session: Session)
     for command in ["go movetime 1", "go wtime 1 btime 1"] * 10:
         session.say(command)
         assert any(" depth 1 " in line for line in session.until("bestmove"))
+
+
+def test_tables_of_endings_are_opened_and_counted(tables: Path) -> None:
+    lines = converse(
+        f"setoption name SyzygyPath value {tables}",
+        "setoption name SyzygyProbeLimit value 4",
+        "position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1",
+        "go depth 3",
+    )
+    assert "info string tables of endings: 35 endings of up to 4 men, 35 with distances" in lines
+    assert any(" tbhits " in line and "pv e1d1" in line for line in lines)
+    assert lines[-1].startswith("bestmove e1d1")
+
+
+def test_a_path_without_tables_is_said_and_survived(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    lines = converse(f"setoption name SyzygyPath value {nowhere}", "setoption name SyzygyPath value <empty>", "isready")
+    assert f"info string {nowhere}: No such file or directory: not used" in lines
+    assert lines[-1] == "readyok"

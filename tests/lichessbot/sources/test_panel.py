@@ -166,6 +166,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
     config = EngineConfig.model_validate(
         {
             "polyglot": {"enabled": True, "book": {"standard": str(book(tmp_path / "b.bin", e2e4=1))}},
+            "lichess_bot_tbs": {"syzygy": {"enabled": True, "paths": str(tmp_path)}},
             "online_moves": {
                 "chessdb_book": on, "lichess_cloud_analysis": on, "lichess_opening_explorer": on, "online_egtb": on,
             },
@@ -173,6 +174,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
     )  # fmt: skip
     assert [seat.source.name for seat in seats(config, hosts, Journal())] == [
         "polyglot",
+        "syzygy",
         "online_egtb",
         "chessdb_book",
         "lichess_cloud_analysis",
