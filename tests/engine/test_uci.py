@@ -105,7 +105,8 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",
         "option name Ponder", "option name Move Overhead", "option name UCI_Chess960", "option name UCI_AnalyseMode",
-        "option name UCI_ShowWDL", "option name EvalFile",
+        "option name UCI_ShowWDL", "option name SyzygyPath",
+        "option name SyzygyProbeLimit", "option name EvalFile",
         *(f"option name Style {name}" for name in (
             "Material", "Placement", "Mobility", "Pawn Structure", "Pawn Advance", "Pieces", "King Safety",
             "King Attack", "Threats", "Tempo",
@@ -438,16 +439,16 @@ def test_even_the_shortest_time_brings_one_line_of_information(session: Session)
         assert any(" depth 1 " in line for line in session.until("bestmove"))
 
 
-def test_tables_of_endings_are_opened_and_counted(tables: Path) -> None:
-    lines = converse(
-        f"setoption name SyzygyPath value {tables}",
-        "setoption name SyzygyProbeLimit value 4",
-        "position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1",
-        "go depth 3",
-    )
-    assert "info string tables of endings: 35 endings of up to 4 men, 35 with distances" in lines
-    assert any(" tbhits " in line and "pv e1d1" in line for line in lines)
-    assert lines[-1].startswith("bestmove e1d1")
+def test_tables_of_endings_are_opened_and_counted(session: Session, tables: Path) -> None:
+    session.say(f"setoption name SyzygyPath value {tables}")
+    assert session.until("info string tables")[-1].endswith("35 endings of up to 4 men, 35 with distances")
+    session.say("setoption name SyzygyProbeLimit value 4")
+    session.say("position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1")
+    session.say("go depth 3")
+    *reports, answer = session.until("bestmove")
+    assert answer.startswith("bestmove e1d1")
+    assert " score cp 30000 " in reports[-1]
+    assert " tbhits 0 " not in reports[-1]
 
 
 def test_a_path_without_tables_is_said_and_survived(tmp_path: Path) -> None:
