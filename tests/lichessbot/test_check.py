@@ -6,6 +6,7 @@ import pytest
 
 from lichessbot.check import intentions
 from lichessbot.config import Config
+from lichessbot.profiles import UNKNOWN_MACHINE
 
 NOTHING = "would neither agree to draws or takebacks nor resign"
 ALL: dict[str, Any] = {
@@ -27,7 +28,7 @@ ALL: dict[str, Any] = {
     ],
 )
 def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
-    assert sentence in list(intentions(Config.model_validate(settings)))
+    assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
 
 
 def test_what_it_does_to_get_games_is_told() -> None:
@@ -39,8 +40,9 @@ def test_what_it_does_to_get_games_is_told() -> None:
         },
         "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
     }
-    told = list(intentions(Config.model_validate(settings)))
+    told = list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
     assert "would challenge bots after 30 min, when idle; kinds of games: default, slow" in told
     assert "would play at most 40 games against bots in 24 hours" in told
     assert "would take part in the tournaments hL7vMrFQ" in told
-    assert not [line for line in intentions(Config()) if "challenge bots" in line or "tournament" in line]
+    untold = list(intentions(Config(), UNKNOWN_MACHINE))
+    assert not [line for line in untold if "challenge bots" in line or "tournament" in line]

@@ -188,12 +188,12 @@ def test_other_starts_carry_their_fen(ada: Client, bob: Client, variant: str) ->
     assert full["variant"]["key"] == variant
 
 
-def test_games_without_a_clock_say_so(ada: Client, bob: Client) -> None:
+def test_games_without_a_clock_say_so(ada: Client, bob: Client, timing: Timing) -> None:
     challenge = ada.post(f"/api/challenge/{bob.id}", data={"days": 3, "color": "white"}).json()
     bob.post(f"/api/challenge/{challenge['id']}/accept")
     full = ada.game(challenge["id"]).next()
     assert (full["daysPerTurn"], "clock" in full) == (3, False)
-    assert full["state"]["wtime"] == 3 * 24 * 3600 * 1000
+    assert full["state"]["wtime"] == 3 * timing.day_s * 1000
     challenge = ada.post(f"/api/challenge/{bob.id}", data={"color": "white"}).json()
     bob.post(f"/api/challenge/{challenge['id']}/accept")
     full = ada.game(challenge["id"]).next()
