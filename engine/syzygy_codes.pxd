@@ -12,7 +12,9 @@ cdef extern from *:
 cdef int NO_VALUE
 
 cdef class Codes:
-    cdef list kept                  # keeps alive what `patterns` and `lengths` point to
+    cdef list kept                  # keeps alive what `start`, `patterns` and `lengths` point to
+    cdef const unsigned char *start
+    cdef long long started
     cdef int descriptor
     cdef int constants[8]
     cdef int block_bits[8]
@@ -30,6 +32,7 @@ cdef class Codes:
     cdef long long sizes_at[8]
     cdef long long data_at[8]
     cdef int unpack(self, int section, long long number) noexcept nogil
+    cdef bint fetch(self, unsigned char *buffer, int count, long long offset) noexcept nogil
     cdef long long values_in(self, int section, long long block) noexcept nogil
     cdef int decode(self, int section, long long block, long long ahead) noexcept nogil
     cdef int length_of(self, int section, u64 code) noexcept nogil

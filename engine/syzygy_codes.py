@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The packed values of one Syzygy file, read without the interpreter lock.
 
-It is read by position, never mapped into memory: a file that shrinks or a disk that fails then gives a short read
-instead of a signal that kills us. Every number from the file is checked before it is used, so that damage ends in
-NO_VALUE, never in a wild read or an endless loop. (`syzygy_file.py` explains the format)
+The start of the file is kept in memory and the rest read by position, never mapped: a file that shrinks or a disk that
+fails then gives a short read instead of a signal that kills us. Every number from the file is checked before it is
+used, so that damage ends in NO_VALUE, never in a wild read or an endless loop. (`syzygy_file.py` explains the format)
 """
 
 import os
@@ -82,8 +82,9 @@ def window(packed: cython.p_uchar, taken: cython.int) -> u64:
 class Codes:
     """Of up to eight sections of an open file, which is closed with it."""
 
-    def __init__(self, descriptor: int, sections: tuple) -> None:
+    def __init__(self, descriptor: int, head: object) -> None:
         """Raises InvalidTable if the codes of a section contradict each other; the caller then closes the file."""
+        start: bytes = head.start
         if not cython.compiled:
             self.constants = [0] * 8
             self.block_bits = [0] * 8
@@ -101,8 +102,9 @@ class Codes:
             self.sizes_at = [0] * 8
             self.data_at = [0] * 8
         self.descriptor = -1
-        self.kept = []
-        for number, section in enumerate(sections):
+        self.kept = [start]
+        self.start, self.started = start, len(start)
+        for number, section in enumerate(head.sections):
             self._take(number, section)
         self.descriptor = descriptor
 
@@ -144,7 +146,7 @@ class Codes:
         bits: cython.int = self.index_bits[section]
         stretch: cython.longlong = number >> bits
         ahead: cython.longlong = number - (stretch << bits) - (cython.cast(cython.longlong, 1) << (bits - 1))
-        if read_at(self.descriptor, entry, 6, self.index_at[section] + 6 * stretch) != 6:
+        if not self.fetch(entry, 6, self.index_at[section] + 6 * stretch):
             return NO_VALUE
         block: cython.longlong = entry[0] | entry[1] << 8 | entry[2] << 16
         block |= cython.cast(cython.longlong, entry[3]) << 24
@@ -168,12 +170,24 @@ class Codes:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def fetch(self, buffer: cython.p_uchar, count: cython.int, offset: cython.longlong) -> cython.bint:
+        """Fill the front of the buffer from the file; did that work? Never raises."""
+        place: cython.int
+        if offset + count > self.started:
+            return read_at(self.descriptor, buffer, count, offset) == count
+        for place in range(count):
+            buffer[place] = self.start[offset + place]
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def values_in(self, section: cython.int, block: cython.longlong) -> cython.longlong:
         """How many values a block holds; 0 if there is no such block. Never raises."""
         entry = cython.declare(cython.uchar[8])
         if block < 0 or block >= self.block_sizes[section]:
             return 0
-        if read_at(self.descriptor, entry, 2, self.sizes_at[section] + 2 * block) != 2:
+        if not self.fetch(entry, 2, self.sizes_at[section] + 2 * block):
             return 0
         return (entry[0] | entry[1] << 8) + 1
 
@@ -186,7 +200,7 @@ class Codes:
         block_bits: cython.int = self.block_bits[section]
         count: cython.int = 1 << block_bits
         place: cython.int
-        if read_at(self.descriptor, packed, count, self.data_at[section] + block * count) != count:
+        if not self.fetch(packed, count, self.data_at[section] + block * count):
             return NO_VALUE
         for place in range(count, count + 8):
             packed[place] = 0                      # a window may reach beyond the end

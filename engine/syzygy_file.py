@@ -23,6 +23,7 @@ LETTERS = "PNBRQK"                 # [kind], as everywhere in the engine
 NAME = re.compile(r"(K[QRBNP]{0,5})v(K[QRBNP]{0,5})")
 
 LONGEST_HEAD = 1 << 18             # bytes; heads of seven men need less than half of that
+KEPT_BYTES = 1 << 17               # of a file in memory: all of most files of four men, the indices of most others
 LARGEST_BLOCK_BITS = 12
 LONGEST_CODE = 32
 CHECKSUM_BYTES = 16                # at the end of each file; the rest comes in units of 64
@@ -128,12 +129,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Head:
-    """A whole file; section `file * sides + side`."""
+    """A whole file; section `file * sides + side`. `start`: the bytes it begins with, worth keeping in memory."""
 
     ending: Ending
     files: int
     sides: int
     sections: tuple[Section, ...]
+    start: bytes
 
 
 def material_key(pieces: Sequence[int]) -> int:
@@ -181,7 +183,7 @@ class _Reader:
         sections = [self._read_codes(section) for sides_of_file in men for section in sides_of_file]
         if self._kind is Kind.DTZ:
             sections = self._read_maps(sections)
-        return Head(self._ending, files, sides, tuple(self._place(sections)))
+        return Head(self._ending, files, sides, tuple(self._place(sections)), self._head[:KEPT_BYTES])
 
     def _shape(self, flags: int) -> tuple[int, int]:
         """How many files of pawns and how many sides to move the file tells apart."""

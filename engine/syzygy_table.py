@@ -81,7 +81,7 @@ class Table:
         try:
             head = read_head(self.path, descriptor)
             self._take(head)
-            self.codes = Codes(descriptor, head.sections)
+            self.codes = Codes(descriptor, head)
         except (InvalidTable, OSError):
             os.close(descriptor)
             raise

@@ -337,12 +337,18 @@ def test_damaged_bytes_never_crash_nor_hang(tables: Path, tmp_path: Path, name: 
 
 
 def test_a_file_that_shrinks_while_it_is_open_is_not_believed(tables: Path, tmp_path: Path) -> None:
+    """What was not read before it shrank is unknown from then on."""
     folder = copied(tables, tmp_path)
+    for suffix in SUFFIXES:
+        shutil.copy(tables / f"KBNvK{suffix}", folder)
     tablebase = Tablebase([folder])
-    board = Board("8/8/8/8/3k4/8/P7/K7 w - - 0 1")
-    assert tablebase.wdl(board) is not None
-    os.truncate(folder / "KPvK.rtbw", 16)
-    assert tablebase.wdl(board) is None
+    boards = [Board(board.fen()) for board in positions("KBNvK", 50, 8)]
+    before = [tablebase.dtz(board) for board in boards]
+    os.truncate(folder / "KBNvK.rtbz", 1 << 17)
+    after = [tablebase.dtz(board) for board in boards]
+    assert None not in before
+    assert None in after
+    assert all(late in (early, None) for early, late in zip(before, after, strict=True))
 
 
 def test_a_head_says_what_is_wrong_with_it(tables: Path, tmp_path: Path) -> None:

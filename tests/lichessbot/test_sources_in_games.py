@@ -124,6 +124,20 @@ def test_a_table_of_endings_is_followed_or_leaves_the_choice_to_the_engine(arena
     assert "source.move" in arena.log()
 
 
+def test_tables_of_endings_on_the_disk_win_a_won_game(arena: Arena, tables: Path) -> None:
+    configure(arena, f", lichess_bot_tbs: {{syzygy: {{enabled: true, paths: ['{tables}']}}}}")
+    arena.start()
+    fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
+    arena.challenge(
+        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=180
+    )
+    arena.until_ended(1)
+    assert arena.stop() == 0
+    (table,) = arena.ended
+    assert table.game.winner is Color.WHITE
+    assert arena.log().count("source.move") == len(our_moves(arena, table))
+
+
 def play_against_one_who_always_answers_the_same(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
     """The moves of so many games with the same colours, some at a time."""
     configure(arena, extra)
