@@ -210,10 +210,9 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     human = match.challenge(match.player("Human"))
     match.until(lambda: match.decline_reason(human) is DeclineReason.LATER)
     enter(match, arena_id, "One", "Two", password="sesame")
-    match.until_ended(2)
     match.until(lambda: "tournament.over" in match.log())
     ours = [table.game for table in match.ended if table.game.setup.color_of(match.bot) is not None]
-    assert len(ours) >= 2
+    assert ours
     assert {game.setup.tournament_id for game in ours} == {arena_id}
     assert "sesame" not in match.log()
 
