@@ -52,17 +52,17 @@ def en_passant_positions(count: int, seed: int) -> Iterator[chess.Board]:
         neighbour = file + rng.choice((-1, 1))
         if not 0 <= neighbour < 8:
             continue
-        board.set_piece_at(chess.square(file, 3), chess.Piece.from_symbol("P"))
+        board.set_piece_at(chess.square(file, 1), chess.Piece.from_symbol("P"))
         board.set_piece_at(chess.square(neighbour, 3), chess.Piece.from_symbol("p"))
         for king in "Kk":
             square = rng.choice([square for square in chess.SQUARES if board.piece_at(square) is None])
             board.set_piece_at(square, chess.Piece.from_symbol(king))
-        board.turn = chess.BLACK
-        board.ep_square = chess.square(file, 2)
-        board = board if rng.random() < 0.5 else board.mirror()
-        if board.is_valid() and board.has_legal_en_passant():
-            count -= 1
-            yield board
+        step = chess.Move(chess.square(file, 1), chess.square(file, 3))
+        if board.is_valid() and board.is_legal(step):
+            board.push(step)
+            if board.has_legal_en_passant():
+                count -= 1
+                yield board if rng.random() < 0.5 else board.mirror()
 
 
 def endings(folder: Path) -> list[str]:
