@@ -201,7 +201,7 @@ def enter(match: Match, arena_id: str, *names: str, password: str | None = None)
 
 
 def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: Match) -> None:
-    arena_id = open_arena(match, starts_in_s=2.0, lasts_s=12.0, password="sesame")
+    arena_id = open_arena(match, starts_in_s=2.0, lasts_s=20.0, password="sesame")
     match.seek(allow_matchmaking=False)
     config = match.folder / "config.yml"
     config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}, password: sesame}}]\n")
@@ -212,7 +212,7 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     enter(match, arena_id, "One", "Two", password="sesame")
     match.until(lambda: "tournament.over" in match.log())
     ours = [table.game for table in match.ended if table.game.setup.color_of(match.bot) is not None]
-    assert ours
+    assert len(ours) >= 2
     assert {game.setup.tournament_id for game in ours} == {arena_id}
     assert "sesame" not in match.log()
 
