@@ -22,7 +22,7 @@ from lichessbot.rehearsal.site import GameEnded, GameStarted, Happening
 from lichessbot.rehearsal.table import Table
 from lichessbot.rehearsal.vocabulary import ColorChoice, DeclineReason, Status, Variant
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
 QUICKEST_S = 30  # estimated; below this Lichess calls it ultraBullet, which is closed to bots
 MARK = "LICHESSBOT_TEST_MARK"
 BOT = "TestBot"

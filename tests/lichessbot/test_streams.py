@@ -19,7 +19,7 @@ from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 GAME = "abcd1234"
 GAME_PATH = f"/api/bot/game/stream/{GAME}"
 EVENT_PATH = "/api/stream/event"

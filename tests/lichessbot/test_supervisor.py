@@ -14,7 +14,7 @@ import pytest
 
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 TOKEN = "lip_secret0123456789"
 # The wait for a game to start becomes 0.25 s, and that for any byte on a stream 0.75 s.
 TIME_SCALE = "0.05"
