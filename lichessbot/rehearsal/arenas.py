@@ -45,6 +45,7 @@ class Entry:
     account: Account
     here: bool = True                   # not withdrawn
     waits_until_ms: float = 0.0
+    idle_since_ms: float = 0.0
     score: int = 0
 
 
@@ -71,7 +72,7 @@ class Arena:
         entry = self.entries.get(account)
         if entry is None:
             self._check(account, application)
-            entry = self.entries[account] = Entry(account)
+            entry = self.entries[account] = Entry(account, idle_since_ms=now_ms)
         entry.here = True
         if application.pair_me and self.is_started(now_ms):
             entry.waits_until_ms = now_ms + 1000 * waits_s
@@ -84,17 +85,26 @@ class Arena:
             self.entries[account].here = False
 
     def pairs(self, busy: Collection[Account], now_ms: int) -> Iterator[tuple[Account, Account]]:
-        """Those who wait, two by two, the better first; the white player is named first."""
+        """Those who wait, two by two, the better first; the white player is named first.
+
+        One too many sits out: who played last.
+        """
         if not self.is_started(now_ms) or self.is_finished(now_ms):
             return
         waiting = [
             entry
-            for entry in sorted(self.entries.values(), key=lambda it: -it.score)
+            for entry in sorted(self.entries.values(), key=lambda it: it.idle_since_ms)
             if entry.here and entry.account not in busy and (entry.account.is_house or now_ms < entry.waits_until_ms)
         ]
-        for one, other in zip(waiting[::2], waiting[1::2], strict=False):
+        paired = sorted(waiting[: len(waiting) // 2 * 2], key=lambda it: -it.score)
+        for one, other in zip(paired[::2], paired[1::2], strict=True):
             one.waits_until_ms = other.waits_until_ms = 0.0
             yield one.account, other.account
+
+    def free(self, account: Account | None, now_ms: int) -> None:
+        """His game is over."""
+        if account in self.entries:
+            self.entries[account].idle_since_ms = now_ms
 
     def score(self, account: Account | None, points: int) -> None:
         if account in self.entries:

@@ -57,6 +57,8 @@ class Organiser:
             return
         if table.game.is_over:
             del self._running[table]
+            for color in Color:
+                arena.free(table.game.setup.player(color).account, monotonic_ms())
             _book(arena, table)
         else:
             self._mind_first_move(table)

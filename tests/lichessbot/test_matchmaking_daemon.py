@@ -12,6 +12,7 @@ from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.arenas import Application, ArenaTerms
 from lichessbot.rehearsal.challenges import Challenge
 from lichessbot.rehearsal.clock import RealTime
+from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.house import Manners
 from lichessbot.rehearsal.opponents import GreedyOpponent
 from lichessbot.rehearsal.server import RehearsalServer
@@ -193,6 +194,11 @@ def open_arena(match: Match, *, starts_in_s: float = 0.0, lasts_s: float = 60.0,
     return match.server.call(lambda: organiser.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
 
 
+def ours(match: Match) -> list[Game]:
+    """The games of the bot that are over."""
+    return [table.game for table in match.ended if table.game.setup.color_of(match.bot) is not None]
+
+
 def enter(match: Match, arena_id: str, *names: str, password: str | None = None) -> None:
     application = Application(password)
     for name in names:
@@ -210,10 +216,9 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     human = match.challenge(match.player("Human"))
     match.until(lambda: match.decline_reason(human) is DeclineReason.LATER)
     enter(match, arena_id, "One", "Two", password="sesame")
+    match.until(lambda: len(ours(match)) >= 2)
     match.until(lambda: "tournament.over" in match.log())
-    ours = [table.game for table in match.ended if table.game.setup.color_of(match.bot) is not None]
-    assert len(ours) >= 2
-    assert {game.setup.tournament_id for game in ours} == {arena_id}
+    assert {game.setup.tournament_id for game in ours(match)} == {arena_id}
     assert "sesame" not in match.log()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.arenas import Application, Arena, ArenaTerms
 from lichessbot.rehearsal.clock import RealTime
 from lichessbot.rehearsal.errors import Refused
@@ -141,3 +142,20 @@ def test_waiting_ends_after_a_minute(lichess: RehearsalServer, join: Join) -> No
     assert list(arena.pairs((), 59_999)) == [], "each request is for one game"
     with pytest.raises(Refused):
         arena.join(ada, Application(), 1_000_000_001, 60.0)
+
+
+def test_of_three_the_one_who_played_last_sits_out() -> None:
+    ada, bob, cyd = Account("Ada", 0), Account("Bob", 0), Account("Cyd", 0)
+    arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
+    for account in (ada, bob, cyd):
+        account.is_house = True
+        arena.join(account, Application(), 0, 60.0)
+    assert set(*arena.pairs((), 1)) == {ada, bob}
+    played = [ada, bob]
+    for now_ms in range(10, 50, 10):
+        for points, account in enumerate(played):
+            arena.score(account, points)
+            arena.free(account, now_ms + points)
+        played = list(*arena.pairs((), now_ms + 5))
+        assert cyd in played, "nobody waits twice in a row"
+        cyd = next(account for account in arena.entries if account not in played)
