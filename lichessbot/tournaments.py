@@ -23,6 +23,7 @@ from lichessbot.replies import ArenaInfo
 from lichessbot.store import Store, Table
 from lichessbot.waits import Waits
 
+_ROUNDED_UP_BY_S: Final = 1.0  # how long a tournament has still to last is told in whole seconds
 _NOT_YET: Final = "pause is not over"
 _SOMEBODY: Final = Guest("", is_bot=False)
 
@@ -208,8 +209,10 @@ class Tournaments:
         if isinstance(command, LeaveTournament) and (final or self._stopping):
             self._drop(entry, "tournament.left")  # it is over, we were not in it, or Lichess is out of reach
         elif final:
-            self._journal.warning("tournament.refused", tournament=command.tournament_id, error=error)
-            self._drop(entry, None)
+            is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
+            if not is_over:
+                self._journal.warning("tournament.refused", tournament=command.tournament_id, error=error)
+            self._drop(entry, "tournament.over" if is_over else None)
             self._forget(entry)
         else:
             pause = error.pause if isinstance(error, RateLimited) else self._waits.tournament_retry
