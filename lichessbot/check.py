@@ -15,7 +15,7 @@ from lichessbot.config import Config, LoadedConfig
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
 from lichessbot.messages import BestMove, Inbox, Report
-from lichessbot.profiles import Machine, concessions, ponders
+from lichessbot.profiles import Machine, concessions, engines_of, ponders
 from lichessbot.self_test import SelfTest
 from lichessbot.sources import Hosts, trials
 from lichessbot.state_file import newer_than_ours
@@ -99,7 +99,7 @@ class Check:
         """The bot plays without them too; but whoever configured them wants to know."""
         config = self._loaded.config
         access = Access(config.url, self._loaded.token, self._waits, self._user_name, config.proxy)
-        for trial in trials(config.engine, Hosts(access, Courtesy(self._waits))):
+        for trial in trials(engines_of(config), Hosts(access, Courtesy(self._waits))):
             if trial.works:
                 self._say("ok", trial.text)
             else:

@@ -6,6 +6,7 @@ UCI protocol, 2006)
 """
 
 import difflib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +20,8 @@ MULTI_PV: Final = "MultiPV"
 _HASH: Final = "Hash"
 _THREADS: Final = "Threads"
 _PONDER: Final = "Ponder"
+_TABLES: Final = "SyzygyPath"
+_TABLES_MEN: Final = "SyzygyProbeLimit"
 _MOST_OPTIONS: Final = 1000  # no engine has so many; one that goes on offering is not listened to
 
 
@@ -110,10 +113,18 @@ class Options:
         yield from self.set_to(_THREADS, config.threads)
         yield from self.set_to(OVERHEAD, config.move_overhead_ms)
         yield from self.set_to(_PONDER, config.ponder)
+        yield from self._tables(config)
         for name, value in config.uci_options.items():
             option = self.get(name)
             if option is not None and option.objection(value) is None:
                 yield option.set_to(value)
+
+    def _tables(self, config: EngineKeys) -> Iterator[str]:
+        """The tables that are a move source serve the search of our own engine as well."""
+        tables = config.lichess_bot_tbs.syzygy
+        if config.command is None and tables.enabled:
+            yield from self.set_to(_TABLES, os.pathsep.join(str(path.absolute()) for path in tables.paths))
+            yield from self.set_to(_TABLES_MEN, tables.max_pieces)
 
     def complaints(self, config: EngineKeys) -> Iterator[str]:
         """Why the engine does not take what `config` asks for, key by key."""

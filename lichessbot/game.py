@@ -95,8 +95,7 @@ class Game:
         self._thinking = Thinking(config.engine, waits)
         self._owed: OwedMove | None = None
         self._ending: _Ending | None = None
-        rules = config.engine.draw_or_resign
-        self._verdict = Verdict(rules, offered_earlier=done[Deed.DRAW_OFFER] > 0)
+        self._verdict = Verdict(config.engine.draw_or_resign, offered_earlier=done[Deed.DRAW_OFFER] > 0)
         self._takebacks = Takebacks(game_id, config, done[Deed.TAKEBACK])
         self._absence = Absence(game_id, waits)
         self._abort_after_s = _s(config.abort_after)
@@ -122,13 +121,14 @@ class Game:
 
     @property
     def engine(self) -> EngineConfig:
-        """Which engine is to be asked, and how."""
+        """Which engine is to be asked, how, who before it, and what its scores lead to."""
         return self._thinking.engine
 
     @engine.setter
     def engine(self, engine: EngineConfig) -> None:
         """For whoever knows more of the game than we."""
         self._thinking.engine = engine
+        self._verdict.rules = engine.draw_or_resign
 
     @property
     def engine_wanted(self) -> bool:
@@ -340,7 +340,7 @@ class Game:
         if not others:
             yield from self._thinking.stop()
             yield from self._owe(only_move, now)
-        elif self._config.engine.has_sources:
+        elif self.engine.has_sources:
             yield self._thinking.consult(self._position, self._full, now)
         else:
             yield from self._ask_engine(now)

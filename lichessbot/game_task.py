@@ -24,7 +24,7 @@ from lichessbot.actions import (
 )
 from lichessbot.api import Api
 from lichessbot.archive import Archive, GameRecord
-from lichessbot.config import Config
+from lichessbot.config import Config, EngineConfig
 from lichessbot.conversation import Conversation, Hearsay
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import EngineProcess, fallback_move
@@ -106,7 +106,7 @@ class GameTask:
         hearsay = Hearsay(lambda: self._engine.name if self._engine else "", house.waiting)
         self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
         self._sheet = ScoreSheet(config.url, house.our_id)
-        self._desk = Desk(game_id, house.config.engine, house.hosts, house.inbox)
+        self._desk = Desk(game_id, self._game.engine, house.hosts, house.inbox)
         self._engine: EngineProcess | None = None
         self._told_at = 0.0
         self._move_owed_at = 0.0
@@ -249,11 +249,18 @@ class GameTask:
             case StreamEvent(event=GameFull() as full) if self._house.our_id in (full.white.id, full.black.id):
                 colour = Colour.WHITE if full.white.id == self._house.our_id else Colour.BLACK
                 facts = GameFacts.told(full, colour)
-                self._game.engine = engine_for(facts, self._house.config, self._house.machine)
+                self._play_with(engine_for(facts, self._house.config, self._house.machine))
+
+    def _play_with(self, engine: EngineConfig) -> None:
+        """The desk remembers whom it asked in vain, so another takes over only if there is other advice to be had."""
+        if engine != self._game.engine:
+            self._game.engine = engine
+            self._desk.close()
+            self._desk = Desk(self.game_id, engine, self._house.hosts, self._house.inbox)
 
     def _search(self, search: Search) -> None:
         house = self._house
-        if house.config.engine.variety:
+        if self._game.engine.variety:
             search = house.repertoire.prepare(self.game_id, search)
         self._sheet.ask(search)
         try:

@@ -97,7 +97,7 @@ def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:
 
 
 def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
-    """The section `engine` as it counts for this game; of `uci_options` each name is a key by itself.
+    """The section `engine` as it counts for this game; inside its sections, too, key by key the last one wins.
 
     Where `correspondence` has a key for the same, that is what profiles change.
     """
@@ -106,7 +106,7 @@ def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
         by_days = {"ponder": config.correspondence.ponder, "move_time_ms": config.correspondence.move_time * 1000}
         engine = engine.model_copy(update=by_days)
     for _, profile in matching(facts, config):
-        engine = _changed(engine, profile)
+        engine = engine.changed_by(profile)
     return engine
 
 
@@ -141,6 +141,9 @@ def in_words(facts: GameFacts, config: Config, machine: Machine) -> str:
         f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
         "ponders" if engine.ponder else "does not ponder",
         ", ".join(f"{name}: {value}" for name, value in engine.uci_options.items()),
+        f"first asks {', '.join(engine.sources)}" if engine.has_sources else "",
+        "may agree to a draw" if engine.draw_or_resign.offer_draw_enabled else "",
+        "may resign" if engine.draw_or_resign.resign_enabled else "",
     )
     return f"{which}: {'; '.join(filter(None, means))}"
 
@@ -168,13 +171,18 @@ class Candidate:
     variants: tuple[Variant, ...]
 
 
+def engines_of(config: Config) -> list[EngineConfig]:
+    """The section `engine`, and what each profile by itself makes of it."""
+    return [config.engine, *map(config.engine.changed_by, config.profiles)]
+
+
 def candidates(config: Config) -> Iterator[Candidate]:
-    """Every engine that a game may get: the section `engine`, and what each profile makes of it."""
+    """Every engine that a game may get, but each program once."""
     accepted = {variant for is_bot in (False, True) for variant in config.challenge.rules_for(is_bot=is_bot).variants}
     every = tuple(variant for variant in Variant if variant in accepted)
     seen = [Candidate("engine", config.engine, every)]
-    for number, profile in enumerate(config.profiles):
-        engine = _changed(config.engine, profile)
+    _, *changed = engines_of(config)
+    for number, (profile, engine) in enumerate(zip(config.profiles, changed, strict=True)):
         variants = profile.when.variant or every
         candidate = Candidate(f"profiles.{number}.engine", engine, variants)
         if not any(_is_same_program(engine, other.engine) for other in seen):
@@ -185,12 +193,6 @@ def candidates(config: Config) -> Iterator[Candidate]:
 def _most_engines(config: Config) -> int:
     """So many run at a time."""
     return config.challenge.concurrency + config.correspondence.concurrency
-
-
-def _changed(engine: EngineConfig, profile: Profile) -> EngineConfig:
-    changes = profile.changes()
-    options = {**engine.uci_options, **changes.pop("uci_options", {})}
-    return engine.model_copy(update={**changes, "uci_options": options})
 
 
 def _is_same_program(engine: EngineConfig, other: EngineConfig) -> bool:

@@ -63,7 +63,7 @@ from lichessbot.messages import (
     Venture,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
-from lichessbot.profiles import Machine, candidates, concessions
+from lichessbot.profiles import Machine, candidates, concessions, engines_of
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings, with_engines_of
 from lichessbot.repertoire import Repertoire
@@ -364,7 +364,8 @@ class Supervisor:
 
     def _look_at_books(self) -> None:
         """A book that is missing or damaged costs no game, but its operator should know before the first one."""
-        for file, reason in unusable(self._config.engine.polyglot.files):
+        files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
+        for file, reason in unusable(files):
             self._journal.warning("book.unusable", file=file, reason=reason)
 
     def _listen(self) -> None:

@@ -66,7 +66,8 @@ class Verdict:
 
     def __init__(self, rules: DrawOrResignConfig, *, offered_earlier: bool) -> None:
         """`offered_earlier`: by a process before this one, nobody knows when."""
-        self._rules = rules
+        self.rules = rules
+        """They may change once more is known of the game."""
         self._scores_cp: dict[int, int] = {}
         self._table: tuple[int, int] | None = None
         """The ply a tablebase was asked about last, and what it said."""
@@ -100,7 +101,7 @@ class Verdict:
         return Judgement.RESIGN if self._resigns(it) else Judgement.PLAY_ON
 
     def _accepts(self, it: Situation) -> bool:
-        scores_cp, limit_cp = self._latest(self._rules.offer_draw_moves), self._rules.offer_draw_score
+        scores_cp, limit_cp = self._latest(self.rules.offer_draw_moves), self.rules.offer_draw_score
         if not (it.offered and self._agrees_to_draws(it)):
             return False
         if self._table_says_drawn(it):
@@ -111,13 +112,13 @@ class Verdict:
         return worst_to_give_cp < -limit_cp or (worst_to_give_cp <= limit_cp and self._is_time_for_a_draw(it))
 
     def _offers(self, it: Situation) -> bool:
-        scores_cp = self._latest(self._rules.offer_draw_moves)
-        level = bool(scores_cp) and all(abs(score) <= self._rules.offer_draw_score for score in scores_cp)
+        scores_cp = self._latest(self.rules.offer_draw_moves)
+        level = bool(scores_cp) and all(abs(score) <= self.rules.offer_draw_score for score in scores_cp)
         level = level or self._table_says_drawn(it)
         return level and self._agrees_to_draws(it) and self._is_time_for_a_draw(it) and self._would_be_heard(it)
 
     def _resigns(self, it: Situation) -> bool:
-        rules = self._rules
+        rules = self.rules
         scores_cp = self._latest(rules.resign_moves)
         lost = bool(scores_cp) and max(scores_cp) <= rules.resign_score
         lost = lost or (rules.resign_for_egtb_minus_two and self._table == (it.ply, _LOST_BY_TABLE))
@@ -125,7 +126,7 @@ class Verdict:
         return rules.resign_enabled and lost and fits and not it.cannot_be_lost and not self._flag_is_near(it)
 
     def _agrees_to_draws(self, it: Situation) -> bool:
-        rules = self._rules
+        rules = self.rules
         fits = _fits(
             it.opponent, against_humans=rules.offer_draw_against_humans, min_rating=rules.offer_draw_min_rating
         )
@@ -133,10 +134,10 @@ class Verdict:
 
     def _is_time_for_a_draw(self, it: Situation) -> bool:
         moves = it.ply // 2
-        return it.pieces <= self._rules.offer_draw_pieces and moves >= self._rules.offer_draw_min_game_length
+        return it.pieces <= self.rules.offer_draw_pieces and moves >= self.rules.offer_draw_min_game_length
 
     def _table_says_drawn(self, it: Situation) -> bool:
-        return self._rules.offer_draw_for_egtb_zero and self._table == (it.ply, 0)
+        return self.rules.offer_draw_for_egtb_zero and self._table == (it.ply, 0)
 
     def _would_be_heard(self, it: Situation) -> bool:
         last = self._last_offer_ply
@@ -144,7 +145,7 @@ class Verdict:
         return spaced and it.ply >= _OFFERABLE_PLIES and it.opponent.ai_level is None
 
     def _flag_is_near(self, it: Situation) -> bool:
-        return it.opponent_hurry_s < self._rules.opponent_flag_time
+        return it.opponent_hurry_s < self.rules.opponent_flag_time
 
     def _latest(self, count: int) -> list[int]:
         """The last `count` scores, or none if there are fewer."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many
+from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many, overlaid
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
 from lichessbot.config.style import NEUTRAL, StyleConfig
 from lichessbot.vocabulary import Colour, OpponentKind, Speed, Variant
@@ -54,6 +54,12 @@ class EngineKeys(Section):
     nodes: Annotated[Number, Field(ge=1)] | None = None
     move_time_ms: Annotated[Number, Field(ge=1, le=600_000)] | None = None
     move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 200
+    draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
+    own_book: Flag = True
+    variety: Flag = True
+    polyglot: PolyglotConfig = PolyglotConfig()
+    lichess_bot_tbs: LocalTablesConfig = LocalTablesConfig()
+    online_moves: OnlineMovesConfig = OnlineMovesConfig()
 
     def complaints(self) -> Iterator[tuple[str, str]]:
         yield from super().complaints()
@@ -98,12 +104,6 @@ class EngineConfig(EngineKeys):
     move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
     min_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 20
     max_move_overhead_ms: Annotated[Number, Field(ge=0, le=_MOST_OVERHEAD_MS)] = 2000
-    draw_or_resign: DrawOrResignConfig = DrawOrResignConfig()
-    own_book: Flag = True
-    variety: Flag = True
-    polyglot: PolyglotConfig = PolyglotConfig()
-    lichess_bot_tbs: LocalTablesConfig = LocalTablesConfig()
-    online_moves: OnlineMovesConfig = OnlineMovesConfig()
 
     @property
     def _style_options(self) -> dict[str, int]:
@@ -123,6 +123,10 @@ class EngineConfig(EngineKeys):
         return tuple(name for name, enabled in asked if enabled)
 
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
+
+    def changed_by(self, profile: "Profile") -> Self:
+        """The same with what the profile names in place of what stands here."""
+        return overlaid(self, profile.engine)
 
 
 class Conditions(Section):
@@ -147,10 +151,6 @@ class Profile(Section):
 
     when: Conditions
     engine: EngineKeys
-
-    def changes(self) -> dict[str, Any]:
-        """The keys that the profile names, with its values."""
-        return {key: getattr(self.engine, key) for key in self.engine.model_fields_set}
 
     def complaints(self) -> Iterator[tuple[str, str]]:
         yield from super().complaints()

@@ -1,7 +1,7 @@
 """What every section of the configuration is made of: the kinds of values, and a base that refuses unknown keys."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Strict
@@ -32,6 +32,23 @@ class Section(BaseModel):
             smallest, largest = getattr(self, low), getattr(self, high)
             if smallest > largest:
                 yield low, f"expected at most {high} = {largest}, found {smallest}"
+
+
+Layer = TypeVar("Layer", bound=Section)
+
+
+def overlaid(below: Layer, above: Section) -> Layer:
+    """`below` with each key that was named in `above`; sections and mappings inside it key by key as well."""
+    changes: dict[str, Any] = {}
+    for name in above.model_fields_set:
+        old, new = getattr(below, name), getattr(above, name)
+        if isinstance(new, Section):
+            changes[name] = overlaid(old, new)
+        elif isinstance(new, dict):
+            changes[name] = {**old, **new}
+        else:
+            changes[name] = new
+    return below.model_copy(update=changes)
 
 
 def one_or_many(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Everything an operator can set, as one typed, frozen model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.correspondence import CorrespondenceConfig
-from lichessbot.config.engine import EngineConfig, Profile
-from lichessbot.config.fields import Flag, Number, Section, Text, server_address
+from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
+from lichessbot.config.fields import Flag, Number, Section, Text, overlaid, server_address
 from lichessbot.config.greeting import GreetingConfig
 from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.config.tournaments import TournamentConfig
@@ -22,6 +22,26 @@ def _folder(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError as error:
         raise ValueError("Input should be a folder below the home of a user who exists") from error
+
+
+def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
+    for key, keys in named:
+        tables, enabled = overlaid(engine, keys).lichess_bot_tbs.syzygy, keys.lichess_bot_tbs.syzygy.enabled
+        if enabled and not tables.paths:
+            yield f"{key}.lichess_bot_tbs.syzygy.paths", "expected at least one folder of Syzygy files, found none"
+
+
+def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
+    """Who plays to lose may say that he does not resign; nothing after it may say otherwise."""
+    for number, (key, keys) in enumerate(named):
+        if not keys.style.plays_to_lose:
+            continue
+        rules = keys.draw_or_resign
+        never = "resign_enabled" in rules.model_fields_set and not rules.resign_enabled
+        for other, their_keys in named[number if never else 0 :]:
+            if their_keys.draw_or_resign.resign_enabled:
+                why = f"{key}.style.material is below 0 and good scores are bad news"
+                yield f"{other}.draw_or_resign.resign_enabled", f"expected false, as {why}"
 
 
 class PgnGrouping(StrEnum):
@@ -58,11 +78,12 @@ class Config(Section):
 
     def complaints(self) -> Iterator[tuple[str, str]]:
         yield from super().complaints()
-        profiles = ((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles))
-        for key, engine in (("engine", self.engine), *profiles):
-            if engine.style.plays_to_lose and self.engine.draw_or_resign.resign_enabled:
-                why = f"{key}.style.material is below 0 and good scores are bad news"
-                yield "engine.draw_or_resign.resign_enabled", f"expected false, as {why}"
+        named: tuple[tuple[str, EngineKeys], ...] = (
+            ("engine", self.engine),
+            *((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles)),
+        )
+        yield from _tables_without_folders(self.engine, named)
+        yield from _losers_who_resign(named)
 
     @property
     def abort_after(self) -> timedelta:

@@ -189,7 +189,8 @@ class _Source:
     def _check(self, section: Section, path: KeyPath) -> None:
         """Note what does not go together, in this section and those inside it."""
         for key, complaint in section.complaints():
-            self.problem((*path, *key.split(".")), complaint)
+            inside = (int(part) if part.isdecimal() else part for part in key.split("."))
+            self.problem((*path, *inside), complaint)
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))

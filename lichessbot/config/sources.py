@@ -1,6 +1,5 @@
 """Who is asked for a move before the engine: `polyglot`, `lichess_bot_tbs` and `online_moves` of section `engine`."""
 
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,11 +106,6 @@ class SyzygyConfig(Section):
     paths: _Places = ()
     max_pieces: Annotated[Number, Field(ge=3, le=7)] = 7
     move_quality: TableQuality = TableQuality.BEST
-
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
-        if self.enabled and not self.paths:
-            yield "paths", "expected at least one folder of Syzygy files, found none"
 
 
 class LocalTablesConfig(Section):

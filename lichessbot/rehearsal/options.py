@@ -5,7 +5,7 @@ Turns words into values and complaints into usage errors; what is done with them
 
 import argparse
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -88,11 +88,26 @@ def match_plan(args: argparse.Namespace) -> Plan:
     )
 
 
-def _resigns(config: object) -> bool:
-    """Whether a configuration lets the bot resign, so that it is not blamed for it."""
-    for key in ("engine", "draw_or_resign", "resign_enabled"):
-        config = config.get(key) if isinstance(config, Mapping) else None
-    return config is True
+def _resigns(config: Mapping[str, object] | None) -> bool:
+    """Whether a configuration lets the bot resign, at least in some games, so that it is not blamed for it."""
+    engines = () if config is None else _engines(config)
+    return any(_inside(engine, "draw_or_resign", "resign_enabled") is True for engine in engines)
+
+
+def _engines(config: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The section `engine` and those of the profiles, as far as they are sections."""
+    profiles = config.get("profiles")
+    for holder in (config, *(profiles if isinstance(profiles, list) else ())):
+        engine = _inside(holder, "engine")
+        if isinstance(engine, dict):
+            yield engine
+
+
+def _inside(section: object, *keys: str) -> object:
+    """What stands under the keys, one in the other; None if nothing does."""
+    for key in keys:
+        section = section.get(key) if isinstance(section, Mapping) else None
+    return section
 
 
 def refuse_nonsense(args: argparse.Namespace) -> None:
@@ -181,10 +196,8 @@ def _config(text: str) -> Mapping[str, object]:
         raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {error}") from error
     if not isinstance(settings, dict):
         raise argparse.ArgumentTypeError(f"{text!r} is no configuration")
-    profiles = settings.get("profiles")
-    for holder in (settings, *(profiles if isinstance(profiles, list) else ())):
-        if isinstance(holder, dict) and isinstance(holder.get("engine"), dict):
-            _anchor(holder["engine"], Path(text).absolute().parent)
+    for engine in _engines(settings):
+        _anchor(engine, Path(text).absolute().parent)
     return settings
 
 
@@ -196,6 +209,18 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
     match engine.get("working_dir"):
         case str(name) if name:
             engine["working_dir"] = str(folder / Path(name).expanduser())
+    books, tables = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
+    for section, keys in ((books, ("standard", "chess960")), (tables, ("paths",))):
+        if isinstance(section, dict):
+            for key in section.keys() & keys:
+                section[key] = _anchored(section[key], folder)
+
+
+def _anchored(names: object, folder: Path) -> object:
+    """One file or a list of them; whatever else stands there is for the bot to complain of."""
+    if isinstance(names, list):
+        return [_anchored(name, folder) for name in names]
+    return str(folder / Path(names).expanduser()) if isinstance(names, str) else names
 
 
 def _new_file(text: str) -> Path:

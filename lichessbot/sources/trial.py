@@ -1,7 +1,7 @@
 """Whether the sources of a configuration work, for who asks before a game does."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,9 +29,9 @@ class Trial:
     text: str
 
 
-def trials(config: EngineConfig, hosts: Hosts) -> Iterator[Trial]:
-    """Try every book and table of the operator, and every server that is wanted."""
-    for file in config.polyglot.files:
+def trials(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Trial]:
+    """Try every book and table of the operator, and every server that is wanted; each once."""
+    for file in dict.fromkeys(file for engine in engines for file in engine.polyglot.files):
         try:
             review = review_book(Book(file), [Board()], _POSITIONS_WALKED)
         except (InvalidBook, OSError) as error:
@@ -40,11 +40,13 @@ def trials(config: EngineConfig, hosts: Hosts) -> Iterator[Trial]:
         faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
         found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
         yield Trial(review.is_sound, "; ".join([found, *faults]))
-    if config.lichess_bot_tbs.syzygy.enabled:
-        yield _tables(Tablebase(config.lichess_bot_tbs.syzygy.paths))
-    for seat in seats(config, hosts, Journal()):
-        if seat.kind in (Kind.ONLINE_OPENINGS, Kind.ONLINE_ENDINGS):
-            yield _asked(seat, hosts)
+    tables = (engine.lichess_bot_tbs.syzygy for engine in engines)
+    for paths in dict.fromkeys(it.paths for it in tables if it.enabled):
+        yield _tables(Tablebase(paths))
+    for engine in {engine.online_moves: engine for engine in engines}.values():
+        for seat in seats(engine, hosts, Journal()):
+            if seat.kind in (Kind.ONLINE_OPENINGS, Kind.ONLINE_ENDINGS):
+                yield _asked(seat, hosts)
 
 
 def _tables(base: Tablebase) -> Trial:

@@ -150,6 +150,13 @@ def test_a_lost_game_is_resigned_instead_of_moved() -> None:
     assert bench.wait(WAITS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
 
 
+def test_a_profile_that_is_found_out_later_decides_about_resigning() -> None:
+    bench = Bench(**READY)
+    never = bench.game.engine.draw_or_resign.model_copy(update={"resign_enabled": False})
+    bench.game.engine = bench.game.engine.model_copy(update={"draw_or_resign": never})
+    assert opening(bench, "cp -1500", "cp -1500") == [SendMove(GAME, 3, "g1f3")]
+
+
 def test_an_offer_that_comes_before_the_resignation_took_effect_is_taken_instead() -> None:
     bench = Bench(**READY)
     opening(bench, "cp -1500", "cp -1500")

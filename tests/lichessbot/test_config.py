@@ -207,7 +207,22 @@ profiles:
     config = load(file, text).config
     assert (config.engine.hash_mb, config.engine.threads, config.engine.move_overhead_ms) == (32, 2, 100)
     assert config.engine.uci_options == {"UCI_ShowWDL": True}
-    assert config.profiles[0].changes() == {"hash_mb": 16, "uci_options": {}}
+    for_bullet = config.engine.changed_by(config.profiles[0])
+    assert (for_bullet.hash_mb, for_bullet.uci_options) == (16, {"UCI_ShowWDL": True})
+
+
+def test_a_profile_may_ask_for_tables_whose_folders_stand_in_the_section(file: Path) -> None:
+    text = """\
+engine: {lichess_bot_tbs: {syzygy: {paths: tables}}}
+profiles: [{when: {rated: true}, engine: {lichess_bot_tbs: {syzygy: {enabled: true}}}}]
+"""
+    config = load(file, text).config
+    tables = config.engine.changed_by(config.profiles[0]).lichess_bot_tbs.syzygy
+    assert (tables.enabled, tables.paths) == (True, (file.parent / "tables",))
+    assert problems(file, text.replace("paths: tables", "max_pieces: 5")) == [
+        "2: profiles.0.engine.lichess_bot_tbs.syzygy.paths: expected at least one folder of Syzygy files, found none"
+    ]
+    assert len(problems(file, "engine: {lichess_bot_tbs: {syzygy: {enabled: true}}}")) == 1
 
 
 @pytest.mark.parametrize(

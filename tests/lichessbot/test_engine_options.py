@@ -83,6 +83,17 @@ def test_what_has_a_key_of_its_own_is_set_within_the_bounds_of_the_engine(option
     assert options.set_to("move overhead", 9000) == ("setoption name Move Overhead value 5000",)
 
 
+def test_our_own_engine_searches_with_the_tables_that_are_asked_for_moves(options: Options) -> None:
+    tables = {"enabled": True, "paths": ["/one", "/two"], "max_pieces": 5}
+    ours = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables}})
+    assert "setoption name SyzygyPath value /one:/two" in list(options.settings(ours))
+    others = ours.model_copy(update={"command": ("stockfish",)})
+    unwanted = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables | {"enabled": False}}})
+    assert not [line for it in (others, unwanted) for line in options.settings(it) if "Syzygy" in line]
+    named = ours.model_copy(update={"uci_options": {"SyzygyPath": "/three"}})
+    assert [line for line in options.settings(named) if "Syzygy" in line][-1].endswith("/three")
+
+
 def test_an_engine_that_offers_nothing_is_told_nothing() -> None:
     assert list(Options().settings(EngineConfig())) == []
     assert list(Options().complaints(EngineConfig())) == []

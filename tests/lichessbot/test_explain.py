@@ -168,6 +168,7 @@ profiles:
     config = tmp_path / "config.yml"
     config.write_text(config.read_text() + profiles)
     human = "plays with our engine; thinks within depth 8; 1 MiB of hash; 1 thread; does not ponder"
+    human += "; first asks own_book"
     assert ask("--clock", "1+0")["engine"] == f"profile 1 and 2: {human}"
     assert ask("--clock", "3+0", "--from", "bot:2000")["engine"].startswith("no profile: plays with our engine")
     rated = ask("--clock", "1+0", "--rated")

@@ -8,7 +8,16 @@ import pytest
 
 from lichessbot.config import Config, EngineConfig
 from lichessbot.events import GameFull, GameInfo
-from lichessbot.profiles import UNKNOWN_MACHINE, GameFacts, Machine, candidates, concessions, engine_for, matching
+from lichessbot.profiles import (
+    UNKNOWN_MACHINE,
+    GameFacts,
+    Machine,
+    candidates,
+    concessions,
+    engine_for,
+    engines_of,
+    matching,
+)
 from lichessbot.vocabulary import Colour, OpponentKind
 
 BLITZ_BY_A_HUMAN = GameFacts(
@@ -78,6 +87,22 @@ def test_uci_options_are_merged_name_by_name() -> None:
     )
     engine = engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE)
     assert engine.uci_options == {"Skill Level": 3, "UCI_ShowWDL": True}
+
+
+def test_inside_a_section_only_the_keys_that_a_profile_names_change() -> None:
+    settings = config(
+        ({"rated": True}, {"own_book": False, "polyglot": {"enabled": True}, "draw_or_resign": {"resign_score": -7}}),
+        ({"opponent": "human"}, {"draw_or_resign": {"resign_moves": 9}, "polyglot": {"book": {"chess960": "b.bin"}}}),
+        polyglot={"max_depth": 4, "book": {"standard": "a.bin"}},
+        draw_or_resign={"resign_enabled": True},
+    )
+    engine = engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE)
+    assert (engine.polyglot.enabled, engine.polyglot.max_depth) == (True, 4)
+    assert engine.polyglot.files == (Path("a.bin"), Path("b.bin"))
+    rules = engine.draw_or_resign
+    assert (rules.resign_enabled, rules.resign_score, rules.resign_moves) == (True, -7, 9)
+    assert engine.sources == ("polyglot",)
+    assert [it.polyglot.enabled for it in engines_of(settings)] == [False, True, False]
 
 
 def test_without_a_match_the_section_counts() -> None:

@@ -15,6 +15,7 @@ from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.vocabulary import Color, ColorChoice, Variant
 from tests.fakes.arena import Arena, judge
 from tests.fakes.oracle import Manner, Oracle, favourites
+from tests.lichessbot.sources.test_books import book
 
 ENGINE = "engine: {hash_mb: 1, depth: 3, move_overhead_ms: 30"
 SOURCES = """, own_book: false, online_moves: {{explorer_url: {url}, tablebase_url: {url}, chessdb_url: {url},
@@ -170,6 +171,21 @@ def test_what_was_played_is_remembered_over_a_restart(arena: Arena) -> None:
         assert arena.stop() == 0
         played.add(tuple(arena.ended[-1].game.moves))
     assert len(played) == 2
+
+
+def test_a_profile_has_a_book_of_its_own(arena: Arena) -> None:
+    book(arena.folder / "odd.bin", a2a4=1)
+    configure(arena, ", own_book: false")
+    config = arena.folder / "config.yml"
+    with_book = "{own_book: true, polyglot: {enabled: true, book: {standard: odd.bin}}}"
+    config.write_text(f"{config.read_text()}profiles: [{{when: {{opponent: bot}}, engine: {with_book}}}]\n")
+    arena.start()
+    for number, title in enumerate([None, "BOT"]):
+        arena.challenge(arena.player(f"Player{number}", title=title), color=ColorChoice.BLACK)
+        arena.until_ended(number + 1)
+    assert our_moves(arena, arena.ended[0])[0] != "a2a4"
+    assert our_moves(arena, arena.ended[1])[0] == "a2a4"
+    assert arena.log().count("source=polyglot") == 1
 
 
 def test_a_damaged_book_is_said_at_start_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:

@@ -104,3 +104,13 @@ profiles:
         " and good scores are bad news"
     ]
     assert load(tmp_path, text.replace("-1", "0")).engine.draw_or_resign.resign_enabled
+    never = "style: {material: -1}, draw_or_resign: {resign_enabled: false}"
+    config = load(tmp_path, text.replace("style: {material: -1}", never))
+    assert not config.engine.changed_by(config.profiles[0]).draw_or_resign.resign_enabled
+    later = text.replace("style: {material: -1}", never) + (
+        "  - {when: {rated: true}, engine: {draw_or_resign: {resign_enabled: true}}}\n"
+    )
+    assert problems(tmp_path, later) == [
+        "4: profiles.1.engine.draw_or_resign.resign_enabled: expected false, as profiles.0.engine.style.material is"
+        " below 0 and good scores are bad news"
+    ]

@@ -241,6 +241,8 @@ def test_faults_and_chaos_settle_the_plan() -> None:
         ("engine: {draw_or_resign: {resign_enabled: true}}", True),
         ("engine: {draw_or_resign: {resign_enabled: false}}", False),
         ("engine: 3", False),
+        ("profiles: [{engine: {draw_or_resign: {resign_enabled: true}}}]", True),
+        ("profiles: [3, {engine: 3}]", False),
     ],
 )
 def test_a_bot_that_is_configured_to_resign_is_not_blamed_for_it(
@@ -267,13 +269,22 @@ def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]],
 def test_the_files_of_an_engine_are_found_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
     config = tmp_path / "config.yml"
     config.write_text("""\
-engine: {command: [engines/mine, -x], working_dir: nets}
+engine:
+  command: [engines/mine, -x]
+  working_dir: nets
+  polyglot: {book: {standard: mine.bin, chess960: [a.bin, /opt/b.bin]}}
+  lichess_bot_tbs: {syzygy: {paths: 3}}
 profiles:
   - {when: {speed: bullet}, engine: {command: [stockfish]}}
   - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
 """)
     settings = arguments("--config", str(config)).config
-    assert settings["engine"] == {"command": [f"{tmp_path}/engines/mine", "-x"], "working_dir": f"{tmp_path}/nets"}
+    assert settings["engine"] == {
+        "command": [f"{tmp_path}/engines/mine", "-x"],
+        "working_dir": f"{tmp_path}/nets",
+        "polyglot": {"book": {"standard": f"{tmp_path}/mine.bin", "chess960": [f"{tmp_path}/a.bin", "/opt/b.bin"]}},
+        "lichess_bot_tbs": {"syzygy": {"paths": 3}},
+    }
     assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
     assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
 

@@ -86,20 +86,13 @@ def test_a_panel_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
 
 
 def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:
-    (good,) = trials(with_tables(tables), hosts)
+    (good,) = trials([with_tables(tables)], hosts)
     assert (good.works, good.text) == (True, "syzygy: 35 endings of up to 4 men, 35 with distances")
-    (empty,) = trials(with_tables(tmp_path), hosts)
+    (empty,) = trials([with_tables(tmp_path)], hosts)
     assert (empty.works, empty.text) == (False, "syzygy: 0 endings of up to 0 men, 0 with distances")
     for name in ("KQvK", "KRvK", "KBvK", "KNvK", "KPvK"):
         (tmp_path / f"{name}.rtbw").write_bytes(b"no table")
-    (bad,) = trials(with_tables(tmp_path), hosts)
+    (bad,) = trials([with_tables(tmp_path)], hosts)
     assert not bad.works
     assert bad.text.count("not a Syzygy file") == 3
     assert bad.text.endswith("and 2 more")
-
-
-def test_tables_without_a_folder_are_a_mistake() -> None:
-    assert list(SyzygyConfig(enabled=True).complaints()) == [
-        ("paths", "expected at least one folder of Syzygy files, found none")
-    ]
-    assert list(SyzygyConfig().complaints()) == []

@@ -16,13 +16,13 @@ from tests.lichessbot.sources.test_books import book
 
 def of_books(hosts: Hosts, *files: Path) -> list[Trial]:
     config = {"polyglot": {"enabled": True, "book": {"standard": [str(file) for file in files]}}}
-    return list(trials(EngineConfig.model_validate(config), hosts))
+    return list(trials([EngineConfig.model_validate(config)], hosts))
 
 
 def of_servers(hosts: Hosts, oracle: Oracle, *names: str) -> list[Trial]:
     online: dict[str, object] = {f"{server}_url": oracle.url for server in ("explorer", "tablebase", "chessdb")}
     online |= {name: {"enabled": True} for name in names} | {"max_retries": 0}
-    return list(trials(EngineConfig.model_validate({"online_moves": online}), hosts))
+    return list(trials([EngineConfig.model_validate({"online_moves": online})], hosts))
 
 
 def test_every_book_is_looked_through(hosts: Hosts, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_every_book_is_looked_through(hosts: Hosts, tmp_path: Path) -> None:
 
 
 def test_a_book_that_is_not_wanted_is_not_tried(hosts: Hosts) -> None:
-    assert list(trials(EngineConfig(), hosts)) == []
+    assert list(trials([EngineConfig()], hosts)) == []
 
 
 def test_every_server_says_a_move(oracle: Oracle, hosts: Hosts, lichess: ScriptedLichess) -> None:
