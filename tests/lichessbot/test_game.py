@@ -995,7 +995,7 @@ def test_of_several_moves_the_engine_chooses_anew() -> None:
 
 def test_without_ponder_nothing_is_thought_about() -> None:
     bench = Bench()
-    bench.game.engine = EngineConfig(ponder=False)
+    bench.game.engine = EngineConfig(ponder=False, own_book=False)
     think = only(bench.full(), Think)
     only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)
 
@@ -1060,7 +1060,7 @@ def test_a_move_that_waits_is_doubted_with_its_stream() -> None:
 def by_days() -> Bench:
     bench = Bench(timed=False)
     bench._full |= {"daysPerTurn": 3}
-    bench.game.engine = EngineConfig(move_time_ms=7000)
+    bench.game.engine = EngineConfig(move_time_ms=7000, own_book=False)
     return bench
 
 

@@ -143,7 +143,8 @@ def test_games_answers_and_round_trips_are_recorded(arena: Arena) -> None:
         trips = [ms for (ms,) in records.execute("SELECT ms FROM round_trips")]
     game = arena.ended[0].game
     color = game.setup.color_of(arena.bot)
-    assert len(trips) == len(game.moves[0 if color is Color.WHITE else 1 :: 2])
+    ours = game.moves[0 if color is Color.WHITE else 1 :: 2]
+    assert len(trips) in (len(ours) - 1, len(ours)), "the game may be over before the last answer is read"
     assert all(0 < ms < 5000 for ms in trips)
 
 

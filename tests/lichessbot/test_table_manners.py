@@ -246,7 +246,8 @@ def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
     human.plays("e2e4")
     for number in range(16):
         # The bot answers at once, and the request comes a little sooner or later than its move.
-        move = human.game.board().legal_moves()[number]
+        moves = human.game.board().legal_moves()
+        move = moves[number % len(moves)]
         arena.server.call(lambda move=move: human.table.play(Color.WHITE, move))  # type: ignore[misc]
         time.sleep(0.003 * number)
         human.asks_back()
