@@ -1,5 +1,6 @@
 """Options of the whole suite."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH",
         help="an EPD file of positions with leaf counts, for `pytest -m long tests/engine/test_perft.py`; repeatable",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hundreds of processes are started: they share bytecode also where none may be written beside the sources."""
+    assert config.cache is not None
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
 
 
 @pytest.fixture(scope="session")

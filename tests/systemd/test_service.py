@@ -22,10 +22,12 @@ URL = "http://127.0.0.1:9663"
 INSTALL = "/checkout/deploy/install.sh"
 CONFIG = "/etc/lichessbot/config.yml"
 # As shipped, but for the address and the pace: one game at a time, and none is over soon.
+LITTLE_THOUGHT = "hash_mb: 16, nodes: 500, ponder: false"
 OUR_CONFIG = f"""\
 url: {URL}
 token_file: /run/credentials/lichessbot.service/token
-engine: {{hash_mb: 16, move_time_ms: 500}}
+rate_limiting_delay: 500
+engine: {{{LITTLE_THOUGHT}}}
 """
 # Bytes: what an engine has used up after a few moves, and what no daemon can start with.
 ROOM_TO_GROW = 60 << 20
@@ -216,7 +218,7 @@ def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Servi
 
 def test_an_engine_that_needs_too_much_memory_is_killed_alone_and_replaced(machine: Machine, service: Service) -> None:
     pid = service.main_pid
-    machine.write(CONFIG, OUR_CONFIG.replace("hash_mb: 16", "hash_mb: 800"))
+    machine.write(CONFIG, OUR_CONFIG.replace(LITTLE_THOUGHT, "hash_mb: 800, move_time_ms: 500"))
     machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
     service.until_restarted(pid)
     game, pid = service.game(), service.main_pid
