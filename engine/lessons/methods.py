@@ -16,6 +16,7 @@ from engine.lessons.styles import Style
 from engine.score import mate_distance
 
 T = TypeVar("T")
+LONGEST_WAIT_S = 0.2               # a Ctrl-C that comes just before a wait without end would be overlooked
 MAX_DEPTH = 60                     # of the plain searches; none gets there but by forced moves
 
 
@@ -108,12 +109,12 @@ def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
     """What the work gives, done in a thread of its own: a search in C hears of no Ctrl-C. `stop` must end it soon."""
     results: list[T] = []
     thread = Thread(target=lambda: results.append(work()), name="search")
-    thread.start()
     try:
-        thread.join()
+        thread.start()
+        while thread.is_alive():
+            thread.join(LONGEST_WAIT_S)
     except KeyboardInterrupt:
-        stop()
-        thread.join()
+        stop()  # also what has not begun yet; the end of the program waits for the thread
         raise
     return results[0]
 

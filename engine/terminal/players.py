@@ -80,8 +80,9 @@ class Mind:
 
     def _start(self, search: _Stoppable, run: "_Run") -> None:
         self._search = search
-        self._thread = Thread(target=lambda: self._queue.put(run()), name="mind", daemon=True)
-        self._thread.start()
+        thread = Thread(target=lambda: self._queue.put(run()), name="mind", daemon=True)
+        thread.start()
+        self._thread = thread  # not before: Ctrl-C may come while it starts, and only what runs can be waited for
 
     def hurry(self) -> None:
         """Let the search give its move now."""

@@ -141,12 +141,12 @@ class Arena:
         marked = [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
         return [pid for pid in marked if pid != self.process.pid]
 
-    def leftovers(self) -> list[int]:
-        """Engines that outlive their daemon; they have a moment to notice its end."""
+    def leftovers(self) -> list[str]:
+        """Engines that outlive their daemon, in words; they have a moment to notice its end."""
         deadline = time.monotonic() + PATIENCE_S
         while self.engines() and time.monotonic() < deadline:
             time.sleep(0.02)
-        return self.engines()
+        return [_description(Path(f"/proc/{pid}")) for pid in self.engines()]
 
     # The opponents
 
@@ -248,6 +248,17 @@ def judge(table: Table) -> None:
         assert board.is_stalemate()
     else:
         assert board.is_repetition(3) or board.is_fifty_moves() or board.is_insufficient_material()
+
+
+def _description(process: Path) -> str:
+    """Enough to see what such a process waits for."""
+    try:
+        command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        facts = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line)
+        waits = [f"{thread.name}:{(thread / 'wchan').read_text()}" for thread in (process / "task").iterdir()]
+        return f"{process.name} of {facts['PPid']} {facts['State']} {' '.join(waits)} {command}"
+    except OSError:
+        return f"{process.name}, which ended meanwhile"
 
 
 def _environment(process: Path) -> list[bytes]:

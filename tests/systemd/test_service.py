@@ -22,11 +22,11 @@ URL = "http://127.0.0.1:9663"
 INSTALL = "/checkout/deploy/install.sh"
 CONFIG = "/etc/lichessbot/config.yml"
 # As shipped, but for the address and the pace: one game at a time, and none is over soon.
-LITTLE_THOUGHT = "hash_mb: 16, nodes: 500, ponder: false"
+LITTLE_THOUGHT = "hash_mb: 16, nodes: 5000, ponder: false"
 OUR_CONFIG = f"""\
 url: {URL}
 token_file: /run/credentials/lichessbot.service/token
-rate_limiting_delay: 500
+rate_limiting_delay: 1000
 engine: {{{LITTLE_THOUGHT}}}
 """
 # Bytes: what an engine has used up after a few moves, and what no daemon can start with.

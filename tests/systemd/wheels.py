@@ -73,7 +73,7 @@ def _files(installed: metadata.Distribution) -> dict[str, Path]:
 
 
 def _our_files() -> dict[str, Path]:
-    suffixes = (".py", ".pxd", sysconfig.get_config_var("EXT_SUFFIX"), "py.typed")
+    suffixes = (".py", ".pxd", ".bin", ".net", sysconfig.get_config_var("EXT_SUFFIX"), "py.typed")
     return {
         str(path.relative_to(ROOT)): path
         for package in ("engine", "lichessbot")
