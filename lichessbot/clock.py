@@ -30,8 +30,8 @@ _SHARE_OF_A_PROMISE: Final = 0.9
 _SHARE_OF_DAYS: Final = 1 / 4
 # Of what is then left, the part it has for stopping.
 _SHARE_FOR_STOPPING: Final = 1 / 4
-# And of that, the part the daemon's own search may use.
-_SHARE_FOR_THE_FALLBACK: Final = 1 / 8
+# And of that, the part the daemon's own search may use: it may have to find many moves until an engine is there again.
+_SHARE_FOR_THE_FALLBACK: Final = 1 / 40
 # When the pause Lichess asks for could lose the game, the move is tried again after this much.
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
 # Which it does if less than this would be left.

@@ -52,6 +52,8 @@ class Thinking:
         self._searches = 0
         self._thought: _Thought | None = None
         self._pondering = Pondering()
+        self._successor_is_new = False
+        """Whether an engine failed, and the one after it has not answered yet: it may still be starting."""
 
     @property
     def due_at(self) -> float | None:
@@ -103,8 +105,10 @@ class Thinking:
     # What is heard
 
     def note(self, answer: BestMove) -> None:
-        """Any answer of an engine; it may be one to a mere supposition."""
+        """Any answer of an engine, or of the daemon itself; it may be one to a mere supposition."""
         self._pondering.note(answer)
+        if not (self.has_failed and self.is_asked(answer.search_id)):
+            self._successor_is_new = False
 
     def died(self, search_id: int | None) -> None:
         """An engine is gone; if it was asked for our move, it is to be replaced."""
@@ -127,7 +131,10 @@ class Thinking:
         """The engine, which is at it already if the opponent did what it expected. `only`: choose among these."""
         search = self._pondering.hit(position.moves)
         if search is None or only or not position.clock.bears(search.limits, now):
-            yield self._think(position, now, only=only)
+            if self._successor_is_new and not self._can_wait(position.clock, now):
+                yield from self._do_without(position, now)
+            else:
+                yield self._think(position, now, only=only)
             return
         self._thought = _Thought(search, now + position.clock.patience_s(search.limits, self._waits, now))
         yield PonderHit(search.search_id)
@@ -165,11 +172,29 @@ class Thinking:
         assert thought is not None, "only who thinks can fail"
         assert isinstance(thought.search, Search), "only an engine is replaced"
         yield KillEngine(reason)
-        if not thought.second_try and clock.remaining_s(now) > self._waits.engine_restart_floor.total_seconds():
+        self._successor_is_new = True
+        if not thought.second_try and self._can_wait(clock, now):
             yield self._think(position, now, only=thought.search.only, second_try=True)
         else:
-            thought.due_at = None
-            yield Fallback(thought.search.search_id, position.board.copy(), clock.fallback_s(self._waits, now))
+            yield self._fall_back(thought, thought.search, position, now)
+
+    def _do_without(self, position: Position, now: float) -> Iterator[Action]:
+        """The daemon itself moves; the new engine is asked as well, so that it is there for one of the next moves.
+
+        To wait for it in every move, and to kill it each time, would cost most of the clock and never get it started.
+        """
+        think = self._think(position, now, only=())
+        assert self._thought is not None, "it was just begun"
+        yield self._fall_back(self._thought, think.search, position, now)
+        yield think
+
+    def _fall_back(self, thought: _Thought, search: Search, position: Position, now: float) -> Fallback:
+        thought.due_at = None
+        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_s(self._waits, now))
+
+    def _can_wait(self, clock: GameClock, now: float) -> bool:
+        """Whether the clock can bear the start of an engine."""
+        return clock.remaining_s(now) > self._waits.engine_restart_floor.total_seconds()
 
     def _think(
         self, position: Position, now: float, *, only: tuple[str, ...], second_try: bool = False

@@ -140,7 +140,7 @@ class Waits:
     untimed_move: timedelta = timedelta(seconds=10)
     """Thinking time per move in a game without a clock, unless the config sets one."""
     engine_restart_floor: timedelta = timedelta(seconds=1.5)
-    """With less than this on the clock a failed engine is not restarted: the fallback moves."""
+    """With less than this on the clock nobody waits for the successor of a failed engine: the fallback moves."""
     fallback: timedelta = timedelta(milliseconds=50)
     """For the daemon's own search when no engine answers; every other game waits meanwhile."""
 

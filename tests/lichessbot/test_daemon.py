@@ -231,7 +231,7 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
 def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
     arena.configure(depth=2)
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE, base_s=6)
+    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE, base_s=12)
     arena.until(lambda: arena.started)
     arena.until_plies(arena.started[0], 4)
     for pid in arena.engines():

@@ -693,6 +693,29 @@ def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
     assert kinds == [KillEngine, Fallback]
 
 
+def test_with_hardly_any_time_left_nobody_waits_for_a_new_engine_until_it_has_answered() -> None:
+    bench = Bench()
+    bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
+    bench.hear(BestMove(GAME, 1, "g1f3"))
+    fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=800)
+    assert isinstance(fallback, Fallback)
+    assert isinstance(think, Think)
+    assert fallback.search_id == think.search.search_id
+    only(bench.hear(BestMove(GAME, fallback.search_id, "f1b5")), SendMove)
+    assert bench.hear(EngineDied(GAME, think.search.search_id, "crashed")) == []
+    fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=600)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "b5a4")), SendMove)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "b5c6")) == [], "too late, but it is there"
+    only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", time_ms=400), Think)
+
+
+def test_a_new_engine_is_waited_for_once_the_clock_can_bear_it_again() -> None:
+    bench = Bench()
+    bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
+    bench.hear(BestMove(GAME, 1, "g1f3"))
+    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), Think)
+
+
 @pytest.mark.parametrize("move", ["e2e4", "a1h8", "e7e8q", "nonsense", "", None])
 def test_an_illegal_move_is_not_sent(move: str | None) -> None:
     bench = Bench()
