@@ -14,6 +14,7 @@ from engine import eval_file
 from engine.board import Board, InvalidMove
 from engine.book import Book, BookMove, BookReview, InvalidBook, review_book
 from engine.clock import Clock, Limits, deadlines_us
+from engine.counting import portions
 from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
 from engine.eval_file import build_mode, default_choice
 from engine.evaluate import phase_of, terms
@@ -26,7 +27,7 @@ from engine.net_file import InvalidNet
 from engine.network import Network, instructions
 from engine.notation import chess960_fen
 from engine.outcome import Outcome, outcome
-from engine.perft import divide, perft
+from engine.perft import perft
 from engine.pgn import game_text, parse_games, pgn_text, read_games
 from engine.polyglot import polyglot_key
 from engine.score import mate_distance, scale
@@ -72,13 +73,13 @@ __all__ = [
     "chess960_fen",
     "default_choice",
     "describe_build",
-    "divide",
     "evaluation",
     "game_text",
     "parse_games",
     "perft",
     "pgn_text",
     "polyglot_key",
+    "portions",
     "read_games",
     "review_book",
 ]

@@ -3,9 +3,6 @@
 
 import cython
 
-from engine.move import uci_text
-from engine.movegen import legal_moves
-
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.movegen import generate
@@ -44,13 +41,3 @@ def perft(position: Position, depth: int, bulk: bool = True) -> int:
     with cython.nogil:
         total = _leaves(position, plies, in_bulk)
     return total
-
-
-def divide(position: Position, depth: int) -> dict[str, int]:
-    """`perft` split by first move, castling as king takes rook. Depth 1 or more."""
-    counts = {}
-    for move in legal_moves(position):
-        position.push(move)
-        counts[uci_text(move)] = perft(position, depth - 1)
-        position.pop(move)
-    return counts

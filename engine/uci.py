@@ -33,8 +33,8 @@ from engine.facade import (
     Thinking,
     default_choice,
     describe_build,
-    divide,
     evaluation,
+    portions,
 )
 
 NAME = "lichessbot-engine 0.1.0"
@@ -59,6 +59,7 @@ GO_NUMBERS = {
     "mate": "mate_in",
 }
 STYLE_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in STYLES}
+MEANWHILE = ("isready", "stop")    # what does not wait for the end of a perft
 GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 
@@ -82,6 +83,8 @@ class Uci:
         self._thinking: Thinking | None = None
         self._released = Event()           # an infinite or pondering search may give its move
         self._worker: Thread | None = None
+        self._counter: Thread | None = None        # of a perft
+        self._enough_counted = Event()
         self._commands: dict[str, Callable[[list[str]], None]] = {
             "uci": self._uci,
             "isready": lambda words: self._say("readyok"),
@@ -104,6 +107,7 @@ class Uci:
                 break
             if words:
                 self._obey(words)
+        self._finish_counting()
         self._stop()
 
     def _obey(self, words: list[str]) -> None:
@@ -111,6 +115,8 @@ class Uci:
         if command is None:
             self._say(f"info string unknown command {words[0][:40]!r}; known: {' '.join(self._commands)} quit")
             return
+        if words[0] not in MEANWHILE:
+            self._finish_counting()
         if self._debugging:
             self._say(f"info string heard {' '.join(words)[:200]!r}")
         try:
@@ -232,7 +238,7 @@ class Uci:
     def _go(self, words: list[str]) -> None:
         self._stop()
         if words[:1] == ["perft"]:
-            self._perft(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
+            self._begin_counting(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
             return
         limits, only = _parse_limits(words)
         self._engine.set_position(self._board)
@@ -259,7 +265,9 @@ class Uci:
         self._say(f"bestmove {result.best_move or '0000'}{ponder}")
 
     def _stop(self) -> None:
-        """End the search, if one is running, and wait until its move is out."""
+        """End the search or the count, if one is running, and wait until its move is out."""
+        self._enough_counted.set()
+        self._finish_counting()
         if self._worker is not None and self._thinking is not None:
             self._thinking.stop()
             self._released.set()
@@ -296,11 +304,31 @@ class Uci:
             what_plays = self._engine.describe_evaluation()
             self._say(f"but {what_plays} plays, evaluation {score_cp / 100:+.2f} (White's view)")
 
-    def _perft(self, depth: int) -> None:
-        counts = divide(self._board.position, depth)
-        for move, count in counts.items():
-            self._say(f"{self._board.normalise(move)}: {count}")
-        self._say(f"\nNodes searched: {sum(counts.values())}")
+    def _begin_counting(self, depth: int) -> None:
+        self._enough_counted.clear()
+        self._counter = Thread(target=self._perft, args=(self._board.copy(), depth), name="perft")
+        self._counter.start()
+
+    def _finish_counting(self) -> None:
+        """A perft is waited for, by `quit` and the end of the input too, as scripts expect; only `stop` ends it."""
+        if self._counter is not None:
+            self._counter.join()
+            self._counter = None
+
+    def _perft(self, board: Board, depth: int) -> None:
+        """The thread of `go perft`: the leaves below each move, as they are counted."""
+        total = 0
+        for move in board.legal_moves():
+            after, count = board.copy(), 0
+            after.push(move)
+            for portion in portions(after.position, depth - 1):
+                count += portion
+                if self._enough_counted.is_set():
+                    self._say("info string perft was stopped")
+                    return
+            self._say(f"{move}: {count}")
+            total += count
+        self._say(f"\nNodes searched: {total}")
 
 
 def _number(name: str, text: str, least: int, most: int) -> int:

@@ -21,7 +21,7 @@ ROWS = {
         ("position",),
         ("fen", "movegen", "network", "pawns", "records", "syzygy_table"),
         ("perft", "endings", "see", "syzygy"),
-        ("evaluate",),
+        ("evaluate", "counting"),
         ("transposition", "history", "clock", "board", "eval_file", "style", "tuning"),
         ("ordering", "pruning", "notation", "polyglot", "tablebase", "meter", "line", "game", "pgn_words"),
         ("quiescence", "pgn", "book"),

@@ -9,16 +9,13 @@ from rich.table import Table
 from engine.bench import POSITIONS
 from engine.board import Board
 from engine.display import progress
-from engine.facade import Engine, Limits, evaluation, perft
+from engine.facade import Engine, Limits, evaluation, portions
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
 from engine.lessons.wording import final_text, judgement_text, pawns_text, san_line
-from engine.movegen import legal_moves
-from engine.position import Position
 from engine.terminal.drawing import Look, Scene, draw
 
 TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending
-PORTION_PLIES = 4
 # Seconds for a move of stratzilla's chess-engine, by its own account; other depths are not known here.
 CHESS_ENGINE_S = {7: 163.0}
 
@@ -72,25 +69,13 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
         for done, move in enumerate(moves, 1):
             after = board.copy()
             after.push(move)
-            counts[move] = _leaves(after.position, depth - 1)
+            counts[move] = sum(portions(after.position, depth - 1))
             advance(done)
     seconds = perf_counter() - started
     for move, count in sorted(counts.items()):
         console.print(f"{move}: {count}")
     total = sum(counts.values())
     console.print(f"\nNodes searched: {total}\n{seconds:.3f} s, {total / max(seconds, 1e-9):,.0f} a second")
-
-
-def _leaves(position: Position, depth: int) -> int:
-    """`perft` in portions of a fraction of a second, between which Ctrl-C is heard."""
-    if depth <= PORTION_PLIES:
-        return perft(position, depth)
-    total = 0
-    for move in legal_moves(position):
-        position.push(move)
-        total += _leaves(position, depth - 1)
-        position.pop(move)
-    return total
 
 
 def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from pathlib import Path
 import chess
 import pytest
 
+from engine.counting import portions
 from engine.facade import build_mode
 from engine.fen import parse_fen
-from engine.perft import divide, perft
+from engine.perft import perft
 from tests.engine.positions import OWN_PERFT, PERFT, read_suite
 
 QUICK_LEAVES = 1_000_000 if build_mode() == "compiled" else 2_000
@@ -39,11 +40,11 @@ def test_counting_in_bulk_and_making_every_leaf_agree() -> None:
         assert perft(parse_fen(fen)[0], 3, bulk=False) == counts[2]
 
 
-def test_divide_splits_the_count_by_first_move() -> None:
-    counts = divide(parse_fen(chess.STARTING_FEN)[0], 3)
-    assert len(counts) == 20
-    assert sum(counts.values()) == 8902
-    assert counts["e2e4"] == 600
+def test_the_portions_of_a_count_add_up_and_leave_the_position_as_it_was() -> None:
+    position = parse_fen(chess.STARTING_FEN)[0]
+    counted = list(portions(position, 5))
+    assert len(counted) == 20
+    assert sum(counted) == perft(position, 5) == 4_865_609
 
 
 def test_perft_of_our_own_positions_equals_what_other_programs_count() -> None:

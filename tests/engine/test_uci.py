@@ -160,6 +160,21 @@ def test_perft_divides() -> None:
     assert lines[-1] == "Nodes searched: 600"
 
 
+def test_a_perft_can_be_stopped_and_answers_are_given_meanwhile(session: Session) -> None:
+    session.say("go perft 9")
+    session.say("isready")
+    session.until("readyok")
+    session.say("stop")
+    session.until("info string perft was stopped")
+    session.say("go perft 1")
+    assert session.until("Nodes searched")[-1] == "Nodes searched: 20"
+
+
+def test_what_comes_after_a_perft_waits_for_its_end() -> None:
+    lines = converse("go perft 5", "position startpos moves e2e4", "go perft 1", "quit")
+    assert [line for line in lines if line.startswith("Nodes")] == ["Nodes searched: 4865609", "Nodes searched: 20"]
+
+
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
