@@ -3,6 +3,7 @@
 Knows who plays and who waits; how a game is played, a stream read or a command sent is others' work.
 """
 
+import math
 import signal
 import threading
 import time
@@ -13,6 +14,7 @@ from datetime import timedelta
 from enum import IntEnum
 from queue import Empty, SimpleQueue
 from types import FrameType
+from typing import Final
 
 from engine.facade import Limits
 from lichessbot import self_test
@@ -75,6 +77,9 @@ from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.waits import Waits
+
+# A signal that comes just before a wait is noticed after it.
+_LONGEST_WAIT_S: Final = 1.0
 
 
 class ExitCode(IntEnum):
@@ -158,10 +163,9 @@ class Supervisor:
             self._leave_at,
             self._manager.feed_due_at,
         )
-        next_due = min((moment for moment in due if moment is not None), default=None)
-        timeout_s = None if next_due is None else max(0.0, next_due - time.monotonic())
+        next_due = min((moment for moment in due if moment is not None), default=math.inf)
         with suppress(Empty):
-            self._dispatch(self._inbox.get(timeout=timeout_s))
+            self._dispatch(self._inbox.get(timeout=min(max(0.0, next_due - time.monotonic()), _LONGEST_WAIT_S)))
         self._resume()
         self._roster.tick()
         self._gate.tick()

@@ -16,7 +16,7 @@ from engine.lessons.styles import Style
 from engine.score import mate_distance
 
 T = TypeVar("T")
-LONGEST_WAIT_S = 0.2               # a Ctrl-C that comes just before a wait without end would be overlooked
+LONGEST_WAIT_S = 0.2               # a Ctrl-C just before a wait is noticed after it
 MAX_DEPTH = 60                     # of the plain searches; none gets there but by forced moves
 
 

@@ -15,7 +15,7 @@ from engine.deepening import Bound
 from engine.facade import Engine, Limits, SearchReport, SearchResult, Thinking
 from engine.lessons.wording import final_text, judgement_text, san_line
 from engine.terminal.drawing import Look, Scene, draw
-from engine.terminal.keyboard import listen
+from engine.terminal.keyboard import listen, next_event
 from engine.terminal.players import white_view
 
 PLIES_SHOWN = 12                   # of each line
@@ -107,7 +107,7 @@ def _show_live(
 ) -> SearchResult:
     findings = Findings(board)
     with Live(console=console, auto_refresh=False) as live:
-        while not isinstance(event := queue.get(), SearchResult):
+        while not isinstance(event := next_event(queue), SearchResult):
             if isinstance(event, SearchReport):
                 findings.add(event)
             else:
@@ -124,7 +124,7 @@ def _show_plain(
     findings = Findings(board)
     console.print(board.fen(), highlight=False, soft_wrap=True)
     console.print(f"{'depth':>7} {'#':>2} {'score':>7} {'nodes':>12} {'time':>8}  line", highlight=False)
-    while not isinstance(event := queue.get(), SearchResult):
+    while not isinstance(event := next_event(queue), SearchResult):
         if isinstance(event, SearchReport) and event.bound is Bound.EXACT:
             console.print(findings.text(event), highlight=False, soft_wrap=True)
     return event

@@ -6,9 +6,12 @@ Reads the file descriptor itself: a thread that ends with the program must not h
 import os
 from codecs import getincrementaldecoder
 from dataclasses import dataclass
-from queue import Queue
+from math import inf
+from queue import Empty, Queue
 from threading import Thread
+from time import monotonic
 
+LONGEST_WAIT_S = 0.2
 LONGEST_LINE = 4096                # characters; what is longer comes in pieces
 
 
@@ -22,6 +25,18 @@ class Typed:
 @dataclass(frozen=True)
 class InputEnded:
     """Nothing more will be typed."""
+
+
+def next_event(queue: "Queue[object]", timeout_s: float = inf) -> object:
+    """What comes next; None if nothing does in time. A Ctrl-C just before a wait is noticed after it: none is long."""
+    until = monotonic() + timeout_s
+    while True:
+        left_s = until - monotonic()
+        try:
+            return queue.get(timeout=max(0.0, min(left_s, LONGEST_WAIT_S)))
+        except Empty:
+            if left_s <= LONGEST_WAIT_S:
+                return None
 
 
 def listen(descriptor: int, queue: "Queue[object]") -> None:

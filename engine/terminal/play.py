@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from math import inf
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Queue
 
 from rich.console import Console
 
@@ -18,13 +17,12 @@ from engine.clock import Limits
 from engine.lessons.wording import judgement_text
 from engine.pgn import game_text
 from engine.terminal.drawing import Look, Scene, captured, draw
-from engine.terminal.keyboard import InputEnded, Typed, listen
+from engine.terminal.keyboard import InputEnded, Typed, listen, next_event
 from engine.terminal.players import Mind, Player, Thought, glance
 from engine.terminal.playing import Playing, other_side
 from engine.terminal.stopwatch import clock_text
 
 HINT_LIMITS = Limits(move_time_ms=1000)
-LONGEST_WAIT_S = 0.2               # a Ctrl-C that comes just before a wait without end would be overlooked
 SQUARE = re.compile(r"[a-h][1-8]")
 HELP = """\
 e4, Nf3, e2e4, O-O   a move, in algebraic notation or from square to square
@@ -119,16 +117,11 @@ class Play:
 
     def _wait(self) -> object:
         """The next event; None when the mover's time is up before one comes."""
-        watch = self._playing.watch if self._playing.end is None else None
-        if watch is not None:
-            watch.start(self._board.turn)
-        while True:
-            left_s = inf if watch is None else max(0.0, watch.left_s(self._board.turn))
-            try:
-                return self._queue.get(timeout=min(left_s, LONGEST_WAIT_S))
-            except Empty:
-                if left_s <= LONGEST_WAIT_S:
-                    return None
+        playing = self._playing
+        if playing.end is not None or playing.watch is None:
+            return next_event(self._queue)
+        playing.watch.start(self._board.turn)
+        return next_event(self._queue, playing.watch.left_s(self._board.turn))
 
     def _handle(self, event: object) -> None:
         self._playing.look_at_clock()

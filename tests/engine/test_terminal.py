@@ -1,5 +1,6 @@
 """The terminal's face, driven as people drive it: through a pseudo-terminal, and through pipes."""
 
+import ctypes
 import io
 import os
 import pty
@@ -190,6 +191,16 @@ def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(people: list[Person], leav
     person.types(leave)
     assert person.leaves() == 0
     assert "Traceback" not in person.seen
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
+def test_ctrl_c_is_heard_also_if_it_does_not_interrupt_the_wait(people: list[Person]) -> None:
+    """One that comes just before a wait is like one that another thread gets: nothing ends the wait."""
+    people.append(person := Person("play"))
+    person.sees(r"white> ")
+    threads = {int(entry.name) for entry in Path(f"/proc/{person.pid}/task").iterdir()}
+    assert ctypes.CDLL(None).tgkill(person.pid, max(threads - {person.pid}), signal.SIGINT) == 0
+    assert person.leaves() == 0
 
 
 @pytest.mark.parametrize(

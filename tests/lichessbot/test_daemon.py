@@ -1,5 +1,6 @@
 """Whole games of the unchanged daemon against the embedded Lichess; python-chess is the judge."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -226,6 +227,20 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
     arena.until_ended(2)
     for table in arena.ended:
         judge(table)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
+def test_a_signal_is_heard_also_if_it_does_not_interrupt_the_wait(arena: Arena) -> None:
+    """One that comes just before a wait is like one that another thread gets: nothing ends the wait."""
+    arena.start()
+    arena.until(lambda: "events.open" in arena.log())
+    time.sleep(0.5)
+    pid = arena.process.pid
+    threads = {int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()}
+    sent_at = time.monotonic()
+    assert ctypes.CDLL(None).tgkill(pid, max(threads - {pid}), signal.SIGTERM) == 0
+    assert arena.wait_for_exit() == 0
+    assert time.monotonic() - sent_at < 5.0
 
 
 def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
