@@ -22,6 +22,18 @@ from engine.tablebase import Tablebase
 FIVE_MEN = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"       # White wins, but has to find out
 SUFFIXES = (".rtbw", ".rtbz")
 
+ONLINE_FEN = "4k3/6KP/8/8/8/8/7p/8 w - - 0 1"
+# Category and distance after each move, as whoever is then to move sees them.
+ONLINE_MOVES = {
+    "h7h8q": ("loss", -2), "h7h8r": ("loss", -2), "g7g8": ("draw", 0), "g7f6": ("win", 1), "g7g6": ("win", 1),
+    "g7h6": ("win", 1), "g7h8": ("win", 1), "h7h8n": ("win", 1), "h7h8b": ("win", 1),
+}  # fmt: skip
+ONLINE_LINE = [
+    ("h7h8q", -2), ("e8d7", 1), ("h8h2", -14), ("d7c6", 13), ("h2e5", -12), ("c6b6", 11), ("g7f6", -10), ("b6a6", 9),
+    ("e5b2", -8), ("a6a5", 7), ("f6e5", -6), ("a5a4", 5), ("e5d4", -4), ("a4a5", 3), ("d4c5", -2), ("a5a4", 1),
+    ("b2a2", -1),
+]  # fmt: skip
+
 
 def positions(ending: str, count: int, seed: int) -> Iterator[chess.Board]:
     """Random legal positions with these men, for either side."""
@@ -85,6 +97,22 @@ def test_every_ending_of_three_and_four_men_is_worth_what_python_chess_says(tabl
 
 def test_en_passant_counts_though_no_table_knows_it(tables: Path) -> None:
     assert_equal_to_python_chess(tables, en_passant_positions(60, 2))
+
+
+def test_the_recorded_answers_of_the_online_table_are_ours(tables: Path) -> None:
+    """What tablebase.lichess.org documents of a position, of each move there, and of each position of its main line."""
+    base = Tablebase([tables])
+    outcomes = {"win": 2, "draw": 0, "loss": -2}
+    for move, (category, dtz) in ONLINE_MOVES.items():
+        board = Board(ONLINE_FEN)
+        board.push(move)
+        assert (base.wdl(board), base.dtz(board)) == (outcomes[category], dtz), move
+    board = Board(ONLINE_FEN)
+    assert (base.wdl(board), base.dtz(board)) == (2, 1)
+    for move, dtz in ONLINE_LINE:
+        board.push(move)
+        assert base.dtz(board) == dtz, move
+    assert board.is_checkmate()
 
 
 @pytest.mark.long
