@@ -96,6 +96,7 @@ class Person:
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
             os.environ |= {"TERM": "xterm-256color", "COLUMNS": "120", "LINES": "50", **environment}
             os.execv(COMMAND[0], [*COMMAND, *arguments])
         self.seen = ""
