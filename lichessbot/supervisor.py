@@ -80,6 +80,8 @@ from lichessbot.waits import Waits
 
 # A signal that comes just before a wait is noticed after it.
 _LONGEST_WAIT_S: Final = 1.0
+_ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS: Final = (*_ENDING_SIGNALS, signal.SIGHUP)
 
 
 class ExitCode(IntEnum):
@@ -132,7 +134,7 @@ class Supervisor:
 
     def run(self) -> ExitCode:
         """Play until a signal, or until Lichess refuses the token."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _ENDING_SIGNALS:
             signal.signal(number, self._on_signal)
         signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
         threading.excepthook = self._on_dead_thread
@@ -144,6 +146,9 @@ class Supervisor:
             return self._exit
         finally:
             self._close()
+            # A signal that comes while Python tidies up must not turn a clean end into another.
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._inbox.put(StopRequested(signal.Signals(number).name))

@@ -45,6 +45,14 @@ class SlowOpponent(GreedyOpponent):
         return super().choose(board, clocks)
 
 
+class Ponderer(GreedyOpponent):
+    """Even a game that is lost quickly lasts some seconds."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        time.sleep(0.6)
+        return super().choose(board, clocks)
+
+
 class Arena:
     """One server, one bot account, and the daemon that plays for it."""
 

@@ -27,7 +27,7 @@ from lichessbot.rehearsal.vocabulary import (
     Status,
     Variant,
 )
-from tests.fakes.arena import BOT, PATIENCE_S, Arena, SlowOpponent, judge
+from tests.fakes.arena import BOT, PATIENCE_S, Arena, Ponderer, SlowOpponent, judge
 
 CASTLING_START = FROM_POSITION_FENS[0]
 
@@ -324,7 +324,7 @@ def test_the_first_signal_finishes_the_games_and_takes_no_new_ones(arena: Arena)
 def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Arena) -> None:
     arena.configure(depth=2)
     arena.start()
-    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.challenge(arena.player("Slow", Ponderer), base_s=60)
     arena.until(lambda: arena.started)
     arena.until_plies(arena.started[0], 4)
     arena.signal(signal.SIGTERM)

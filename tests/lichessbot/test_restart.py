@@ -9,12 +9,10 @@ import pytest
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from engine.facade import Board, Limits
-from lichessbot.rehearsal.opponents import GreedyOpponent
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.table import Table
 from lichessbot.rehearsal.timing import Timing
-from tests.fakes.arena import Arena, SlowOpponent, judge
+from tests.fakes.arena import Arena, Ponderer, judge
 
 ACCOUNT, PLAYING = "/api/account", "/api/account/playing"
 
@@ -58,18 +56,10 @@ def arena(tmp_path: Path, refusing: Refusing) -> Iterator[Arena]:
         assert "Traceback" not in arena.log()
 
 
-class Ponderer(GreedyOpponent):
-    """Even a game that is lost quickly lasts some seconds."""
-
-    def choose(self, board: Board, clocks: Limits) -> str:
-        time.sleep(0.6)
-        return super().choose(board, clocks)
-
-
-def killed_in_mid_game(arena: Arena, games: int = 1, mind: type[GreedyOpponent] = SlowOpponent) -> list[Table]:
+def killed_in_mid_game(arena: Arena, games: int = 1) -> list[Table]:
     arena.start()
     for number in range(games):
-        arena.challenge(arena.player(f"Slow{number}", mind), base_s=60)
+        arena.challenge(arena.player(f"Slow{number}", Ponderer), base_s=60)
     arena.until(lambda: len(arena.started) == games and all(table.game.ply >= 4 for table in arena.started))
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
@@ -110,7 +100,7 @@ def test_who_we_are_is_made_sure_of_as_soon_as_lichess_tells(arena: Arena, refus
 
 
 def test_games_of_another_account_are_left_once_it_turns_out_to_be_another(arena: Arena, refusing: Refusing) -> None:
-    (table,) = killed_in_mid_game(arena, mind=Ponderer)
+    (table,) = killed_in_mid_game(arena)
     other = {"id": "other", "username": "Other", "title": "BOT"}
     refusing.answers = {ACCOUNT: broken}
     arena.spawn()
