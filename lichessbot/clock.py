@@ -199,11 +199,5 @@ class GameClock:
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
 
     def unseen_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
-        """When to open a lost stream again; the opponent may have moved the moment it was lost.
-
-        A back-off of our own gives way sooner than a pause that Lichess asks for.
-        """
-        running = replace(self, running=True)
-        if asked_s <= waits.game_backoff_ceiling.total_seconds():
-            return running.retry_pause_s(asked_s, waits, now)
-        return running.refused_move_pause_s(asked_s, waits, now)
+        """When to open a lost stream again; the opponent may have moved the moment it was lost."""
+        return replace(self, running=True).refused_move_pause_s(asked_s, waits, now)

@@ -252,7 +252,7 @@ class GameTask:
                 self._play_with(engine_for(facts, self._house.config, self._house.machine))
 
     def _play_with(self, engine: EngineConfig) -> None:
-        """The desk remembers whom it asked in vain, so another takes over only if there is other advice to be had."""
+        """The desk remembers whom it asked in vain, so it stays unless something else is wanted."""
         if engine != self._game.engine:
             self._game.engine = engine
             self._desk.close()

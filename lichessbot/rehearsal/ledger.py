@@ -16,7 +16,7 @@ from lichessbot.rehearsal.timing import monotonic_ms
 from lichessbot.rehearsal.traffic import Place, Traffic
 from lichessbot.rehearsal.vocabulary import Color
 
-MOVE_NEEDS_MS = 1000        # undisturbed time on the clock, at a stretch, in which any client can move
+MOVE_NEEDS_MS = 1000        # undisturbed time on the clock in which any client can move
 
 
 @dataclass
@@ -161,7 +161,8 @@ class Ledger:
         spans: list[tuple[float, float]] = [(cost.at_ms, cost.held_up_until_ms) for cost in costs]
         if not game.is_timed or any(cost.by_asking for cost in costs):
             spans += self._pauses()
-        return longest_gap_ms(began_ms, now_ms, spans) >= MOVE_NEEDS_MS
+        within = [(max(began_ms, start_ms), min(now_ms, end_ms)) for start_ms, end_ms in spans]
+        return now_ms - began_ms - _covered_ms(within) >= MOVE_NEEDS_MS
 
     def _pauses(self) -> list[tuple[float, float]]:
         """When the client must not ask anything, because of a 429: only a running clock would be a reason to."""
@@ -234,13 +235,13 @@ def _left_at_start_ms(cost: Cost) -> int:
     return cost.game.clock_history_ms[-2]
 
 
-def longest_gap_ms(began_ms: float, now_ms: float, spans: Sequence[tuple[float, float]]) -> float:
-    """How long, at a stretch, none of these spans held the game up between the two moments."""
-    longest, reached = 0.0, began_ms
-    for start, end in [*sorted(spans), (now_ms, now_ms)]:
-        longest = max(longest, min(start, now_ms) - reached)
+def _covered_ms(spans: Sequence[tuple[float, float]]) -> float:
+    """The length of the union of these spans; a span may be empty, with its end before its start."""
+    covered = reached = 0.0
+    for start, end in sorted(spans):
+        covered += max(0.0, end - max(start, reached))
         reached = max(reached, end)
-    return longest
+    return covered
 
 
 def _summed(fault: Fault, strikes: Sequence[Strike]) -> FaultSummary:

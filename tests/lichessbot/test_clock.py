@@ -176,12 +176,6 @@ def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:
     assert waiting.unseen_pause_s(60.0, WAITS, NOW + 20) == 30.0
 
 
-def test_an_unseen_game_is_looked_for_the_more_often_the_less_time_is_left() -> None:
-    waiting = clock(80_000, running=False)
-    pauses_s = [waiting.unseen_pause_s(4.0, WAITS, NOW + gone_s) for gone_s in (0, 40, 60, 76, 79.9)]
-    assert pauses_s == pytest.approx([4.0, 4.0, 2.5, 0.5, 0.1])
-
-
 def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None) -> GameFull:
     state = {"moves": "", "wtime": wtime, "btime": wtime, "status": "started"}
     fields = {"id": "abcd1234", "variant": {"key": "standard"}, "clock": clock_field, "daysPerTurn": days}

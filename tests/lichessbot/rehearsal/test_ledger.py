@@ -6,7 +6,7 @@ import pytest
 
 from lichessbot.rehearsal.cruelty import Cruelty
 from lichessbot.rehearsal.faults import Card, Fault
-from lichessbot.rehearsal.ledger import Cost, Strike, longest_gap_ms
+from lichessbot.rehearsal.ledger import Cost, Strike
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.traffic import Place
 
@@ -137,20 +137,3 @@ def test_game_that_went_well_settles_what_was_still_open(lichess: RehearsalServe
     lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=False))
     assert strike.delay_ms is not None
     assert not only_cost(strike).lost
-
-
-@pytest.mark.parametrize(
-    ("spans", "gap_ms"),
-    [
-        ([], 1000),
-        ([(-500, 300)], 700),
-        ([(600, 5000)], 600),
-        ([(0, 400), (500, 900)], 100),
-        ([(500, 900), (0, 400), (100, 450)], 100),
-        ([(200, 300), (250, 260)], 700),
-        ([(-10, 2000)], 0),
-        ([(1500, 1600), (-90, -50)], 1000),
-    ],
-)
-def test_the_longest_time_in_which_nothing_held_a_game_up(spans: list[tuple[float, float]], gap_ms: float) -> None:
-    assert longest_gap_ms(0, 1000, spans) == gap_ms
