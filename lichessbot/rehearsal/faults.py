@@ -58,6 +58,11 @@ class Nature:
     is_general: bool = False    # every game feels it
     is_a_limit: bool = False    # the client is asked to wait, but with a clock running need not wait to its end
 
+    @property
+    def stops_all(self) -> bool:
+        """Whether requests for every game have to wait, if not the moves themselves."""
+        return self.is_general or self.is_a_limit
+
 
 def _limit(shape: str, says: str, *, named: bool = False) -> Nature:
     """A 429 that names its pause, or leaves it at the customary minute."""

@@ -36,13 +36,16 @@ class FaultPlan:
     """Which faults, how often, and the seed that settles everything else.
 
     Without a `chance` each card is dealt to one of the games and strikes once, early in it. With a
-    `chance` every opportunity is taken with that probability.
+    `chance` every opportunity is taken with that probability; but what stops all games strikes as
+    seldom as if each of those `at_once` had a share in it. Otherwise the more games there were, the
+    less would Lichess be there at all.
     """
 
     cards: tuple[Card, ...] = ()
     chance: float | None = None
     seed: int = 0
     games: int = 1
+    at_once: int = 1
 
 
 @dataclass
@@ -110,7 +113,11 @@ class Mischief:
         if self.plan.chance is None:
             return self._play(candidates, number, opportunity)
         dice = self._dice(candidates[0].fault.nature.layer.name, candidates[0].place.value, number, opportunity)
-        return dice.choice(candidates) if dice.random() < self.plan.chance else None
+        if dice.random() >= self.plan.chance:
+            return None
+        card = dice.choice(candidates)
+        shares = self.plan.at_once if card.fault.nature.stops_all and number is not None else 1
+        return card if dice.randrange(shares) == 0 else None
 
     def _play(self, candidates: Sequence[Card], number: int | None, opportunity: int) -> Card | None:
         for dealt in self._hands:

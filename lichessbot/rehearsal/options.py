@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--chaos", type=_chance, metavar="P",
-        help="every opportunity for a fault is taken with this probability; without it each fault strikes once",
+        help="every opportunity for a fault is taken with this probability, shared by all games where it stops all; "
+        "without it each fault strikes once",
     )
     parser.add_argument(
         "--company", type=_chance, metavar="P",
@@ -124,7 +125,7 @@ def fault_plan(args: argparse.Namespace) -> FaultPlan:
     """Chaos is of all faults unless some are named."""
     if args.faults is None and args.chaos is None:
         return FaultPlan()
-    return FaultPlan(args.faults or _faults(ALL), args.chaos, args.seed, args.games)
+    return FaultPlan(args.faults or _faults(ALL), args.chaos, args.seed, args.games, args.concurrency)
 
 
 def _faults(text: str) -> tuple[Card, ...]:

@@ -13,7 +13,8 @@ from .rehearsal import CONFIG, REHEARSE
 
 GAMES = 340                     # of each clock: 1,020 in all
 CONCURRENCY = 32
-CHANCE = "0.1"                  # at full time scale: shorter waits with the same clocks would prove nothing
+CHANCE = "0.2"                  # at full time scale: shorter waits with the same clocks would prove nothing
+PACE = "fake_think_time: true\n"       # as people's games go: outages should find clocks that have run down
 GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
 SAMPLE_S = 0.5
 
@@ -23,7 +24,7 @@ SAMPLE_S = 0.5
 @pytest.mark.parametrize(("clock", "seed"), [("180+0", 1), ("180+2", 2), ("300+0", 3)])
 def test_chaos_loses_no_game_that_could_be_saved(clock: str, seed: int, tmp_path: Path) -> None:
     config, log = tmp_path / "config.yml", tmp_path / "log"
-    config.write_text(CONFIG)
+    config.write_text(CONFIG + PACE)
     words = ["--games", str(GAMES), "--concurrency", str(CONCURRENCY), "--clock", clock, "--chaos", CHANCE]
     words += ["--seed", str(seed), "--config", str(config)]
     memory: list[tuple[float, int]] = []

@@ -1,6 +1,7 @@
 """When faults strike: from the seed alone, however the games are woven together."""
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -45,6 +46,16 @@ def test_chaos_takes_about_its_share_of_the_opportunities() -> None:
     plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3)
     struck = moves_struck(plan, ["a"], [0] * 1000)
     assert len(struck) == pytest.approx(200, abs=50)
+
+
+def test_however_many_games_there_are_at_once_what_stops_all_strikes_no_more_often() -> None:
+    games, struck = [str(number) for number in range(10)], {}
+    for at_once in (1, 10):
+        plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3, games=10, at_once=at_once)
+        faults = [fault for _, fault in moves_struck(plan, games, list(range(10)) * 500)]
+        struck[at_once] = Counter(fault.nature.stops_all for fault in faults)
+    assert struck[10][False] == struck[1][False]
+    assert struck[10][True] == pytest.approx(struck[1][True] / 10, rel=0.3)
 
 
 def test_without_chaos_each_card_strikes_once_in_one_of_the_games() -> None:
