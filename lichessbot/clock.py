@@ -198,6 +198,11 @@ class GameClock:
             return asked_s
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
 
-    def unseen_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
-        """When to open a lost stream again; the opponent may have moved the moment it was lost."""
-        return replace(self, running=True).refused_move_pause_s(asked_s, waits, now)
+    def unseen_pause_s(self, wished_s: float, waits: Waits, now: float, *, as_asked: bool) -> float:
+        """When to open a lost stream again; the opponent may have moved the moment it was lost.
+
+        Patience of our own gives way sooner than a pause that Lichess asks for.
+        """
+        running = replace(self, running=True)
+        pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
+        return pause_s(wished_s, waits, now)

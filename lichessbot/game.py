@@ -171,8 +171,8 @@ class Game:
                 self._absence.told(absence, now)
             case StreamOpened():
                 self._watch.opened(now)
-            case StreamLost(retry_in=retry_in):
-                self._watch.lost(_s(retry_in), self._clock, now)
+            case StreamLost():
+                self._watch.lost(report, self._clock, now)
             case StreamRefused(status=status, text=text):
                 yield from self._watch.refused(f"{status}: {text}", now)
             case Standing():

@@ -155,6 +155,11 @@ class GameTask:
         if self.info.is_correspondence and not self._game.engine_wanted:
             self._close_engine()
 
+    def others_got_through(self) -> None:
+        """Lichess answers the others again."""
+        if self._reader is not None:
+            self._reader.others_got_through()
+
     def tick(self) -> None:
         self._carry_out(self._game.tick(time.monotonic()))
 

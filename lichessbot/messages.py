@@ -237,6 +237,8 @@ class StreamLost:
     game_id: str | None
     reason: str
     retry_in: timedelta
+    as_asked: bool = False
+    """Whether Lichess asked for that pause; otherwise it is the reader's own patience."""
 
 
 @dataclass(frozen=True, slots=True)

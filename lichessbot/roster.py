@@ -97,6 +97,11 @@ class Roster:
         if task is not None:
             self._guarded(task, lambda: task.handle(report))
 
+    def others_got_through(self) -> None:
+        """A stream was opened: whoever waits for Lichess to come back need not wait longer."""
+        for task in self._tasks.values():
+            task.others_got_through()
+
     def finished(self, game_id: str, report: Report) -> None:
         """The event stream says that a game is over, whether we sit at it or not."""
         if game_id in self._tasks:

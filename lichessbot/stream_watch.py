@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from lichessbot.actions import Action, ReopenStream
 from lichessbot.backoff import Backoff
 from lichessbot.clock import GameClock
-from lichessbot.messages import PlayingWanted, Standing
+from lichessbot.messages import PlayingWanted, Standing, StreamLost
 from lichessbot.waits import Waits
 
 # A game that is listed as ours, but refused so often in a row, cannot be played by us.
@@ -63,10 +63,12 @@ class StreamWatch:
         """It is our turn, or the game is over."""
         self._opponent_due_at = None
 
-    def lost(self, retry_in_s: float, clock: GameClock | None, now: float) -> None:
+    def lost(self, loss: StreamLost, clock: GameClock | None, now: float) -> None:
         """The connection is gone. Its reader's pause may be longer than the clock allows."""
         self._state_due_at = None
-        pause_s = retry_in_s if clock is None else clock.unseen_pause_s(retry_in_s, self._waits, now)
+        pause_s = retry_in_s = loss.retry_in.total_seconds()
+        if clock is not None:
+            pause_s = clock.unseen_pause_s(retry_in_s, self._waits, now, as_asked=loss.as_asked)
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
 
     def refused(self, reason: str, now: float) -> Iterator[Action]:

@@ -58,6 +58,7 @@ class StreamReader(threading.Thread):
         self._stream: LineStream | None = None
         self._stopping = False
         self._hurry = threading.Event()
+        self._is_patient = False
         self._opened_at: float | None = None
         self._sign_due_at: float | None = None
         self._early_ends = 0
@@ -81,13 +82,21 @@ class StreamReader(threading.Thread):
             if self._stream is not None:
                 self._stream.interrupt()
 
+    def others_got_through(self) -> None:
+        """Lichess answers again: a wait that was nobody's wish is over."""
+        with self._lock:
+            if self._is_patient:
+                self._hurry.set()
+
     def run(self) -> None:
         try:
             while not self._stopping and not self._finished:
                 retry_in = self._read_until_lost()
                 self._expect_sign(retry_in)
                 self._hurry.wait(None if retry_in is None else retry_in.total_seconds())
-                self._hurry.clear()
+                with self._lock:
+                    self._is_patient = False
+                    self._hurry.clear()
         finally:
             self._source.connection.close()
 
@@ -97,7 +106,7 @@ class StreamReader(threading.Thread):
         try:
             self._wait_for_leave()
             self._read_lines()
-            return self._lost("ended by the server", self._delay_after_clean_end())
+            return self._lost_cleanly()
         except Refused as error:
             if self._source.game_id is None and not error.denies_token:
                 # Without its events the daemon is deaf: only a dead token ends them.
@@ -106,7 +115,7 @@ class StreamReader(threading.Thread):
             return None
         except RateLimited as error:
             self._courtesy.hold_back(error.pause)
-            return self._lost(str(error), min(error.pause, self._waits.longest_pause))
+            return self._lost(str(error), min(error.pause, self._waits.longest_pause), as_asked=True)
         except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())
 
@@ -171,30 +180,32 @@ class StreamReader(threading.Thread):
             self._endings.reset()
         return self._endings.next_delay()
 
-    def _delay_after_clean_end(self) -> timedelta:
+    def _lost_cleanly(self) -> timedelta:
         """Like any other failure, unless it looks as if another client took the event stream."""
+        reason = "ended by the server"
         self._early_ends = 0 if self._stood_long() else self._early_ends + 1
         evicted = self._source.game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
         if not evicted or self._stopping:
-            return self._delay()
+            return self._lost(reason, self._delay())
         self._journal.warning(
             "stream.evicted",
             times_in_a_row=self._early_ends,
             meaning="another client seems to use this token: Lichess gives the stream to the newest",
         )
-        return self._waits.eviction_pause
+        return self._lost(reason, self._waits.eviction_pause, as_asked=True)
 
     def _stood_long(self) -> bool:
         if self._opened_at is None:
             return False
         return time.monotonic() - self._opened_at > self._waits.stream_proven.total_seconds()
 
-    def _lost(self, reason: str, retry_in: timedelta) -> timedelta:
+    def _lost(self, reason: str, retry_in: timedelta, *, as_asked: bool = False) -> timedelta:
         if self._finished:
             return timedelta()
         if self._hurry.is_set():
             reason, retry_in = "asked to read it anew", timedelta()
-        self._put(StreamLost(self._source.game_id, reason, retry_in))
+        self._is_patient = not as_asked
+        self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked))
         return retry_in
 
     def _put(self, report: Report) -> None:

@@ -233,6 +233,8 @@ class Supervisor:
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
                     self._lobby.game_told(report.event)
                 self._roster.tell(report.game_id, report)
+                if isinstance(report, StreamOpened):
+                    self._wake_streams()
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
             case BestMove() | Advice() | EngineDied():
@@ -397,9 +399,16 @@ class Supervisor:
         """What runs and what is open is told again on a new connection, but not what ended meanwhile."""
         self._listening = "listening"
         self._journal.info("events.open")
+        self._wake_streams()
         if self._has_listened:
             self._doubt("the event stream was opened again")
         self._has_listened = True
+
+    def _wake_streams(self) -> None:
+        """One got through: after an outage each need not find out for itself."""
+        self._roster.others_got_through()
+        if self._events is not None:
+            self._events.others_got_through()
 
     def _hear_event(self, report: StreamEvent, event: StreamLine) -> None:
         match event:

@@ -172,8 +172,17 @@ def test_without_a_clock_a_silent_opponent_is_doubted_all_the_same() -> None:
 
 def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:
     waiting = clock(80_000, running=False)
-    assert waiting.unseen_pause_s(60.0, WAITS, NOW) == 60.0
-    assert waiting.unseen_pause_s(60.0, WAITS, NOW + 20) == 30.0
+    assert waiting.unseen_pause_s(60.0, WAITS, NOW, as_asked=True) == 60.0
+    assert waiting.unseen_pause_s(60.0, WAITS, NOW + 20, as_asked=True) == 30.0
+
+
+def test_an_unseen_game_is_looked_for_the_more_often_the_less_time_is_left() -> None:
+    waiting = clock(80_000, running=False)
+    moments = (0, 40, 60, 76, 79.9)
+    pauses_s = [waiting.unseen_pause_s(4.0, WAITS, NOW + gone_s, as_asked=False) for gone_s in moments]
+    assert pauses_s == pytest.approx([4.0, 4.0, 2.5, 0.5, 0.1])
+    asked_s = [waiting.unseen_pause_s(4.0, WAITS, NOW + gone_s, as_asked=True) for gone_s in moments]
+    assert asked_s == pytest.approx([4.0, 4.0, 4.0, 2.0, 1.0])
 
 
 def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None) -> GameFull:

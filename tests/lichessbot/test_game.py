@@ -565,15 +565,23 @@ def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
 def test_a_stream_that_is_to_wait_longer_than_the_clock_is_opened_earlier() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=20_000)
-    assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60))) == []
+    assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True)) == []
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(9))
     assert any(isinstance(action, ReopenStream) for action in bench.wait(1))
+
+
+def test_a_lost_stream_is_looked_for_more_often_than_its_reader_would_if_the_clock_is_short() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5", time_ms=4_000)
+    assert bench.hear(StreamLost(GAME, "refused", timedelta(seconds=4))) == []
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(0.4))
+    assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
 
 
 def test_a_stream_whose_pause_the_clock_survives_is_left_to_its_reader() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=90_000)
-    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60)))
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(60))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from queue import Empty, SimpleQueue
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from pydantic import SecretStr
@@ -291,8 +292,36 @@ def test_a_rate_limited_stream_waits_as_long_as_asked(lichess: ScriptedLichess, 
     body = {"error": "slow down", "ratelimit": {"key": "x", "seconds": 0.3}}
     lichess.answer(EVENT_PATH, Reply(429, body), Reply(429, "<html>"), STAY)
     read(None)
-    assert lost(inbox).retry_in == timedelta(seconds=0.3)
-    assert lost(inbox).retry_in == WAITS.rate_limit
+    assert lost(inbox) == StreamLost(None, ANY, timedelta(seconds=0.3), as_asked=True)
+    assert lost(inbox) == StreamLost(None, ANY, WAITS.rate_limit, as_asked=True)
+
+
+PATIENT = replace(WAITS, backoff_first=timedelta(seconds=60), game_backoff_ceiling=timedelta(seconds=60))
+
+
+def test_a_wait_of_our_own_ends_when_others_get_through(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(502), Reply(502), Reply(lines=[chat("at last")], end=End.STALL))
+    reader = read(waits=PATIENT)
+    lost(inbox)
+    assert lost(inbox).retry_in > timedelta(seconds=20)
+    began = time.monotonic()
+    reader.others_got_through()
+    assert texts(inbox, 1) == ["at last"]
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("reply", [STAY, Reply(429, {"error": "wait"}, [("Retry-After", "60")]), Reply(404)])
+def test_nothing_else_is_hurried_by_others(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
+) -> None:
+    lichess.answer(GAME_PATH, Reply(502), Reply(502), reply)
+    reader = read(waits=replace(PATIENT, liveness=timedelta(seconds=60)))
+    lost(inbox), lost(inbox)
+    reader.others_got_through()
+    heard(inbox)
+    reader.others_got_through()
+    time.sleep(0.3)
+    assert len(lichess.requests) == 3
 
 
 def test_an_eviction_is_said_and_not_fought(
@@ -301,7 +330,7 @@ def test_an_eviction_is_said_and_not_fought(
     lichess.answer(EVENT_PATH, Reply(lines=[b"\n"]))
     read(None)
     assert lost(inbox).retry_in == timedelta()
-    assert lost(inbox).retry_in == WAITS.eviction_pause
+    assert lost(inbox) == StreamLost(None, ANY, WAITS.eviction_pause, as_asked=True)
     assert "another client seems to use this token" in caplog.text
 
 

@@ -65,6 +65,7 @@ class Daemon:
         self._process: subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
         self.hash_mb = 1
+        self.time_scale = TIME_SCALE
         lichess.answer("/api/account", Reply(body=ACCOUNT))
         lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
         lichess.answer(EVENTS, ticking())
@@ -76,7 +77,7 @@ class Daemon:
             f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n"
         )
         command = [sys.executable, "-P", "-m", "lichessbot", "run", "--verbose", "--config", str(config)]
-        environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": TIME_SCALE}
+        environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
 
@@ -287,6 +288,19 @@ def test_a_game_in_progress_whose_stream_is_refused_is_tried_again(lichess: Scri
     lichess.answer("/api/bot/game/abcd1234/move/e2e4", Reply())
     daemon.start()
     daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+
+
+def test_when_one_stream_gets_through_the_others_do_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "40"        # a game is waited for 10 s at least after its second failure
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), Reply(502), Reply(502), ticking(full("abcd1234", white="ferdinand")))
+    lichess.answer(EVENTS, ticking(1.0, line("gameStart", game=game("efgh5678"))))
+    lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
+    daemon.start()
+    daemon.until_asked(stream("efgh5678"))
+    opened = time.monotonic()
+    daemon.until(lambda: "game.state game=abcd1234" in daemon.log)
+    assert time.monotonic() - opened < 5
 
 
 def test_an_end_in_words_nobody_knows_is_looked_into(lichess: ScriptedLichess, daemon: Daemon) -> None:
