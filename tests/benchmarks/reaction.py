@@ -2,22 +2,32 @@
 
 Reaction is the time from the line with the opponent's move received to our request sent, less the
 engine's own from `go` written to `bestmove` read. The daemon says it of every move in its verbose log;
-the games are played at once against the embedded Lichess, in the same machine.
+the games are played at once against the embedded Lichess, in the same machine, by opponents who think for
+half a second. The first search of a game may wait for its engine to start, and is counted apart.
 """
 
 import argparse
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
-from tests.fakes.arena import Arena, SlowOpponent
+from tests.fakes.arena import Arena, Ponderer
 
-_MOVE = re.compile(r"move\.done game=(\w+) ply=(\d+) round_trip_ms=(\S+) reaction_ms=(\S+)")
-# Until the engines have started there is nothing to react with; neither side's clock runs then.
-_FREE_PLIES = 2
+_SEARCHED = re.compile(r"engine\.move game=(\w+)")
+_DONE = re.compile(r"move\.done game=(\w+) ply=\d+ round_trip_ms=(\S+) reaction_ms=(\S+)")
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of one move."""
+
+    round_trip_ms: float
+    reaction_ms: float
 
 
 def play(options: argparse.Namespace, folder: Path) -> str:
@@ -28,7 +38,7 @@ def play(options: argparse.Namespace, folder: Path) -> str:
         try:
             arena.configure(concurrency=options.games, depth=options.depth)
             arena.start()
-            players = [arena.player(f"Slow{number}", SlowOpponent) for number in range(options.games)]
+            players = [arena.player(f"Slow{number}", Ponderer) for number in range(options.games)]
             for number in range(1, options.rounds + 1):
                 for player in players:
                     arena.challenge(player, base_s=base_s, increment_s=increment_s)
@@ -44,6 +54,21 @@ def percentile(values: Sequence[float], percent: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * percent / 100))]
 
 
+def moves(log: str) -> tuple[list[Times], list[Times]]:
+    """Of the first search of each game, and of all moves after it; moves from the book before it count as neither."""
+    first: list[Times] = []
+    later: list[Times] = []
+    searches: Counter[str] = Counter()
+    for line in log.splitlines():
+        if found := _SEARCHED.search(line):
+            searches[found[1]] += 1
+        elif found := _DONE.search(line):
+            times = Times(float(found[2]), float(found[3]))
+            if searches[found[1]]:
+                (first if searches[found[1]] == 1 else later).append(times)
+    return first, later
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the daemon's reaction time.")
     parser.add_argument("--games", type=int, default=8)
@@ -53,11 +78,15 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         log = play(options, Path(folder))
-    moves = [found for found in _MOVE.findall(log) if int(found[1]) > _FREE_PLIES]
-    for name, column in (("round trip", 2), ("reaction", 3)):
-        values = [float(move[column]) for move in moves]
-        figures = ", ".join(f"p{percent} {percentile(values, percent):.1f}" for percent in (50, 90, 99, 100))
-        print(f"{name} in ms over {len(values)} moves of {options.games} games at once: {figures}")
+    first, later = moves(log)
+    _show("round trip", [times.round_trip_ms for times in later])
+    _show("reaction", [times.reaction_ms for times in later])
+    _show("reaction with the first search of a game", [times.reaction_ms for times in first])
+
+
+def _show(name: str, values: Sequence[float]) -> None:
+    figures = ", ".join(f"p{percent} {percentile(values, percent):.1f}" for percent in (50, 90, 99, 100))
+    print(f"{name} in ms over {len(values)} moves: {figures}")
 
 
 if __name__ == "__main__":
