@@ -100,11 +100,12 @@ class Conduct:
         assert game_id is not None
         assert uci is not None
         is_repeated = uci == now.last_own_move
+        is_overtaken = self._was_just_changed(now, now_ms) or self._was_meant_before(game_id, uci, now)
         if not is_repeated:
             self._compare(game_id, _Try(uci, now.last_change_ms))
         if not now.refused:
             return
-        if now.bot_is_on_turn and now.ended_ms is None and not is_repeated:
+        if now.bot_is_on_turn and now.ended_ms is None and not is_repeated and not is_overtaken:
             self._offences[f"game {game_id}: {uci} is illegal"] += 1
         elif not self._is_excused(game_id, now, now_ms):
             self._offences[f"game {game_id}: {uci} is {'doubled' if is_repeated else 'out of turn'}"] += 1
@@ -114,15 +115,25 @@ class Conduct:
         earlier = self._tries.get(game_id)
         if earlier is not None and earlier.last_change_ms == now.last_change_ms and earlier.uci != now.uci:
             self._offences[f"game {game_id}: {now.uci} after {earlier.uci} for the same position"] += 1
-        self._tries[game_id] = now
+        if earlier is None or earlier.uci != now.uci:
+            self._tries[game_id] = now          # repeated, it is still meant for the position it was found for
 
     def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
         """The position changed while the move was under way, or it had been hard to see."""
         if now.draw_is_pending:
             return True
-        changed_ms = now.last_change_ms if now.ended_ms is None else now.ended_ms
-        just_changed = now_ms - changed_ms < UNDER_WAY_MS
+        just_changed = self._was_just_changed(now, now_ms)
         return just_changed or self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
+
+    def _was_just_changed(self, now: Situation, now_ms: int) -> bool:
+        """Whether the move may have been under way when the position came."""
+        changed_ms = now.last_change_ms if now.ended_ms is None else now.ended_ms
+        return now_ms - changed_ms < UNDER_WAY_MS
+
+    def _was_meant_before(self, game_id: str, uci: str, now: Situation) -> bool:
+        """Whether the client repeats what it tried in an earlier position, and has not read the game anew since."""
+        earlier = self._tries.get(game_id)
+        return earlier is not None and earlier.uci == uci and earlier.last_change_ms != now.last_change_ms
 
 
 class _Window:

@@ -13,7 +13,6 @@ REHEARSE = [sys.executable, "-P", "-m", "lichessbot", "rehearse"]
 CONFIG = """\
 challenge: {concurrency: 32, variants: [standard, fromPosition, chess960], max_increment: 180, max_base: 10800}
 engine: {nodes: 1500, hash_mb: 4, move_overhead_ms: 50}
-matchmaking: {bot_games_per_day: null}
 """
 
 

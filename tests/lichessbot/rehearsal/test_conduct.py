@@ -50,6 +50,27 @@ def test_illegal_move_is_an_offence_whatever_went_wrong_before() -> None:
     assert it.offences == ["game game: e2e5 is illegal"]
 
 
+def test_move_that_became_illegal_under_way_is_no_offence() -> None:
+    it = conduct()
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS - 1)
+    assert it.offences == []
+    it = conduct()
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS)
+    assert it.offences == ["game game: e2e5 is illegal"]
+
+
+def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_once_the_game_was_read_anew() -> None:
+    it = conduct(trouble=True)
+    it.hear_move(move("e2e5"), NOT_TO_MOVE, LATER_MS)
+    other = replace(TO_MOVE, last_change_ms=2000, refused=True)
+    it.hear_move(move("e2e5"), other, LATER_MS)
+    it.hear_move(move("e2e5"), other, LATER_MS)
+    assert it.offences == []
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("e2e5"), other, LATER_MS)
+    assert it.offences == ["game game: e2e5 is illegal"]
+
+
 def test_move_again_is_an_offence_unless_its_answer_may_have_been_lost() -> None:
     blamed, excused = conduct(), conduct(trouble=True)
     for it in (blamed, excused):
