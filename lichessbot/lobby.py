@@ -169,6 +169,10 @@ class Lobby:
         """Whether a challenge should have become a game by now."""
         return self._reception.has_doubt()
 
+    def untold_games(self) -> list[GameInfo]:
+        """Games that should be in progress, of which we hear nothing at all."""
+        return self._reception.untold_games()
+
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """What a look at the games in progress, begun at `asked_at`, saw."""
         self._reception.compare(games, asked_at)

@@ -13,7 +13,7 @@ from typing import Final
 from lichessbot.challenges import Accept, Circumstances, Decline, Ignore, Wait, decide, guest_of
 from lichessbot.config import ChallengeConfig
 from lichessbot.errors import ApiError, RateLimited, Refused
-from lichessbot.events import Challenge, ChallengeReceived, GameInfo
+from lichessbot.events import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.gate import Gate
 from lichessbot.guest_book import Answer, Entry
 from lichessbot.journal import Journal
@@ -239,6 +239,20 @@ class Reception:
     def has_doubt(self) -> bool:
         """Whether an accepted challenge should have become a game by now."""
         return self._slots.question(time.monotonic())
+
+    def untold_games(self) -> list[GameInfo]:
+        """Games that we accepted and of which nobody tells, not even when asked: they have their challenges' ids."""
+        entries = [self._store.guest_book[challenge_id] for challenge_id in self._slots.untold(time.monotonic())]
+        return [
+            GameInfo(
+                gameId=entry.id,
+                variant=VariantRef(key=entry.variant),
+                speed=entry.speed,
+                opponent=Opponent(id=entry.challenger, username=entry.challenger),
+            )
+            for entry in entries
+            if entry is not None
+        ]
 
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """A look at the games in progress, begun at `asked_at`: what is overdue and not there will not come."""

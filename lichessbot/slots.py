@@ -17,6 +17,7 @@ class _Slot:
     due_at: float | None = None
     """When the game should have started; None while the acceptance is on its way."""
     questioned_at: float | None = None
+    acknowledged: bool = False
 
 
 class Slots:
@@ -50,6 +51,7 @@ class Slots:
         """The acceptance was acknowledged: the game should start."""
         slot = self._slots.get(challenge_id)
         if slot is not None:
+            slot.acknowledged = True
             slot.due_at = now + self._game_start_s
 
     def doubt(self, challenge_id: str, now: float) -> None:
@@ -69,6 +71,14 @@ class Slots:
             slot.due_at = now + self._game_start_s
             slot.questioned_at = slot.questioned_at or now
         return bool(overdue)
+
+    def untold(self, now: float) -> list[str]:
+        """Overdue although their acceptance was acknowledged, and the look that should tell has not come about."""
+        return [
+            it
+            for it, slot in self._slots.items()
+            if slot.acknowledged and slot.questioned_at and now >= slot.questioned_at + self._game_start_s
+        ]
 
     def free_overdue(self, asked_at: float) -> list[str]:
         """A look begun at `asked_at` did not show the overdue games: their slots are free again."""

@@ -435,8 +435,18 @@ class Supervisor:
     def _look_if_due(self) -> None:
         if self._lobby.has_doubt():
             self._doubt("an accepted challenge became no game")
+        self._join_untold()
         if self._reconciler.begin(time.monotonic()):
             self._gate.send(ReadPlaying())
+
+    def _join_untold(self) -> None:
+        """A pause that Lichess asks for silences the event stream and every look, but not the streams of games."""
+        if self._house is None:
+            return
+        for info in self._lobby.untold_games():
+            self._journal.info("game.untold", game=info.game_id)
+            self._lobby.game_started(info, self._view)
+            self._roster.join(info, self._house)
 
     def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """Compare what we play with what is in progress."""

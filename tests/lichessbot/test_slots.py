@@ -33,6 +33,18 @@ def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> 
     assert len(slots) == 0
 
 
+def test_a_game_is_untold_once_the_look_for_it_is_overdue_too() -> None:
+    slots = Slots(timedelta(seconds=5))
+    for challenge_id in ("one", "two"):
+        slots.keep(challenge_id, GUEST)
+    slots.expect("one", NOW)
+    slots.doubt("two", NOW)                 # nobody knows whether it is a game
+    assert slots.untold(NOW + 60) == []
+    assert slots.question(NOW + 5)
+    assert slots.untold(NOW + 9.9) == []
+    assert slots.untold(NOW + 10) == ["one"]
+
+
 def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", GUEST)

@@ -183,6 +183,18 @@ def test_an_accepted_challenge_whose_start_was_lost_is_played(lichess: ScriptedL
     daemon.until_asked(stream("abcd1234"))
 
 
+def test_an_accepted_challenge_of_which_nobody_may_be_asked_is_played(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(accept("abcd1234"), Reply())
+    limited = Reply(429, {"error": "slow down"}, [("Retry-After", "600")])
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}), limited)
+    lichess.answer(EVENTS, ticking(challenge("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234")))
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+
+
 def test_a_challenge_announced_twice_is_answered_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer(accept("one"), Reply())
     lichess.answer(EVENTS, ticking(challenge("one"), challenge("one"), 0.2, challenge("one")))
