@@ -69,6 +69,7 @@ class EngineProcess:
         self._ready = False
         self._running: Search | None = None
         self._next: Search | None = None
+        self._next_is_stopped = False
         self._closing = False
         self._death: str | None = None
         self._summary = SearchSummary()
@@ -105,7 +106,7 @@ class EngineProcess:
         `overhead_ms` is kept back for the network, on this move and on those to come.
         """
         with self._lock:
-            self._next = search
+            self._next, self._next_is_stopped = search, False
             if overhead_ms is not None and overhead_ms != self._overhead_ms:
                 self._overhead_ms, self._overhead_is_new = overhead_ms, True
             if self._running is not None:
@@ -124,8 +125,9 @@ class EngineProcess:
                 self._write("ponderhit")
 
     def stop(self) -> None:
-        """Answer now with the best move found so far."""
+        """Answer now with the best move found so far; a search that has not begun, as soon as it has."""
         with self._lock:
+            self._next_is_stopped = self._next is not None
             if self._running is not None:
                 self._write("stop")
 
@@ -152,6 +154,9 @@ class EngineProcess:
             self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
         moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
         self._write(f"position fen {self._running.initial_fen}{moves}", self._go(self._running))
+        if self._next_is_stopped:
+            self._next_is_stopped = False
+            self._write("stop")
         self._asked_at = time.monotonic()
 
     def _go(self, search: Search) -> str:

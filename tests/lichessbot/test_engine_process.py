@@ -156,6 +156,15 @@ def test_stop_brings_the_best_move_so_far(start: Start, inbox: Inbox) -> None:
     assert (answer.search_id, answer.move, answer.summary.score) == (3, "d2d4", "mate 2")
 
 
+def test_a_search_stopped_before_the_engine_was_ready_is_stopped_once_it_has_begun(start: Start, inbox: Inbox) -> None:
+    engine = start("slow", "d2d4")
+    engine.search(search(3))
+    engine.stop()
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert (answer.search_id, answer.move) == (3, "d2d4")
+
+
 def test_a_new_search_replaces_the_one_under_way(start: Start, inbox: Inbox) -> None:
     engine = start("slow", "d2d4")
     engine.search(search(1))
