@@ -37,7 +37,7 @@ class Settings:
     epochs: float = 4.0            # how often each position is seen, every other time with the files from h to a
     batch: int = 8192              # positions a step
     rate: float = 0.001            # of Adam: about so much each weight moves a step
-    decay: float = 1.0             # times the rate: the share of itself that each weight loses a step
+    decay: float = 0.1             # times the rate: the share of itself that each weight loses a step
     trust: float = 0.7             # weight of the search's score in the target; the result has the rest
     unit_cp: int = net_file.SCALE  # centipawns of one logistic unit, and of an output of one
     checks: int = 16               # how often the loss on the held-out games is looked at

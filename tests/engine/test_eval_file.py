@@ -1,5 +1,6 @@
 """Choosing the evaluation: by EvalFile, over UCI and in the engine; and the search with a network is still a search."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from engine.facade import STARTING_FEN, Board, Engine, InvalidNet, Limits, build
 from engine.fen import parse_fen
 from engine.history import History
 from engine.movegen import legal_moves
-from engine.net_file import write
+from engine.net_file import read, write
 from engine.network import Network
 from engine.search import Search
 from engine.transposition import Table
@@ -112,8 +113,18 @@ def test_a_bad_file_is_refused_and_the_old_evaluation_stays(material: Path, tmp_
     assert lines[-1].startswith("bestmove ")
 
 
-@pytest.mark.skipif(eval_file.shipped_file() is not None, reason="a network ships with this version")
-def test_asking_for_a_shipped_network_where_there_is_none_says_so() -> None:
+def test_the_network_that_ships_is_small_and_has_its_card() -> None:
+    path = eval_file.shipped_file()
+    assert path is not None
+    net, card = read(path), json.loads(path.with_suffix(".json").read_text())
+    assert path.stat().st_size <= 1_000_000
+    assert net.name == card["name"] == path.stem
+    assert (net.hidden, net.buckets) == (card["settings"]["hidden"], card["settings"]["buckets"])
+    assert {"made", "games", "positions", "steps", "losses", "training_hours", "match"} <= card.keys()
+
+
+def test_asking_for_a_shipped_network_where_there_is_none_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eval_file, "shipped_file", lambda: None)
     with pytest.raises(InvalidNet, match="no network ships with this version"):
         Engine().set_evaluation("<shipped>")
 

@@ -12,14 +12,17 @@ import engine
 from engine.facade import build_mode
 from tests.engine.positions import OWN_PERFT, read_suite
 
+# By the hand-written evaluation, and a few by the network.
 PROBE = """
 import json
 from engine.facade import Board, Engine, Limits, build_mode, perft
 from engine.bench import POSITIONS
 answers = []
-for fen, depth in zip(POSITIONS[::6], (3, 3, 4, 4, 4, 5, 5, 5, 5), strict=True):
+searches = [(fen, depth, "none") for fen, depth in zip(POSITIONS[::6], (3, 3, 4, 4, 4, 5, 5, 5, 5), strict=True)]
+for fen, depth, evaluation in searches + [(fen, 2, "<shipped>") for fen in POSITIONS[::12]]:
     board = Board(fen)
     engine = Engine(hash_mb=1)
+    engine.set_evaluation(evaluation)
     engine.set_position(board)
     result = engine.go(Limits(depth=depth))
     answers.append((fen, result.best_move, result.report.score_cp, result.report.mate_in, result.report.nodes,

@@ -405,6 +405,7 @@ from engine.facade import Board, Engine, Limits, Tablebase, Tables, build_mode
 tablebase = Tablebase([Path(sys.argv[1])])
 boards = [Board(fen) for fen in sys.stdin.read().splitlines()]
 engine = Engine(hash_mb=1)
+engine.set_evaluation("none")
 engine.set_tables(Tables(tablebase))
 engine.set_position(Board("4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"))
 result = engine.go(Limits(depth=6))

@@ -116,9 +116,9 @@ def test_the_greeting_names_engine_build_and_options() -> None:
 
 
 def test_people_may_look_at_the_board_and_its_evaluation() -> None:
-    lines = converse("position startpos moves e2e4", "d", "eval")
+    lines = converse("setoption name EvalFile value none", "position startpos moves e2e4", "d", "eval")
     assert "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1" in lines
-    assert lines[:2] == ["r n b q k b n r", "p p p p p p p p"]
+    assert lines[1:3] == ["r n b q k b n r", "p p p p p p p p"]
     assert "black to move, not in check, 20 legal moves" in lines
     table = lines[lines.index("term            White mg    eg  Black mg    eg") :]
     assert [line.split()[0] for line in table[:4]] == ["term", "material", "squares", "mobility"]
@@ -368,6 +368,7 @@ def test_a_short_search_does_not_tell_its_root_moves() -> None:
 
 def test_a_score_outside_the_window_is_said_to_be_a_bound(session: Session) -> None:
     """The window is widened until the score fits: the bound comes first, the exact score of that depth after it."""
+    session.say("setoption name EvalFile value none")
     session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
     session.say("go depth 11")
     lines = [line for line in session.until("bestmove") if line.startswith("info")]
