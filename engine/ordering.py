@@ -31,6 +31,7 @@ else:
 KILLER = cython.declare(cython.int, 29000)          # above all that history can say, 3/2 of params.HISTORY_LIMIT
 
 MOVES_PER_PLY = cython.declare(cython.int, 288)     # see movegen.py
+OTHER_END = cython.declare(cython.int, 56 | 56 << 6)   # turns the ranks of both squares of a move round
 
 # The stages of a list.
 TABLE_MOVE = cython.declare(cython.int, 0)
@@ -56,6 +57,15 @@ def take_best(moves: cython.p_int, index: cython.int, end: cython.int) -> cython
     moves[other] = moves[index]
     moves[index] = best
     return best & 0xFFFF
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def seen_by(side: cython.int, move: cython.int) -> cython.int:
+    """The move as that side sees it from its end of the board, and back. Never raises."""
+    return move ^ OTHER_END if side else move
 
 
 @cython.final
@@ -239,7 +249,7 @@ class Picker:
     @cython.nogil
     @cython.exceptval(check=False)
     def rank_quiets(self, ply: cython.int) -> cython.void:
-        """Killers, then the rest by history. Never raises."""
+        """Killers, then the rest by history; of equals those that lead away from the own side first. Never raises."""
         index: cython.int
         move: cython.int
         rank: cython.int
@@ -253,15 +263,16 @@ class Picker:
             else:
                 step: cython.int = self.position.board[move & 63] * 64 + to_square(move)
                 rank = self.history.quiet_worth(side, move, step, self.before[ply], self.before_that[ply]) // 2
-            self.moves[index] = rank * 65536 + move
+            self.moves[index] = rank * 65536 + seen_by(side, move)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def next_quiet(self, ply: cython.int) -> cython.int:
         """The best quiet move left. Never raises."""
+        side: cython.int = self.position.side_to_move
         while self.index[ply] < self.end[ply]:
-            move: cython.int = take_best(self.moves, self.index[ply], self.end[ply])
+            move: cython.int = seen_by(side, take_best(self.moves, self.index[ply], self.end[ply]))
             self.index[ply] += 1
             if move != self.table_move[ply]:
                 return move

@@ -10,6 +10,8 @@ from engine.ordering import Picker
 from engine.see import wins_exchange
 from tests.engine.positions import Start, random_games
 
+OTHER_END = 56 | 56 << 6           # a move's squares seen from the other end of the board
+
 
 def is_tactical(move: int) -> bool:
     return move & 0xC000 != 0
@@ -35,6 +37,21 @@ def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
         assert stages == sorted(stages)
         winning = [move for move in legal_moves(position) if is_tactical(move) and wins_exchange(position, move, 0)]
         assert sorted(Picker(position, History()).order(0, tactical_only=True)) == sorted(winning)
+
+
+def test_both_sides_try_quiet_moves_of_which_nothing_is_known_in_the_same_order(start: Start) -> None:
+    for board in random_games(count=2, plies=60, start=start, seed=84):
+        quiets = []
+        for seen in (board, board.mirror()):
+            position, _ = parse_fen(seen.fen())
+            quiets.append([move for move in Picker(position, History()).order(0) if not is_tactical(move)])
+        assert quiets[0] == [move ^ OTHER_END for move in quiets[1]], board.fen()
+
+
+def test_quiet_moves_of_which_nothing_is_known_lead_away_from_the_own_side_first() -> None:
+    for fen, first in (("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a8"), ("r3k3/8/8/8/8/8/8/4K3 b - - 0 1", "a8a1")):
+        position, _ = parse_fen(fen)
+        assert uci_text(Picker(position, History()).order(0)[0]) == first
 
 
 def test_the_most_valuable_victim_comes_first() -> None:
