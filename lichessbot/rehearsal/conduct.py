@@ -43,6 +43,7 @@ class _Pause:
 class _Try:
     uci: str
     last_change_ms: int
+    is_late: bool                       # refused right after the position came: it was meant for the one before
 
 
 class Excuses(Protocol):
@@ -100,9 +101,10 @@ class Conduct:
         assert game_id is not None
         assert uci is not None
         is_repeated = uci == now.last_own_move
-        is_overtaken = self._was_just_changed(now, now_ms) or self._was_meant_before(game_id, uci, now)
+        is_late = now.refused and self._was_just_changed(now, now_ms)
+        is_overtaken = is_late or self._was_meant_before(game_id, uci, now)
         if not is_repeated:
-            self._compare(game_id, _Try(uci, now.last_change_ms))
+            self._compare(game_id, _Try(uci, now.last_change_ms, is_late))
         if not now.refused:
             return
         if now.bot_is_on_turn and now.ended_ms is None and not is_repeated and not is_overtaken:
@@ -113,7 +115,8 @@ class Conduct:
     def _compare(self, game_id: str, now: _Try) -> None:
         """Never two different moves for one position, unless the game was read anew in between."""
         earlier = self._tries.get(game_id)
-        if earlier is not None and earlier.last_change_ms == now.last_change_ms and earlier.uci != now.uci:
+        is_known = earlier is not None and not earlier.is_late and earlier.last_change_ms == now.last_change_ms
+        if earlier is not None and is_known and earlier.uci != now.uci:
             self._offences[f"game {game_id}: {now.uci} after {earlier.uci} for the same position"] += 1
         if earlier is None or earlier.uci != now.uci:
             self._tries[game_id] = now          # repeated, it is still meant for the position it was found for
@@ -133,7 +136,9 @@ class Conduct:
     def _was_meant_before(self, game_id: str, uci: str, now: Situation) -> bool:
         """Whether the client repeats what it tried in an earlier position, and has not read the game anew since."""
         earlier = self._tries.get(game_id)
-        return earlier is not None and earlier.uci == uci and earlier.last_change_ms != now.last_change_ms
+        if earlier is None or earlier.uci != uci:
+            return False
+        return earlier.is_late or earlier.last_change_ms != now.last_change_ms
 
 
 class _Window:

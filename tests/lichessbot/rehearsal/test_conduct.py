@@ -71,6 +71,15 @@ def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_on
     assert it.offences == ["game game: e2e5 is illegal"]
 
 
+def test_move_that_came_too_late_for_its_position_is_no_try_in_the_next() -> None:
+    it = conduct()
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS - 1)
+    it.hear_move(move("d2d4"), TO_MOVE, LATER_MS)
+    assert it.offences == []
+    it.hear_move(move("c2c4"), TO_MOVE, LATER_MS)
+    assert it.offences == ["game game: c2c4 after d2d4 for the same position"]
+
+
 def test_move_again_is_an_offence_unless_its_answer_may_have_been_lost() -> None:
     blamed, excused = conduct(), conduct(trouble=True)
     for it in (blamed, excused):
