@@ -238,7 +238,7 @@ class StreamLost:
     reason: str
     retry_in: timedelta
     as_asked: bool = False
-    """Whether Lichess asked for that pause; otherwise it is the reader's own patience."""
+    """Whether the pause is for Lichess's sake, or another client's; otherwise it is the reader's own patience."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,6 +202,8 @@ class Supervisor:
         self._manager.feed(well=not deaf)
 
     def _dispatch(self, report: Report) -> None:
+        if isinstance(report, StreamOpened):
+            self._wake_streams()
         match report:
             case StopRequested(signal_name):
                 self._stop(signal_name)
@@ -233,8 +235,6 @@ class Supervisor:
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
                     self._lobby.game_told(report.event)
                 self._roster.tell(report.game_id, report)
-                if isinstance(report, StreamOpened):
-                    self._wake_streams()
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
             case BestMove() | Advice() | EngineDied():
@@ -399,7 +399,6 @@ class Supervisor:
         """What runs and what is open is told again on a new connection, but not what ended meanwhile."""
         self._listening = "listening"
         self._journal.info("events.open")
-        self._wake_streams()
         if self._has_listened:
             self._doubt("the event stream was opened again")
         self._has_listened = True

@@ -43,7 +43,7 @@ class _Pause:
 class _Try:
     uci: str
     last_change_ms: int
-    is_late: bool                       # refused right after the position came: it was meant for the one before
+    is_late: bool           # refused right after a fault had brought the position: it was meant for the one before
 
 
 class Excuses(Protocol):
@@ -101,8 +101,9 @@ class Conduct:
         assert game_id is not None
         assert uci is not None
         is_repeated = uci == now.last_own_move
-        is_late = now.refused and self._was_just_changed(now, now_ms)
-        is_overtaken = is_late or self._was_meant_before(game_id, uci, now)
+        is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
+        is_late = is_disturbed and self._was_just_changed(now, now_ms)
+        is_overtaken = is_late or (is_disturbed and self._was_meant_before(game_id, uci, now))
         if not is_repeated:
             self._compare(game_id, _Try(uci, now.last_change_ms, is_late))
         if not now.refused:
@@ -115,11 +116,11 @@ class Conduct:
     def _compare(self, game_id: str, now: _Try) -> None:
         """Never two different moves for one position, unless the game was read anew in between."""
         earlier = self._tries.get(game_id)
-        is_known = earlier is not None and not earlier.is_late and earlier.last_change_ms == now.last_change_ms
-        if earlier is not None and is_known and earlier.uci != now.uci:
+        if earlier is not None and earlier.uci == now.uci:
+            return          # repeated, it is still meant for the position it was found for
+        if earlier is not None and not earlier.is_late and earlier.last_change_ms == now.last_change_ms:
             self._offences[f"game {game_id}: {now.uci} after {earlier.uci} for the same position"] += 1
-        if earlier is None or earlier.uci != now.uci:
-            self._tries[game_id] = now          # repeated, it is still meant for the position it was found for
+        self._tries[game_id] = now
 
     def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
         """The position changed while the move was under way, or it had been hard to see."""

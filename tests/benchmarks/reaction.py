@@ -8,6 +8,7 @@ half a second. The first search of a game may wait for its engine to start, and 
 
 import argparse
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -16,8 +17,10 @@ from pathlib import Path
 
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
+from tests.benchmarks.figures import Figures
 from tests.fakes.arena import Arena, Ponderer
 
+REACTION_BAR_MS = 10
 _SEARCHED = re.compile(r"engine\.move game=(\w+)")
 _DONE = re.compile(r"move\.done game=(\w+) ply=\d+ round_trip_ms=(\S+) reaction_ms=(\S+)")
 
@@ -69,7 +72,7 @@ def moves(log: str) -> tuple[list[Times], list[Times]]:
     return first, later
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description="Measure the daemon's reaction time.")
     parser.add_argument("--games", type=int, default=8)
     parser.add_argument("--clock", default="60+1", metavar="BASE+INC")
@@ -79,15 +82,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = play(options, Path(folder))
     first, later = moves(log)
-    _show("round trip", [times.round_trip_ms for times in later])
-    _show("reaction", [times.reaction_ms for times in later])
-    _show("reaction with the first search of a game", [times.reaction_ms for times in first])
+    figures = Figures()
+    figures.section(f"{options.games} games at once")
+    reactions = [times.reaction_ms for times in later]
+    figures.line("round trip", _percentiles([times.round_trip_ms for times in later]))
+    figures.line("first reaction by search", _percentiles([times.reaction_ms for times in first]))
+    is_met = percentile(reactions, 99) < REACTION_BAR_MS
+    figures.bar("reaction", _percentiles(reactions), f"p99 under {REACTION_BAR_MS} ms", is_met)
+    return 0 if figures.all_met else 1
 
 
-def _show(name: str, values: Sequence[float]) -> None:
-    figures = ", ".join(f"p{percent} {percentile(values, percent):.1f}" for percent in (50, 90, 99, 100))
-    print(f"{name} in ms over {len(values)} moves: {figures}")
+def _percentiles(values: Sequence[float]) -> str:
+    shares = ", ".join(f"p{percent} {percentile(values, percent):.1f}" for percent in (50, 90, 99, 100))
+    return f"{shares} ms over {len(values)} moves"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -50,13 +50,16 @@ def test_illegal_move_is_an_offence_whatever_went_wrong_before() -> None:
     assert it.offences == ["game game: e2e5 is illegal"]
 
 
-def test_move_that_became_illegal_under_way_is_no_offence() -> None:
-    it = conduct()
-    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS - 1)
-    assert it.offences == []
-    it = conduct()
-    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS)
-    assert it.offences == ["game game: e2e5 is illegal"]
+@pytest.mark.parametrize(
+    ("trouble", "late_ms", "is_offence"),
+    [(True, UNDER_WAY_MS - 1, False), (True, UNDER_WAY_MS, True), (False, UNDER_WAY_MS - 1, True), (False, 0, True)],
+)
+def test_move_that_a_fault_made_illegal_under_way_is_no_offence(
+    trouble: bool, late_ms: int, is_offence: bool
+) -> None:
+    it = conduct(trouble=trouble)
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + late_ms)
+    assert it.offences == (["game game: e2e5 is illegal"] if is_offence else [])
 
 
 def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_once_the_game_was_read_anew() -> None:
@@ -72,7 +75,7 @@ def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_on
 
 
 def test_move_that_came_too_late_for_its_position_is_no_try_in_the_next() -> None:
-    it = conduct()
+    it = conduct(trouble=True)
     it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS - 1)
     it.hear_move(move("d2d4"), TO_MOVE, LATER_MS)
     assert it.offences == []

@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from lichessbot.rehearsal.conduct import UNDER_WAY_MS
 from lichessbot.rehearsal.faults import Fault
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
@@ -195,6 +194,5 @@ def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer
 def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = cruelty(lichess, ada)
     game_id = start_game(ada, bob)
-    time.sleep(UNDER_WAY_MS / 1000)
     assert ada.command(game_id, "move/e2e5").status_code == 400
     assert it.offences == [f"game {game_id}: e2e5 is illegal"]
