@@ -84,7 +84,7 @@ def test_a_tournament_is_played_whatever_keeps_us_from_joining(arena: Arena) -> 
     organiser, terms = arena.site.organiser, ArenaTerms("Bots at Noon", RealTime(60, 0))
     arena_id = arena.server.call(lambda: organiser.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
     rival = arena.teach(arena.player("Rival", title="BOT"))
-    configure(arena, seeks=False, tournaments=f"{{id: {arena_id}}}")
+    configure(arena, seeks=False, tournaments=f"{{id: '{arena_id}'}}")
     arena.start()
     arena.until(lambda: "tournament.joined" in arena.log())
     arena.server.call(lambda: organiser.join(arena_id, rival, Application()))
