@@ -11,6 +11,7 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.clock import Clock, now_us
+    from cython.cimports.engine.cycles import leads_back
     from cython.cimports.engine.history import NO_STEP, History
     from cython.cimports.engine.line import Line
     from cython.cimports.engine.meter import Meter
@@ -76,6 +77,7 @@ if cython.compiled:
 else:
     from engine.bitboard import u64
     from engine.clock import Clock, now_us
+    from engine.cycles import leads_back
     from engine.history import NO_STEP, History
     from engine.line import Line
     from engine.meter import Meter
@@ -309,6 +311,8 @@ class Search:
         score: cython.int = self.settled(ply, in_check)
         if score != NO_SCORE:
             return score
+        if beta <= DRAW and self.line.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height):
+            return DRAW            # a repetition is ours for the taking
         entry: u64 = self.table.probe(self.position.key)
         score = self.line.table_cutoff(entry, beta, depth, ply)
         if score != NO_SCORE:
