@@ -3,14 +3,15 @@
 
 Killers are the last two refutations at the same ply; the butterfly table counts quiet moves by side, origin and
 target; continuations count them by the move they answer or follow; captures are counted by piece, target and victim.
-Corrections are the average error of the static evaluation over positions with the same pawns. (chessprogramming wiki:
-Killer Heuristic, History Heuristic, Continuation History, Static Evaluation Correction History)
+Corrections are what the static evaluation is short of, on average, in positions with the same pawns, the same white
+pieces, the same black pieces. (chessprogramming wiki: Killer Heuristic, History Heuristic, Continuation History, Static
+Evaluation Correction History)
 """
 
 import cython
 
 if cython.compiled:
-    from cython.cimports.engine.bitboard import u64
+    from cython.cimports.engine.bitboard import ALL_SQUARES, u64
     from cython.cimports.engine.params import (
         CORRECTION_LIMIT,
         CORRECTION_WEIGHT,
@@ -18,14 +19,22 @@ if cython.compiled:
         HISTORY_BONUS_LIMIT,
         HISTORY_LIMIT,
     )
+    from cython.cimports.engine.pieces import KINDS, KING, KNIGHT
+    from cython.cimports.engine.position import Position
     from cython.cimports.engine.score import MAX_PLY
 else:
-    from engine.bitboard import u64
+    from engine.bitboard import ALL_SQUARES, u64
     from engine.params import CORRECTION_LIMIT, CORRECTION_WEIGHT, HISTORY_BONUS, HISTORY_BONUS_LIMIT, HISTORY_LIMIT
+    from engine.pieces import KINDS, KING, KNIGHT
+    from engine.position import Position
     from engine.score import MAX_PLY
 
 NO_STEP = cython.declare(cython.int, 768)           # a step is piece * 64 + target; this one is no move's
 CORRECTION_SCALE = cython.declare(cython.int, 256)  # corrections are kept in so many parts of a centipawn
+CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key that choose a correction
+ASPECTS = cython.declare(cython.int, 3)             # of a position have corrections: WHITE's pieces, BLACK's and
+PAWNS = cython.declare(cython.int, 2)
+MIX = cython.declare(u64, 0x9E3779B97F4A7C15)       # 2**64 divided by the golden ratio (Knuth: multiplicative hashing)
 
 
 @cython.cfunc
@@ -48,6 +57,24 @@ def nudged(value: cython.int, change: cython.int) -> cython.int:
     return value + change - value * size // HISTORY_LIMIT
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def correction_index(position: Position, aspect: cython.int) -> cython.int:
+    """Where the correction stands for the position's pawns or for a colour's pieces. Never raises.
+
+    Pieces have no key of their own that moves keep up to date: their squares, multiplied with odd numbers, do.
+    """
+    key: u64 = position.pawn_key
+    if aspect != PAWNS:
+        key = 0
+        kind: cython.int
+        for kind in range(KNIGHT, KING + 1):
+            key = (key ^ position.pieces[aspect * KINDS + kind]) * MIX & ALL_SQUARES
+    table: cython.int = position.side_to_move * ASPECTS + aspect
+    return (table << CORRECTION_BITS) + cython.cast(cython.int, key >> (64 - CORRECTION_BITS))
+
+
 @cython.final
 @cython.cclass
 class History:
@@ -57,7 +84,7 @@ class History:
             self.quiets = [0] * 8192
             self.captures = [0] * 4608
             self.continuations = [0] * (769 * 768)
-            self.corrections = [0] * 32768
+            self.corrections = [0] * (2 * ASPECTS << CORRECTION_BITS)
         self.clear()
 
     def clear(self) -> None:
@@ -71,7 +98,7 @@ class History:
             self.captures[index] = 0
         for index in range(769 * 768):
             self.continuations[index] = 0
-        for index in range(32768):
+        for index in range(2 * ASPECTS << CORRECTION_BITS):
             self.corrections[index] = 0
 
     def new_search(self) -> None:
@@ -142,21 +169,28 @@ class History:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def correction(self, side: cython.int, pawn_key: u64) -> cython.int:
+    def correction(self, position: Position) -> cython.int:
         """What the search has lately found to be missing in the evaluation, in centipawns. Never raises."""
-        return self.corrections[side * 16384 + cython.cast(cython.int, pawn_key & 16383)] // CORRECTION_SCALE
+        found: cython.int = 0
+        aspect: cython.int
+        for aspect in range(ASPECTS):
+            found += self.corrections[correction_index(position, aspect)]
+        return found // CORRECTION_SCALE
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def learn_error(self, side: cython.int, pawn_key: u64, error: cython.int, depth: cython.int) -> cython.void:
-        """The search found `error` centipawns more than the static evaluation. Never raises.
+    def learn_error(self, position: Position, error: cython.int, depth: cython.int) -> cython.void:
+        """The search found `error` centipawns more than the corrected evaluation. Never raises.
 
-        The deeper the search, the more one error weighs in the running average.
+        The deeper the search, the more one error changes; each aspect is held to blame for all of it, so that they
+        soon share it among them.
         """
-        index: cython.int = side * 16384 + cython.cast(cython.int, pawn_key & 16383)
         weight: cython.int = depth + 1 if depth < 15 else 16
+        change: cython.int = error * weight * CORRECTION_SCALE // CORRECTION_WEIGHT
         most: cython.int = CORRECTION_LIMIT * CORRECTION_SCALE
-        value: cython.int = self.corrections[index] * (CORRECTION_WEIGHT - weight)
-        value = (value + error * CORRECTION_SCALE * weight) // CORRECTION_WEIGHT
-        self.corrections[index] = most if value > most else -most if value < -most else value
+        aspect: cython.int
+        for aspect in range(ASPECTS):
+            index: cython.int = correction_index(position, aspect)
+            value: cython.int = self.corrections[index] + change
+            self.corrections[index] = most if value > most else -most if value < -most else value

@@ -5,6 +5,8 @@ from engine.position cimport Position
 from engine.transposition cimport Table
 
 cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
+cdef bint is_guess(int score) noexcept nogil
+cdef int faded(int score, int halfmove_clock) noexcept nogil
 
 cdef class Line:
     cdef Position position

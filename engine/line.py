@@ -12,7 +12,7 @@ if cython.compiled:
     from cython.cimports.engine.history import NO_STEP, History, bonus
     from cython.cimports.engine.move import NO_MOVE, is_tactical, to_square
     from cython.cimports.engine.network import Accumulators, Network
-    from cython.cimports.engine.params import NETWORK_LIMIT
+    from cython.cimports.engine.params import FIFTY_MOVES_FADING, NETWORK_LIMIT
     from cython.cimports.engine.pieces import KIND_OF
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
@@ -31,7 +31,7 @@ else:
     from engine.history import NO_STEP, History, bonus
     from engine.move import NO_MOVE, is_tactical, to_square
     from engine.network import Accumulators, Network
-    from engine.params import NETWORK_LIMIT
+    from engine.params import FIFTY_MOVES_FADING, NETWORK_LIMIT
     from engine.pieces import KIND_OF
     from engine.position import Position
     from engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
@@ -68,6 +68,24 @@ def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cyt
 def network_score(position: Position, network: Network) -> int:
     """`evaluate_by_network` for Python callers."""
     return evaluate_by_network(position, Accumulators(network), 0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
+    """An advantage that is not used fades: half is left when the fifty-move rule makes it a draw. Never raises."""
+    return score * (FIFTY_MOVES_FADING - halfmove_clock) // FIFTY_MOVES_FADING
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def is_guess(score: cython.int) -> cython.bint:
+    """Is a static score no more than that, and not a win that is known and only has to be found? Never raises."""
+    return -NETWORK_LIMIT <= score <= NETWORK_LIMIT
 
 
 @cython.final
@@ -166,7 +184,9 @@ class Line:
             raw = entry_eval(entry) if entry else NO_SCORE
             if raw == NO_SCORE:
                 raw = self.evaluate(ply)
-            corrected = raw + self.history.correction(self.position.side_to_move, self.position.pawn_key)
+            corrected = raw
+            if is_guess(raw):
+                corrected = faded(raw, self.position.halfmove_clock) + self.history.correction(self.position)
         self.raw_evals[ply] = raw
         self.static_evals[ply + BEFORE_ROOT] = corrected
         # Better off than at our last turn? Then fewer moves are worth giving up.
@@ -285,9 +305,9 @@ class Line:
         self, best: cython.int, best_move: cython.int, bound: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.void:
         """If the search of a quiet position shows that the evaluation was wrong, remember by how much. Never raises."""
-        raw: cython.int = self.raw_evals[ply]
-        if raw == NO_SCORE or is_tactical(best_move) or is_decided(best):
+        expected: cython.int = self.static_eval(ply)
+        if expected == NO_SCORE or not is_guess(self.raw_evals[ply]) or is_tactical(best_move) or is_decided(best):
             return
-        if (bound == LOWER_BOUND and best <= raw) or (bound == UPPER_BOUND and best >= raw):
+        if (bound == LOWER_BOUND and best <= expected) or (bound == UPPER_BOUND and best >= expected):
             return
-        self.history.learn_error(self.position.side_to_move, self.position.pawn_key, best - raw, depth)
+        self.history.learn_error(self.position, best - expected, depth)

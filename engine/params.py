@@ -26,6 +26,8 @@ SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 
 
 NETWORK_LIMIT = 4000               # cp: a network's guess stays within, a known win begins beyond; sane 2000..10000
 
+FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
+
 # --- Search --------------------------------------------------------------------------------------------------------
 ASPIRATION_DEPTH = 5               # plies: from here on the window starts narrow; sane 3..8
 ASPIRATION_WINDOW = 25             # cp to each side, doubled on every failure; sane 10..60
@@ -78,8 +80,8 @@ DELTA_MARGIN = 180                 # cp: a capture that stays this far below alp
 HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32768
 HISTORY_BONUS = 160                # points per ply of depth; sane 80..300
 HISTORY_BONUS_LIMIT = 1600         # sane 1000..2500
-CORRECTION_LIMIT = 80              # cp: no correction is larger; sane 30..128
-CORRECTION_WEIGHT = 256            # of the running average; one error counts for up to 16; sane 128..512
+CORRECTION_LIMIT = 80              # cp: none of the three corrections is larger; sane 30..120
+CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 
 # --- Outcome: how scores of a search turn into wins, draws and losses, see outcome.py ------------------------------
 # Fitted on 2026-11-21 by `lichessbot-engine records --wdl` to 481,290 positions of 8,018 games of ours, 800 nodes a

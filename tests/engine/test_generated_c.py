@@ -22,6 +22,7 @@ HARMLESS = {
     "engine.history.nudged": "divides by HISTORY_LIMIT, which is not 0",
     "engine.history.History.correction": "divides by CORRECTION_SCALE, which is not 0",
     "engine.history.History.learn_error": "divides by CORRECTION_WEIGHT, which is not 0",
+    "engine.line.faded": "divides by FIFTY_MOVES_FADING, which is not 0",
     "engine.network.Accumulators.score": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
     "engine.pruning.null_move_reduction": "divides by NULL_MOVE_DIVISOR, which is not 0",
     "engine.pruning.late_move_reduction": "divides by LATE_MOVE_HISTORY, which is not 0",

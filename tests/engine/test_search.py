@@ -74,6 +74,16 @@ def test_mate_on_the_hundredth_half_move_wins() -> None:
     assert report.mate_in == 1
 
 
+def test_an_advantage_that_is_not_used_fades() -> None:
+    fen = "4k3/8/8/p7/P7/8/8/3RK3 w - - {} 90"
+    early, late = (think(fen.format(clock), depth=1).report for clock in (0, 80))
+    assert early is not None
+    assert late is not None
+    assert early.score_cp is not None
+    assert late.score_cp is not None
+    assert 0 < late.score_cp < 0.8 * early.score_cp
+
+
 def test_a_perpetual_is_taken_when_losing() -> None:
     fen = "6k1/6p1/8/7Q/8/1r6/q7/6K1 w - - 0 1"
     report = think(fen, depth=10).report
