@@ -60,6 +60,7 @@ LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
 LATE_MOVE_COUNT = 2                # moves searched in full before any is reduced; sane 1..6
 LATE_MOVE_BASE = 75                # hundredths of a ply; sane 0..150
 LATE_MOVE_SLOPE = 45               # hundredths of a ply, times ln(depth) ln(move number); sane 20..80
+DEEPER_MARGIN = 60                 # cp above alpha: a reduced move is searched again a ply deeper; sane 30..120
 LATE_MOVE_HISTORY = 10000          # history points that change a reduction by one ply; sane 4000..20000
 
 MOVE_COUNT_DEPTH = 8               # plies: quiet moves are not counted above; sane 4..10

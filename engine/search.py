@@ -20,6 +20,7 @@ if cython.compiled:
     from cython.cimports.engine.ordering import Picker
     from cython.cimports.engine.params import (
         CAPTURE_EXCHANGE_MARGIN,
+        DEEPER_MARGIN,
         DOUBLE_EXTENSION_MARGIN,
         EXCHANGE_PRUNING_DEPTH,
         FUTILITY_DEPTH,
@@ -86,6 +87,7 @@ else:
     from engine.ordering import Picker
     from engine.params import (
         CAPTURE_EXCHANGE_MARGIN,
+        DEEPER_MARGIN,
         DOUBLE_EXTENSION_MARGIN,
         EXCHANGE_PRUNING_DEPTH,
         FUTILITY_DEPTH,
@@ -655,6 +657,8 @@ class Search:
         if number > 1 or not on_pv:
             score = -self.null_window_node(-alpha, depth - 1 - reduction, ply + 1, reduction > 0 or not cut_node)
             if reduction > 0 and score > alpha and not self.meter.stopped:
+                if score > alpha + DEEPER_MARGIN:
+                    depth += 1     # so good a surprise is worth another ply
                 score = -self.null_window_node(-alpha, depth - 1, ply + 1, not cut_node)
         if on_pv and (number == 1 or alpha < score < beta) and not self.meter.stopped:
             score = -self.pv_node(-beta, -alpha, depth - 1, ply + 1)
