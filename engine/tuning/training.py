@@ -1,7 +1,7 @@
 """The training of a net: what is learnt in which order, how fast, when to stop, and how to go on after a break.
 
 The squared difference is minimised between the share of the point a net promises the side to move and what came of the
-position: the score of the search, blended with the game's result. The net that errs least on the games held out is the
+position: the score of the search, or a blend of it with the game's result. The net that errs least on the games held out is the
 one that is kept. (chessprogramming wiki: NNUE; Loshchilov, Hutter: SGDR)
 """
 
@@ -33,12 +33,12 @@ class Settings:
     """How a net is trained; a training is only resumed with the same."""
 
     hidden: int = 256              # size of one view
-    buckets: int = 1               # sets of output weights, chosen by the number of men
+    buckets: int = 8               # sets of output weights, chosen by the number of men
     epochs: float = 4.0            # how often each position is seen, every other time with the files from h to a
     batch: int = 8192              # positions a step
     rate: float = 0.001            # of Adam: about so much each weight moves a step
     decay: float = 0.1             # times the rate: the share of itself that each weight loses a step
-    trust: float = 0.7             # weight of the search's score in the target; the result has the rest
+    trust: float = 1.0             # weight of the search's score in the target; the game's result has the rest
     unit_cp: int = net_file.SCALE  # centipawns of one logistic unit, and of an output of one
     checks: int = 16               # how often the loss on the held-out games is looked at
     patience: int = 8              # checks without a better loss that end the training
