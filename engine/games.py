@@ -42,6 +42,8 @@ class Player:
         self._network = eval_file.load(evaluation)
         self._nodes = nodes
         self._table, self._history = Table(HASH_MB), History()
+        self._search: Search | None = None
+        self._position: Position | None = None
 
     def new_game(self) -> None:
         """Forget what earlier games taught."""
@@ -50,7 +52,7 @@ class Player:
 
     def think(self, position: Position) -> Thought:
         """The best move of a position that has one."""
-        search = Search(position, self._table, self._history, Clock(), self._nodes, self._network)
+        search = self._search_of(position)
         moves = legal_moves(position)
         search.restrict_root(moves, True)
         self._table.new_search()
@@ -64,6 +66,15 @@ class Player:
             if search.was_stopped() or mate_distance(best.score) is not None:
                 break
         return Thought(best.variation[0], best.score)
+
+    def _search_of(self, position: Position) -> Search:
+        """One for all moves of a game."""
+        if self._search is None or position is not self._position:
+            self._search = Search(position, self._table, self._history, Clock(), self._nodes, self._network)
+            self._position = position
+        else:
+            self._search.begin_again()
+        return self._search
 
 
 class Adjudicator:

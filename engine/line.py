@@ -118,6 +118,11 @@ class Line:
         for ply in range(MAX_PLY + 2):
             self.excluded[ply] = NO_MOVE
 
+    def begin_again(self) -> None:
+        """The position has changed since; what nodes note of themselves they overwrite."""
+        if self.accumulators is not None:
+            self.accumulators.begin_again()
+
     # --- What is played ----------------------------------------------------------------------------------------------
 
     @cython.cfunc

@@ -20,6 +20,10 @@ class Meter:
     def __init__(self, clock: Clock, node_limit: int = 0) -> None:
         self.clock = clock
         self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
+        self.reset()
+
+    def reset(self) -> None:
+        """Count anew."""
         self.nodes = 0
         self.look_at = CLOCK_PERIOD        # the first depth fits in, however short the time
         if self.look_at > self.node_limit:

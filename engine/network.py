@@ -170,6 +170,10 @@ class Accumulators:
             self.values = cython.address(values[0])
         else:
             self.values = values
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """The line begins with another position."""
         self.slots[0] = 0
         self.valid[0] = False
 

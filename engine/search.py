@@ -196,6 +196,13 @@ class Search:
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
+    def begin_again(self) -> None:
+        """Be as new for the position as it stands now: what a search is made of costs as much as some dozen nodes."""
+        self.meter.reset()
+        self.line.begin_again()
+        self.root_height = self.position.height
+        self.root_score = 0
+
     def run(self, depth: int, alpha: int = -INFINITE, beta: int = INFINITE) -> int:
         """Search the root `depth` plies deep within a window, without the interpreter lock; returns the score.
 
