@@ -1,8 +1,8 @@
 """The training of a net: what is learnt in which order, how fast, when to stop, and how to go on after a break.
 
 The squared difference is minimised between the share of the point a net promises the side to move and what came of the
-position: the score of the search, or a blend of it with the game's result. The net that errs least on the games held out is the
-one that is kept. (chessprogramming wiki: NNUE; Loshchilov, Hutter: SGDR)
+position: the score of the search, or a blend of it with the game's result. The net that errs least on the games held
+out is the one that is kept. (chessprogramming wiki: NNUE; Loshchilov, Hutter: SGDR)
 """
 
 from __future__ import annotations
