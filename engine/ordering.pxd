@@ -21,10 +21,12 @@ cdef class Picker:
     cdef void begin_tactical(self, int ply, int table_move, int goal) noexcept nogil
     cdef int next(self, int ply) noexcept nogil
     cdef bint is_losing(self, int ply) noexcept nogil
+    cdef void only_checks(self, int ply) noexcept nogil
     cdef bint is_possible(self, int ply, int move) noexcept nogil
     cdef void list_moves(self, int ply) noexcept nogil
     cdef int tactical_rank(self, int move) noexcept nogil
     cdef int next_tactical(self, int ply) noexcept nogil
     cdef void rank_quiets(self, int ply) noexcept nogil
     cdef int next_quiet(self, int ply) noexcept nogil
+    cdef int next_check(self, int ply) noexcept nogil
     cdef int next_losing(self, int ply) noexcept nogil

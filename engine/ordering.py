@@ -38,7 +38,8 @@ TABLE_MOVE = cython.declare(cython.int, 0)
 GENERATION = cython.declare(cython.int, 1)
 TACTICAL = cython.declare(cython.int, 2)
 QUIET = cython.declare(cython.int, 3)
-LOSING = cython.declare(cython.int, 4)
+CHECKS = cython.declare(cython.int, 4)              # only if `only_checks` was called
+LOSING = cython.declare(cython.int, 5)
 
 
 @cython.cfunc
@@ -102,8 +103,11 @@ class Picker:
         for index in range(self.root_count):
             self.root_moves[index] = moves[index]
 
-    def order(self, table_move: int, tactical_only: bool = False) -> list[int]:
-        """The moves of the root in the order in which they are given out, for Python callers."""
+    def order(self, table_move: int, tactical_only: bool = False, quiets: int = MOVES_PER_PLY) -> list[int]:
+        """The moves of the root in the order in which they are given out, for Python callers.
+
+        `quiets` are given out before `only_checks` is called.
+        """
         if tactical_only:
             self.begin_tactical(0, table_move, 0)
         else:
@@ -112,6 +116,10 @@ class Picker:
         move: cython.int = self.next(0)
         while move != NO_MOVE:
             moves.append(move)
+            if self.stage[0] == QUIET:
+                quiets -= 1
+                if quiets <= 0:
+                    self.only_checks(0)
             move = self.next(0)
         return moves
 
@@ -173,8 +181,11 @@ class Picker:
             self.stage[ply] = QUIET
         if self.stage[ply] == QUIET:
             move = self.next_quiet(ply)
-            if move != NO_MOVE:
-                return move
+        elif self.stage[ply] == CHECKS:
+            move = self.next_check(ply)
+        if move != NO_MOVE:
+            return move
+        if self.stage[ply] != LOSING:
             self.stage[ply] = LOSING
             self.index[ply] = MOVES_PER_PLY * ply
         return self.next_losing(ply)
@@ -185,6 +196,13 @@ class Picker:
     def is_losing(self, ply: cython.int) -> cython.bint:
         """Was the move last given out a capture that loses material? Never raises."""
         return self.stage[ply] == LOSING
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def only_checks(self, ply: cython.int) -> cython.void:
+        """Of the quiet moves that are left give out only those that check, in no order. Never raises."""
+        self.stage[ply] = CHECKS
 
     @cython.cfunc
     @cython.nogil
@@ -275,6 +293,19 @@ class Picker:
             move: cython.int = seen_by(side, take_best(self.moves, self.index[ply], self.end[ply]))
             self.index[ply] += 1
             if move != self.table_move[ply]:
+                return move
+        return NO_MOVE
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def next_check(self, ply: cython.int) -> cython.int:
+        """The next quiet move that attacks the enemy king. Never raises."""
+        side: cython.int = self.position.side_to_move
+        while self.index[ply] < self.end[ply]:
+            move: cython.int = seen_by(side, self.moves[self.index[ply]] & 0xFFFF)
+            self.index[ply] += 1
+            if move != self.table_move[ply] and self.position.gives_check(move):
                 return move
         return NO_MOVE
 

@@ -45,7 +45,7 @@ cdef class Search:
     cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil
     cdef int singular_extension(self, u64 entry, int beta, int depth, int ply) noexcept nogil
     cdef bint is_hopeless(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
-    cdef bint is_late_or_weak(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
+    cdef bint is_weak(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
     cdef int search_move(self, int move, int number, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
     cdef void begin_root_move(self, int move, int number) noexcept nogil

@@ -613,20 +613,22 @@ class Search:
                 and self.picker.is_losing(ply)
                 and not exchange_wins(self.position, move, -CAPTURE_EXCHANGE_MARGIN * depth)
             )
-        return self.is_late_or_weak(number, alpha, depth, ply, move) and not self.position.gives_check(move)
+        is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > quiet_move_limit(depth, self.line.improving[ply])
+        if not is_late and not self.is_weak(number, alpha, depth, ply, move):
+            return False
+        if self.position.gives_check(move):
+            return False
+        if is_late:
+            self.picker.only_checks(ply)       # all quiet moves left are as late
+        return True
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def is_late_or_weak(
+    def is_weak(
         self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
     ) -> cython.bint:
-        """Does anything speak against a quiet move: its number, the evaluation, history, what it puts en prise?
-
-        Never raises.
-        """
-        if depth <= MOVE_COUNT_DEPTH and number > quiet_move_limit(depth, self.line.improving[ply]):
-            return True
+        """Does anything speak against a quiet move: the evaluation, history, what it puts en prise? Never raises."""
         worth: cython.int = self.line.worth[ply]
         left: cython.int = depth - late_move_reduction(depth, number, worth)
         if left < 1:

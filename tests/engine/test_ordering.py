@@ -39,6 +39,22 @@ def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
         assert sorted(Picker(position, History()).order(0, tactical_only=True)) == sorted(winning)
 
 
+def test_when_only_checks_are_wanted_the_other_quiet_moves_are_left_out(start: Start) -> None:
+    checks_met = 0
+    for board in random_games(count=12, plies=100, start=start, seed=85):
+        position, _ = parse_fen(board.fen())
+        every = Picker(position, History()).order(0)
+        quiets = [move for move in every if not is_tactical(move)]
+        checks = [move for move in quiets[2:] if position.checks(move)]
+        found = Picker(position, History()).order(0, quiets=2)
+        assert [move for move in found if is_tactical(move)] == [move for move in every if is_tactical(move)]
+        left = [move for move in found if not is_tactical(move)]
+        assert left[:2] == quiets[:2]
+        assert sorted(left[2:]) == sorted(checks)
+        checks_met += len(checks)
+    assert checks_met > 20
+
+
 def test_both_sides_try_quiet_moves_of_which_nothing_is_known_in_the_same_order(start: Start) -> None:
     for board in random_games(count=2, plies=60, start=start, seed=84):
         quiets = []
