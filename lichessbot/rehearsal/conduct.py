@@ -44,6 +44,14 @@ class _Try:
     uci: str
     last_change_ms: int
     is_late: bool           # refused right after a fault had brought the position: it was meant for the one before
+    is_outdated: bool       # refused right after the game was read anew: it had been sent before
+    at_ms: int
+    was_refused: bool
+
+    @property
+    def counts(self) -> bool:
+        """Whether it was meant for the position it met."""
+        return not self.is_late and not self.is_outdated
 
 
 class Excuses(Protocol):
@@ -64,6 +72,7 @@ class Conduct:
         self._excuses = excuses
         self._pauses: deque[_Pause] = deque()
         self._tries: dict[str, _Try] = {}
+        self._read_ms: dict[str, int] = {}
         self._windows = {
             Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
             Place.ACCOUNT: _Window(1000 * timing.account_window_s),
@@ -78,6 +87,7 @@ class Conduct:
         """A request arrives."""
         if traffic.place is Place.GAME_STREAM and traffic.game_id is not None:
             self._tries.pop(traffic.game_id, None)      # it reads anew: whatever it tried is settled
+            self._read_ms[traffic.game_id] = now_ms
         if traffic.place not in _NEVER_PAUSED and any(self._is_told(pause, now_ms) for pause in self._pauses):
             self._offences[f"a request ({traffic.place.value}) in the pause that a 429 asks for"] += 1
         window = self._windows.get(traffic.place)
@@ -105,7 +115,8 @@ class Conduct:
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
         is_overtaken = is_late or (is_disturbed and self._was_meant_before(game_id, uci, now))
         if not is_repeated:
-            self._compare(game_id, _Try(uci, now.last_change_ms, is_late))
+            is_outdated = now.refused and now_ms - self._read_ms.get(game_id, -UNDER_WAY_MS) < UNDER_WAY_MS
+            self._compare(game_id, _Try(uci, now.last_change_ms, is_late, is_outdated, now_ms, now.refused))
         if not now.refused:
             return
         if now.bot_is_on_turn and now.ended_ms is None and not is_repeated and not is_overtaken:
@@ -118,8 +129,8 @@ class Conduct:
         earlier = self._tries.get(game_id)
         if earlier is not None and earlier.uci == now.uci:
             return          # repeated, it is still meant for the position it was found for
-        if earlier is not None and not earlier.is_late and earlier.last_change_ms == now.last_change_ms:
-            self._offences[f"game {game_id}: {now.uci} after {earlier.uci} for the same position"] += 1
+        if earlier is not None and earlier.counts and earlier.last_change_ms == now.last_change_ms:
+            self._offences[f"game {game_id}: {_told(now)} after {_told(earlier)} for the same position"] += 1
         self._tries[game_id] = now
 
     def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
@@ -140,6 +151,12 @@ class Conduct:
         if earlier is None or earlier.uci != uci:
             return False
         return earlier.is_late or earlier.last_change_ms != now.last_change_ms
+
+
+def _told(tried: _Try) -> str:
+    """The move, what became of it, and how long its position had stood."""
+    became = "refused" if tried.was_refused else "carried out"
+    return f"{tried.uci} ({became}, {tried.at_ms - tried.last_change_ms} ms into it)"
 
 
 class _Window:

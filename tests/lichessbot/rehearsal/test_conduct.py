@@ -13,6 +13,8 @@ TO_MOVE = Situation(
 )
 NOT_TO_MOVE = replace(TO_MOVE, bot_is_on_turn=False, refused=True)
 LATER_MS = 5000
+LATER = "carried out, 4000 ms into it"
+TWO_MOVES = f"game game: c2c4 ({LATER}) after d2d4 ({LATER}) for the same position"
 
 
 class Excuses:
@@ -74,13 +76,22 @@ def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_on
     assert it.offences == ["game game: e2e5 is illegal"]
 
 
+@pytest.mark.parametrize(("late_ms", "is_offence"), [(UNDER_WAY_MS - 1, False), (UNDER_WAY_MS, True)])
+def test_move_refused_while_the_game_is_read_anew_had_been_sent_before(late_ms: int, is_offence: bool) -> None:
+    it = conduct(trouble=True)
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("d2d4"), replace(NOT_TO_MOVE, last_change_ms=LATER_MS - UNDER_WAY_MS), LATER_MS + late_ms)
+    it.hear_move(move("c2c4"), replace(TO_MOVE, last_change_ms=LATER_MS - UNDER_WAY_MS), LATER_MS + 1000)
+    assert bool(it.offences) == is_offence
+
+
 def test_move_that_came_too_late_for_its_position_is_no_try_in_the_next() -> None:
     it = conduct(trouble=True)
     it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + UNDER_WAY_MS - 1)
     it.hear_move(move("d2d4"), TO_MOVE, LATER_MS)
     assert it.offences == []
     it.hear_move(move("c2c4"), TO_MOVE, LATER_MS)
-    assert it.offences == ["game game: c2c4 after d2d4 for the same position"]
+    assert it.offences == [TWO_MOVES]
 
 
 def test_move_again_is_an_offence_unless_its_answer_may_have_been_lost() -> None:
@@ -113,7 +124,7 @@ def test_two_moves_for_one_position_are_an_offence_unless_the_game_was_read_in_b
     it.hear_move(move("d2d4"), TO_MOVE, LATER_MS)
     assert it.offences == []
     it.hear_move(move("c2c4"), TO_MOVE, LATER_MS)
-    assert it.offences == ["game game: c2c4 after d2d4 for the same position"]
+    assert it.offences == [TWO_MOVES]
 
 
 @pytest.mark.parametrize(
