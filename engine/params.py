@@ -85,13 +85,13 @@ CORRECTION_LIMIT = 80              # cp: none of the three corrections is larger
 CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 
 # --- Outcome: how scores of a search turn into wins, draws and losses, see outcome.py ------------------------------
-# Fitted on 2026-11-21 by `lichessbot-engine records --wdl` to 481,290 positions of 8,018 games of ours, 800 nodes a
-# move by the hand-written evaluation.
-WDL_EVEN = 199                     # cp, once counted, that with 16 men are as likely won as not; sane 100..500
-WDL_EVEN_MEN = -75                 # cp more with 32 men, as many less with none; sane -250..250
-WDL_SPREAD = 121                   # cp of one logistic unit with 16 men; sane 100..400
-WDL_SPREAD_MEN = 45                # cp more with 32 men, as many less with none; sane -100..100
-WDL_LIMIT = 883                    # cp that a boundless lead counts as; sane 500..5000
+# Fitted on 2026-11-22 by `lichessbot-engine records --wdl` to 282,811 positions of 4,662 games of ours, 800 nodes a
+# move by the network that ships.
+WDL_EVEN = 214                     # cp, once counted, that with 16 men are as likely won as not; sane 100..500
+WDL_EVEN_MEN = -89                 # cp more with 32 men, as many less with none; sane -250..250
+WDL_SPREAD = 132                   # cp of one logistic unit with 16 men; sane 100..400
+WDL_SPREAD_MEN = 46                # cp more with 32 men, as many less with none; sane -100..100
+WDL_LIMIT = 1101                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------
 MOVES_TO_GO = 28                   # moves we expect to play with what is on the clock; sane 20..50
