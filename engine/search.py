@@ -197,7 +197,7 @@ class Search:
     # --- For Python callers --------------------------------------------------------------------------------------
 
     def begin_again(self) -> None:
-        """Be as new for the position as it stands now: what a search is made of costs as much as some dozen nodes."""
+        """Be as new for the position as it stands now: what a search is made of costs as much as dozens of nodes."""
         self.meter.reset()
         self.line.begin_again()
         self.root_height = self.position.height
