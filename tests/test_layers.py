@@ -19,7 +19,7 @@ ROWS = {
         ("attacks", "move", "outcome", "zobrist", "weights", "workers", "syzygy_codes"),
         ("piece_square", "kpk", "syzygy_index"),
         ("position",),
-        ("fen", "movegen", "network", "pawns", "records", "syzygy_table"),
+        ("cycles", "fen", "movegen", "network", "pawns", "records", "syzygy_table"),
         ("perft", "endings", "see", "syzygy"),
         ("evaluate", "counting"),
         ("transposition", "history", "clock", "board", "eval_file", "style", "tuning"),
