@@ -63,7 +63,7 @@ def nudged(value: cython.int, change: cython.int) -> cython.int:
 def correction_index(position: Position, aspect: cython.int) -> cython.int:
     """Where the correction stands for the position's pawns or for a colour's pieces. Never raises.
 
-    Pieces have no key of their own that moves keep up to date: their squares, multiplied with odd numbers, do.
+    Pieces have no key of their own that moves keep up to date: their squares, multiplied with an odd number, do.
     """
     key: u64 = position.pawn_key
     if aspect != PAWNS:

@@ -44,7 +44,7 @@ class _Try:
     uci: str
     last_change_ms: int
     is_late: bool           # refused right after a fault had brought the position: it was meant for the one before
-    is_outdated: bool       # refused right after the game was read anew: it had been sent before
+    is_outdated: bool       # refused amid faults right after the game was read anew: it had been sent before
     at_ms: int
     was_refused: bool
 
@@ -115,7 +115,7 @@ class Conduct:
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
         is_overtaken = is_late or (is_disturbed and self._was_meant_before(game_id, uci, now))
         if not is_repeated:
-            is_outdated = now.refused and now_ms - self._read_ms.get(game_id, -UNDER_WAY_MS) < UNDER_WAY_MS
+            is_outdated = is_disturbed and now_ms - self._read_ms.get(game_id, -UNDER_WAY_MS) < UNDER_WAY_MS
             self._compare(game_id, _Try(uci, now.last_change_ms, is_late, is_outdated, now_ms, now.refused))
         if not now.refused:
             return
