@@ -5,7 +5,7 @@ Both spellings of castling are understood everywhere: king takes rook (e1h1) and
 
 import re
 
-from engine.bitboard import parse_square
+from engine.bitboard import parse_square, square_name
 from engine.evaluate import static_score
 from engine.fen import STARTING_FEN, format_fen, parse_fen
 from engine.move import looks_like_uci, uci_text
@@ -16,6 +16,9 @@ from engine.position import Position
 WHITE, BLACK = "white", "black"
 DARK_SQUARES = 0xAA55AA55AA55AA55
 CASTLING_FLAG = 2
+ENDS_MASK = 0xFFF
+# Of a move's first four letters: its origin and target as the engine packs them.
+ENDS = {square_name(ends & 63) + square_name(ends >> 6): ends for ends in range(ENDS_MASK + 1)}
 CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
 FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 # Algebraic notation as people write it: a piece, what is said of its origin, a stroke or cross, the target.
@@ -42,7 +45,6 @@ class Board:
         self.chess960 = chess960
         self._position, self.fullmove_number = parse_fen(fen)
         self._moves: list[str] = []
-        self._legal: dict[str, int] | None = None
 
     def copy(self, *, moves: bool = True) -> "Board":
         """An independent board with the same game behind it; without `moves` it has no list of them, which is faster.
@@ -55,7 +57,6 @@ class Board:
         other._position.copy_from(self._position)
         other.fullmove_number = self.fullmove_number
         other._moves = list(self._moves) if moves else []
-        other._legal = self._legal
         return other
 
     def replayed(self) -> "Board":
@@ -128,9 +129,7 @@ class Board:
 
     def parse(self, text: str) -> int:
         """The legal move as the engine packs it. Raises InvalidMove."""
-        if self._legal is None:
-            self._legal = self._spellings()
-        move = self._legal.get(text)
+        move = self._find(text)
         if move is None:
             problem = "is not legal here" if looks_like_uci(text) else "is not a move such as e2e4 or e7e8q"
             raise InvalidMove(f"{text[:20]!r} {problem}: {self.fen()}")
@@ -149,7 +148,6 @@ class Board:
         self.fullmove_number += self.turn == BLACK
         self._position.commit(move)
         self._moves.append(spelt)
-        self._legal = None
         return spelt
 
     def spell(self, move: int) -> str:
@@ -159,17 +157,17 @@ class Board:
             return text[:2] + ("g" if text[2] == "h" else "c") + text[3]
         return text
 
-    def _spellings(self) -> dict[str, int]:
-        """Each accepted text of each legal move. Where one text could mean two moves, king takes rook wins."""
+    def _find(self, text: str) -> int | None:
+        """The legal move with this text. Where one text could mean two moves, king takes rook wins."""
         moves = legal_moves(self._position)
-        texts = {uci_text(move): move for move in moves}
+        ends = ENDS.get(text[:4])
         for move in moves:
-            text = uci_text(move)
-            if move >> 12 == CASTLING_FLAG:
-                target = "g" if text[2] > text[0] else "c"
-                if abs(ord(target) - ord(text[0])) >= 2:
-                    texts.setdefault(text[:2] + target + text[3], move)
-        return texts
+            if move & ENDS_MASK == ends and uci_text(move) == text:
+                return move
+        for move in moves:
+            if move >> 12 == CASTLING_FLAG and _as_king_moves(move) == text:
+                return move
+        return None
 
     # --- Check, mate, draws --------------------------------------------------------------------------------------
 
@@ -286,6 +284,13 @@ class Board:
             and board[other & 63] == board[move & 63]
         ]
         return kind + _distinguish(uci_text(move)[:2], rivals) + takes + target
+
+
+def _as_king_moves(castling: int) -> str | None:
+    """Castling as the king's own move; None if he moves one file or none, which is no castling to see."""
+    text = uci_text(castling)
+    target = "g" if text[2] > text[0] else "c"
+    return text[:2] + target + text[3] if abs(ord(target) - ord(text[0])) >= 2 else None
 
 
 def _distinguish(origin: str, rivals: list[str]) -> str:
