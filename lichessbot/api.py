@@ -51,6 +51,7 @@ from lichessbot.waits import Waits
 LONGEST_LINE_BYTES = 1 << 20
 LONGEST_BODY_BYTES = 1 << 20
 _READ_BYTES = 1 << 16
+_PROGRAM = f"lichessbot/{version('lichessbot')}"
 _LONGEST_COMPLAINT = 200  # characters of an error text, for the log
 _MOST_PLAYING = 50
 _MOST_BOTS = 512
@@ -73,7 +74,7 @@ class Access:
     def user_agent(self) -> str:
         """Lichess answers 401 if `user:` names anybody but the owner of the token."""
         name = f" user:{self.user_name}" if self.user_name else ""
-        return f"lichessbot/{version('lichessbot')}{name}"
+        return f"{_PROGRAM}{name}"
 
 
 class Api:

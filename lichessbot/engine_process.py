@@ -153,11 +153,12 @@ class EngineProcess:
             self._overhead_is_new = False
             self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
         moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
-        self._write(f"position fen {self._running.initial_fen}{moves}", self._go(self._running))
+        commands = f"position fen {self._running.initial_fen}{moves}", self._go(self._running)
+        self._asked_at = time.monotonic()  # it may get to work, and at our cost, before writing returns
+        self._write(*commands)
         if self._next_is_stopped:
             self._next_is_stopped = False
             self._write("stop")
-        self._asked_at = time.monotonic()
 
     def _go(self, search: Search) -> str:
         """The command; an engine that keeps back no overhead by itself is shown that much less on its clock."""

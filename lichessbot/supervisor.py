@@ -80,6 +80,8 @@ from lichessbot.waits import Waits
 
 # A signal that comes just before a wait is noticed after it.
 _LONGEST_WAIT_S: Final = 1.0
+# Looking after everything takes longer than most reports do, and the next may be an opponent's move.
+_BETWEEN_LOOKS_S: Final = 0.05
 _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SIGNALS: Final = (*_ENDING_SIGNALS, signal.SIGHUP)
 
@@ -130,6 +132,7 @@ class Supervisor:
         self._has_listened = False
         self._stopping = False
         self._leave_at: float | None = None
+        self._looked_at = self._look_at = -math.inf
         self._exit: ExitCode | None = None
 
     def run(self) -> ExitCode:
@@ -159,18 +162,18 @@ class Supervisor:
 
     def _turn(self) -> None:
         """Wait for one report, or for the next moment something is due, and deal with it."""
-        due = (
-            self._roster.wake_at,
-            self._lobby.wake_at(self._view),
-            self._reconciler.wake_at,
-            self._resumption.wake_at,
-            self._gate.wake_at,
-            self._leave_at,
-            self._manager.feed_due_at,
-        )
-        next_due = min((moment for moment in due if moment is not None), default=math.inf)
+        due_at = _earliest(self._look_at, self._roster.wake_at)
         with suppress(Empty):
-            self._dispatch(self._inbox.get(timeout=min(max(0.0, next_due - time.monotonic()), _LONGEST_WAIT_S)))
+            self._dispatch(self._inbox.get(timeout=max(0.0, due_at - time.monotonic())))
+            self._look_at = min(self._look_at, self._looked_at + _BETWEEN_LOOKS_S)
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._look_after_all(now)
+        elif now >= due_at:
+            self._roster.tick()
+
+    def _look_after_all(self, now: float) -> None:
+        """Do what is due anywhere, and find out when something will be again."""
         self._resume()
         self._roster.tick()
         self._gate.tick()
@@ -183,6 +186,16 @@ class Supervisor:
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
         self._tell_manager()
+        self._looked_at = now
+        self._look_at = _earliest(
+            now + _LONGEST_WAIT_S,
+            self._lobby.wake_at(self._view),
+            self._reconciler.wake_at,
+            self._resumption.wake_at,
+            self._gate.wake_at,
+            self._leave_at,
+            self._manager.feed_due_at,
+        )
 
     def _tell_manager(self) -> None:
         games = len(self._roster)
@@ -515,3 +528,8 @@ class Supervisor:
         self._gate.close()
         self._archive.close()
         self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
+
+
+def _earliest(*moments: float | None) -> float:
+    """Of those that are to come at all."""
+    return min(moment for moment in moments if moment is not None)
