@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from functools import cache
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
@@ -84,7 +85,7 @@ class Store:
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
         self._trips_unwritten: list[float] = []
         self._rows: dict[Table, Sequence[Any]] = {}
-        self._played: dict[int, dict[str, int]] = {}
+        self._played: dict[int, Mapping[str, int]] = {}
         self._notes: SimpleQueue[_Note | None] = SimpleQueue()
         self._unwritten: deque[_Note] = deque(maxlen=_MOST_UNWRITTEN)
         self._failing = False
@@ -113,7 +114,7 @@ class Store:
             self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
         latest = f"SELECT position, move, times FROM played ORDER BY played_at DESC LIMIT {_MOST_REMEMBERED}"
         for position, move, times in self._file.read(latest)[::-1]:
-            self._played.setdefault(int(position, 16), {})[move] = times
+            self._remember_played(int(position, 16), move, times)
 
     def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
         """Rows in the order in which they came."""
@@ -175,12 +176,16 @@ class Store:
 
     def note_played(self, position: int, move: str) -> None:
         """Never waits."""
-        moves = self._played.pop(position, {})
-        moves[move] = moves.get(move, 0) + 1
-        self._played[position] = moves  # now the newest
-        _forget_oldest(self._played)
+        times = self.times_played(position).get(move, 0) + 1
+        self._remember_played(position, move, times)
         sql = "INSERT OR REPLACE INTO played (position, move, times, played_at) VALUES (?, ?, ?, ?)"
-        self._put_later(sql, f"{position:016x}", move, moves[move], time.time())
+        self._put_later(sql, f"{position:016x}", move, times, time.time())
+
+    def _remember_played(self, position: int, move: str, times: int) -> None:
+        """The position is the newest now."""
+        others = self._played.pop(position, {})
+        self._played[position] = {**others, move: times} if others or times > 1 else _once(move)
+        _forget_oldest(self._played)
 
     def round_trips(self, limit: int) -> Sequence[float]:
         """The latest times, in milliseconds, from sending a move to its answer; oldest first."""
@@ -281,6 +286,12 @@ class Store:
 def _storable(value: object) -> object:
     """Text from the network may hold halves of characters, which no database takes."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+@cache
+def _once(move: str) -> Mapping[str, int]:
+    """Played one time, and nothing else: so it is with most positions, and they share what is known of them."""
+    return {move: 1}
 
 
 def _forget_oldest(memory: dict[Any, Any]) -> None:
