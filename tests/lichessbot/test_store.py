@@ -177,6 +177,16 @@ def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_proce
             until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 2)
 
 
+def test_each_position_has_its_own_count_of_moves_played_restarts_or_not(tmp_path: Path) -> None:
+    with closing(Store(StateFile(tmp_path))) as store:
+        for position, move in ((1, "e2e4"), (2, "e2e4"), (1, "e2e4"), (1, "d2d4"), (3, "d2d4")):
+            store.note_played(position, move)
+    for _ in range(2):
+        with closing(Store(StateFile(tmp_path))) as store:
+            found = [store.times_played(position) for position in (1, 2, 3, 4)]
+            assert found == [{"e2e4": 2, "d2d4": 1}, {"e2e4": 1}, {"d2d4": 1}, {}]
+
+
 def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
         store.note_game("before", "Ferdinand")
