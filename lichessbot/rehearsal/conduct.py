@@ -72,6 +72,7 @@ class Conduct:
         self._excuses = excuses
         self._pauses: deque[_Pause] = deque()
         self._tries: dict[str, _Try] = {}
+        self._tries_before_reading: dict[str, _Try | None] = {}
         self._read_ms: dict[str, int] = {}
         self._windows = {
             Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
@@ -86,7 +87,8 @@ class Conduct:
     def hear(self, traffic: Traffic, now_ms: int) -> None:
         """A request arrives."""
         if traffic.place is Place.GAME_STREAM and traffic.game_id is not None:
-            self._tries.pop(traffic.game_id, None)      # it reads anew: whatever it tried is settled
+            # It reads anew: whatever it tried is settled.
+            self._tries_before_reading[traffic.game_id] = self._tries.pop(traffic.game_id, None)
             self._read_ms[traffic.game_id] = now_ms
         if traffic.place not in _NEVER_PAUSED and any(self._is_told(pause, now_ms) for pause in self._pauses):
             self._offences[f"a request ({traffic.place.value}) in the pause that a 429 asks for"] += 1
@@ -113,14 +115,15 @@ class Conduct:
         is_repeated = uci == now.last_own_move
         is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
-        is_overtaken = is_late or (is_disturbed and self._was_meant_before(game_id, uci, now))
+        is_overtaken = is_late or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
         if not is_repeated:
-            is_outdated = is_disturbed and now_ms - self._read_ms.get(game_id, -UNDER_WAY_MS) < UNDER_WAY_MS
+            is_outdated = is_disturbed and self._was_just_read(game_id, now_ms)
             self._compare(game_id, _Try(uci, now.last_change_ms, is_late, is_outdated, now_ms, now.refused))
         if not now.refused:
             return
         if now.bot_is_on_turn and now.ended_ms is None and not is_repeated and not is_overtaken:
-            self._offences[f"game {game_id}: {uci} is illegal"] += 1
+            told = f"{uci} is illegal {now_ms - now.last_change_ms} ms into its position"
+            self._offences[f"game {game_id}: {told}"] += 1
         elif not self._is_excused(game_id, now, now_ms):
             self._offences[f"game {game_id}: {uci} is {'doubled' if is_repeated else 'out of turn'}"] += 1
 
@@ -145,9 +148,15 @@ class Conduct:
         changed_ms = now.last_change_ms if now.ended_ms is None else now.ended_ms
         return now_ms - changed_ms < UNDER_WAY_MS
 
-    def _was_meant_before(self, game_id: str, uci: str, now: Situation) -> bool:
-        """Whether the client repeats what it tried in an earlier position, and has not read the game anew since."""
+    def _was_just_read(self, game_id: str, now_ms: int) -> bool:
+        """Whether the move may have been under way when the client asked to read the game anew."""
+        return now_ms - self._read_ms.get(game_id, -UNDER_WAY_MS) < UNDER_WAY_MS
+
+    def _was_meant_before(self, game_id: str, uci: str, now: Situation, now_ms: int) -> bool:
+        """Whether the client repeats what it tried in an earlier position, and cannot have read the game anew since."""
         earlier = self._tries.get(game_id)
+        if earlier is None and self._was_just_read(game_id, now_ms):
+            earlier = self._tries_before_reading[game_id]
         if earlier is None or earlier.uci != uci:
             return False
         return earlier.is_late or earlier.last_change_ms != now.last_change_ms

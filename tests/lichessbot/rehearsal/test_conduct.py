@@ -49,7 +49,7 @@ def test_moves_that_are_played_are_no_offence() -> None:
 def test_illegal_move_is_an_offence_whatever_went_wrong_before() -> None:
     it = conduct(trouble=True)
     it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), LATER_MS)
-    assert it.offences == ["game game: e2e5 is illegal"]
+    assert it.offences == ["game game: e2e5 is illegal 4000 ms into its position"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,8 @@ def test_move_that_a_fault_made_illegal_under_way_is_no_offence(
 ) -> None:
     it = conduct(trouble=trouble)
     it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + late_ms)
-    assert it.offences == (["game game: e2e5 is illegal"] if is_offence else [])
+    told = f"game game: e2e5 is illegal {late_ms} ms into its position"
+    assert it.offences == ([told] if is_offence else [])
 
 
 def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_once_the_game_was_read_anew() -> None:
@@ -72,8 +73,11 @@ def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_on
     it.hear_move(move("e2e5"), other, LATER_MS)
     assert it.offences == []
     it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
-    it.hear_move(move("e2e5"), other, LATER_MS)
-    assert it.offences == ["game game: e2e5 is illegal"]
+    it.hear_move(move("e2e5"), other, LATER_MS + UNDER_WAY_MS - 1)
+    assert it.offences == [], "it may have been on its way before"
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("e2e5"), other, LATER_MS + UNDER_WAY_MS)
+    assert it.offences == [f"game game: e2e5 is illegal {3000 + UNDER_WAY_MS} ms into its position"]
 
 
 @pytest.mark.parametrize(
