@@ -14,12 +14,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import IO
+from weakref import WeakMethod
 
 from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineKeys
@@ -82,7 +83,9 @@ class EngineProcess:
         self._overhead_is_new = False
         self._asked_at = 0.0
         self._process = _start(config)
-        self._handshake = threading.Timer(waits.engine_handshake.total_seconds(), self._kill_silent)
+        patience_s = waits.engine_handshake.total_seconds()
+        # Held by a timer that it holds, it would keep its pipes until the collector comes by.
+        self._handshake = threading.Timer(patience_s, _call_if_wanted, [WeakMethod(self._kill_silent)])
         self._handshake.daemon = True
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._handshake.start()
@@ -266,6 +269,12 @@ class EngineProcess:
             self._handshake.cancel()
             with suppress(BrokenPipeError):  # what it did not read is lost with it
                 _pipe(self._process.stdin).close()
+
+
+def _call_if_wanted(method: WeakMethod[Callable[[], None]]) -> None:
+    call = method()
+    if call is not None:
+        call()
 
 
 class _Pace:

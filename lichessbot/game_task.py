@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from weakref import WeakMethod
 
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.actions import (
@@ -103,7 +104,9 @@ class GameTask:
         config = house.config
         self._game = Game(game_id, house.our_id, config, house.waits, info.color, done)
         self._game.engine = engine_for(GameFacts.announced(info), config, house.machine)
-        hearsay = Hearsay(lambda: self._engine.name if self._engine else "", house.waiting)
+        # Objects in a circle keep their files open until the collector comes by.
+        engine_name = WeakMethod(self._engine_name)
+        hearsay = Hearsay(lambda: name() if (name := engine_name()) else "", house.waiting)
         self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
         self._sheet = ScoreSheet(config.url, house.our_id)
         self._desk = Desk(game_id, self._game.engine, house.hosts, house.inbox)
@@ -141,6 +144,9 @@ class GameTask:
     def idle_since(self) -> float | None:
         """Since when it is the opponent's turn; None if it is ours, or nobody knows yet."""
         return self._game.idle_since
+
+    def _engine_name(self) -> str:
+        return self._engine.name if self._engine is not None else ""
 
     def handle(self, report: Report) -> None:
         if isinstance(report, BestMove):

@@ -1,11 +1,13 @@
 """Real processes: our engine, and one with bad manners."""
 
+import gc
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -75,6 +77,23 @@ def gone(pid: int) -> bool:
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not is_alive(pid)
+
+
+def test_closed_it_is_gone_without_the_collector(inbox: Inbox) -> None:
+    gc.disable()
+    try:
+        engine = EngineProcess("abcd1234", SMALL, inbox, WAITS)
+        engine.search(search())
+        assert isinstance(heard(inbox), BestMove)
+        engine.close()
+        reference = weakref.ref(engine)
+        del engine
+        deadline = time.monotonic() + PATIENCE_S
+        while reference() is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert reference() is None, "what it holds, pipes among it, is kept until the collector comes by"
+    finally:
+        gc.enable()
 
 
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
