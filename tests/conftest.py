@@ -1,5 +1,6 @@
 """Options of the whole suite."""
 
+import faulthandler
 import os
 from pathlib import Path
 
@@ -33,6 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that wait for real clocks come before those of the engine, which fill what is left of the processors."""
     items.sort(key=lambda item: item.path.parent.name == "engine")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_interrupts_a_long_test(request: pytest.FixtureRequest) -> None:
+    """It is not stuck because it takes minutes, and writing down what threads do while they run may crash Python."""
+    if request.node.get_closest_marker("long"):
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(scope="session")

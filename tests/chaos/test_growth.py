@@ -1,0 +1,95 @@
+"""Two thousand games leave nothing behind in a daemon whose memories are full: no memory, thread or open file."""
+
+import time
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import linear_regression
+
+import pytest
+
+from lichessbot.guest_book import Answer, Entry
+from lichessbot.messages import Deed
+from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.timing import Timing
+from lichessbot.state_file import StateFile
+from lichessbot.store import Store
+
+from ..fakes.arena import Arena
+from ..test_acceptance import resident_kib
+
+GAMES = 2000
+AT_ONCE = 8
+PLAYERS = 24                    # who take turns: a day allows each a hundred games
+REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
+GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
+PATIENCE_S = 300.0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
+    fill_memories(tmp_path / "state")
+    sizes: list[tuple[int, int]] = []
+    at_rest: list[tuple[int, int]] = []
+    with RehearsalServer(timing=Timing()) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            arena.configure(concurrency=AT_ONCE, depth=1)
+            arena.start()
+            players = cycle([arena.player(f"Quick{number}") for number in range(PLAYERS)])
+            for played in range(AT_ONCE, GAMES + 1, AT_ONCE):
+                for player in islice(players, AT_ONCE):
+                    arena.challenge(player, base_s=180)
+                arena.until_ended(played, PATIENCE_S)
+                arena.until(lambda: not arena.engines())
+                sizes.append((played, resident_kib(arena.process.pid) or 0))
+                at_rest.append(threads_and_files(arena.process.pid))
+            assert arena.stop() == 0
+        finally:
+            arena.close()
+    half = len(sizes) // 2
+    slope_kib, _ = linear_regression(*zip(*sizes[half:], strict=True))
+    growth = f"{slope_kib * 1000:.0f} KiB in 1,000 games; resident {sizes[::25]}; threads and files {at_rest[::25]}"
+    assert slope_kib * 1000 < GROWTH_KIB, growth
+    # What is let go of may be collected late, but then it is gone.
+    for now, then in zip(map(min, *at_rest[half:]), map(min, *at_rest[:half]), strict=True):
+        assert now <= then, growth
+    print(growth)
+
+
+def fill_memories(folder: Path) -> None:
+    """As after months: what is remembered, and hence what it takes, grows no more."""
+    folder.mkdir()
+    store = Store(StateFile(folder))
+    for number in range(REMEMBERED):
+        game_id = f"old{number:05}"
+        store.note_played(number, "e2e4")
+        store.note_challenge(guest(game_id))
+        store.note_answered(game_id)
+        store.note_done(game_id, Deed.GREETING)
+    store.close()
+
+
+def guest(challenge_id: str) -> Entry:
+    return Entry(
+        id=challenge_id,
+        received_at=time.time(),
+        challenger="somebody",
+        is_bot=False,
+        rating=1500,
+        our_rating=1500,
+        variant="standard",
+        speed="blitz",
+        terms="3+0 casual, random colour",
+        has_clock=True,
+        answer=Answer.ACCEPTED,
+        reason="",
+        rule="",
+        because="",
+    )
+
+
+def threads_and_files(pid: int) -> tuple[int, int]:
+    """How many the process has at this moment."""
+    folder = Path(f"/proc/{pid}")
+    return len(list((folder / "task").iterdir())), len(list((folder / "fd").iterdir()))
