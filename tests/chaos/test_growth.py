@@ -22,6 +22,7 @@ AT_ONCE = 8
 PLAYERS = 24                    # who take turns: a day allows each a hundred games
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
 GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
+STILL_ENDING = 8                # threads, or files, that the last games may not have let go of yet
 PATIENCE_S = 300.0
 
 
@@ -51,9 +52,8 @@ def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
     slope_kib, _ = linear_regression(*zip(*sizes[half:], strict=True))
     growth = f"{slope_kib * 1000:.0f} KiB in 1,000 games; resident {sizes[::25]}; threads and files {at_rest[::25]}"
     assert slope_kib * 1000 < GROWTH_KIB, growth
-    # What is let go of may be collected late, but then it is gone.
-    for now, then in zip(map(min, *at_rest[half:]), map(min, *at_rest[:half]), strict=True):
-        assert now <= then, growth
+    for most, at_first in zip(map(max, *at_rest), at_rest[0], strict=True):
+        assert most <= at_first + STILL_ENDING, growth
     print(growth)
 
 
