@@ -4,6 +4,7 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from statistics import linear_regression
 
 import pytest
 
@@ -14,9 +15,7 @@ GAMES = 170                     # of each run, half of them against bots, of whi
 CONCURRENCY = 32
 CHANCE = "0.2"                  # at full time scale: shorter waits with the same clocks would prove nothing
 PACE = "fake_think_time: true\n"       # as people's games go: outages should find clocks that have run down
-# What the second half may take beyond the first. So few games, while the memories of a new daemon fill, tell only a
-# gross leak from a new peak of threads; `test_growth.py` looks closely.
-MORE_KIB = 10 * 1024
+GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
 SAMPLE_S = 0.5
 
 
@@ -28,22 +27,19 @@ def test_chaos_loses_no_game_that_could_be_saved(clock: str, seed: int, tmp_path
     config.write_text(CONFIG + PACE)
     words = ["--games", str(GAMES), "--concurrency", str(CONCURRENCY), "--clock", clock, "--chaos", CHANCE]
     words += ["--seed", str(seed), "--config", str(config)]
-    sizes_kib: list[int] = []
+    memory: list[tuple[float, int]] = []
     with log.open("w") as output, subprocess.Popen([*REHEARSE, *words], stdout=output, stderr=output) as rehearsal:
-        seen = watch(rehearsal, sizes_kib)
+        seen = watch(rehearsal, memory)
     text = log.read_text()
     # Lost games, illegal and doubled moves, broken limits, leftovers and a token in the log all fail the rehearsal.
     assert rehearsal.returncode == 0, text
     assert len(re.findall(r"^game \d+ .*plies$", text, re.MULTILINE)) == GAMES
     assert not [line for line in seen if "lip_" in line], "a token among the arguments of a process"
-    half = len(sizes_kib) // 2
-    peaks = max(sizes_kib[:half]), max(sizes_kib[half:])
-    print(f"highest resident size of each half: {peaks} KiB")
-    assert peaks[1] < peaks[0] + MORE_KIB
+    assert growth_kib(memory) < GROWTH_KIB
 
 
-def watch(rehearsal: "subprocess.Popen[bytes]", sizes_kib: list[int]) -> set[str]:
-    """Until the end: every command line that was seen; the daemon's resident sizes go to `sizes_kib`."""
+def watch(rehearsal: "subprocess.Popen[bytes]", memory: list[tuple[float, int]]) -> set[str]:
+    """Until the end: every command line that was seen; the daemon's memory goes to `memory`."""
     seen: set[str] = set()
     while rehearsal.poll() is None:
         for pid in descendants(rehearsal.pid):
@@ -51,6 +47,15 @@ def watch(rehearsal: "subprocess.Popen[bytes]", sizes_kib: list[int]) -> set[str
             seen.add(line)
             kib = resident_kib(pid) if " run --config" in line else None
             if kib is not None:
-                sizes_kib.append(kib)
+                memory.append((time.monotonic(), kib))
         time.sleep(SAMPLE_S)
     return seen
+
+
+def growth_kib(memory: list[tuple[float, int]]) -> float:
+    """By how much the daemon would grow in 1,000 games if it went on as in the second half."""
+    half = memory[len(memory) // 2 :]
+    times, sizes = zip(*half, strict=True)
+    slope, _ = linear_regression(times, sizes)
+    games_in_half = GAMES / 2
+    return slope * (times[-1] - times[0]) / games_in_half * 1000
