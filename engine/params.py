@@ -86,7 +86,7 @@ CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 
 
 # --- Outcome: how scores of a search turn into wins, draws and losses, see outcome.py ------------------------------
 # Fitted on 2026-11-22 by `lichessbot-engine records --wdl` to 282,811 positions of 4,662 games of ours, 800 nodes a
-# move by the network that ships.
+# move by the network 2026-11-22b.
 WDL_EVEN = 214                     # cp, once counted, that with 16 men are as likely won as not; sane 100..500
 WDL_EVEN_MEN = -89                 # cp more with 32 men, as many less with none; sane -250..250
 WDL_SPREAD = 132                   # cp of one logistic unit with 16 men; sane 100..400
