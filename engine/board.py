@@ -98,6 +98,11 @@ class Board:
         piece = self._position.state()["board"][from_a1]
         return None if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece]
 
+    @property
+    def piece_count(self) -> int:
+        """Kings, pieces and pawns on the board."""
+        return sum(piece != len(PIECE_LETTERS) for piece in self._position.state()["board"])
+
     def key(self) -> int:
         """The Zobrist key: equal positions have equal keys."""
         return int(self._position.state()["key"])

@@ -7,6 +7,7 @@ a second signal with games running.
 
 import argparse
 import faulthandler
+import gc
 import os
 import platform
 import re
@@ -122,6 +123,9 @@ def _run(options: argparse.Namespace) -> int:
     except StateError as error:
         journal.error("state", error=error)
         return ExitCode.USAGE if isinstance(error, StateNewer) else ExitCode.FAILED
+    # What there is by now stays: Python's collector, for which everything stops, need not look through it again.
+    gc.collect()
+    gc.freeze()
     try:
         return Supervisor(settings, _access(loaded, waits), waits, store, ServiceManager(os.environ)).run()
     finally:

@@ -6,6 +6,10 @@ which lost the same server do not come back in step (exponential back-off with e
 
 from datetime import timedelta
 from random import Random
+from typing import Final
+
+# One for all: most series never fail, and to seed costs more than all else they do.
+_RANDOM: Final = Random()
 
 
 class Backoff:
@@ -16,7 +20,7 @@ class Backoff:
         assert timedelta() < first <= ceiling
         self._first = first
         self._ceiling = ceiling
-        self._random = random or Random()
+        self._random = random or _RANDOM
         self._failures = 0
 
     def next_delay(self) -> timedelta:

@@ -210,8 +210,8 @@ class GameTask:
                     if self._reader is not None:
                         self._reader.reopen()
                 case SendMove():
+                    self._house.gate.send(action)  # before anything is said of it
                     self._journal.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
-                    self._house.gate.send(action)
                 case Abort(_, reason) | Resign(_, reason):
                     self._journal.info(f"game.{type(action).__name__.lower()}", reason=reason)
                     self._house.gate.send(action)

@@ -53,7 +53,7 @@ class Situation:
         them = clock.colour.other
         return cls(
             ply=len(board.moves),
-            pieces=sum(letter.isalpha() for letter in board.fen().split()[0]),
+            pieces=board.piece_count,
             opponent=opponent,
             offered=clock.state.offers_draw(them),
             opponent_hurry_s=clock.opponent_hurry_s(now),

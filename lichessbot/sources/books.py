@@ -26,11 +26,12 @@ class Shelf:
         self._policy = policy
         self._journal = journal
         self._books: dict[Path, Book | None] = {}
+        self._random = random.Random()
 
     def find(self, question: Question, until: float) -> Finding | None:
         """A move of the first book that has one good enough; a book answers at once."""
         for file in self._files:
-            move = choose(self._look_up(file, question.board), self._policy, random.Random())
+            move = choose(self._look_up(file, question.board), self._policy, self._random)
             if move is not None:
                 return Finding((move,))
         return None

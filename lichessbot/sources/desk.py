@@ -31,6 +31,9 @@ class Desk:
 
     def ask(self, question: Question) -> None:
         """Never waits. Every question is answered, unless the sources hang."""
+        if not self._panel.concerns(question):
+            self._inbox.put(Advice(self._game_id, question.search_id))
+            return
         self._clerks = [clerk for clerk in self._clerks if clerk.is_alive()]
         clerk = next((clerk for clerk in self._clerks if not clerk.is_busy), None)
         if clerk is None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from typing import Final, Protocol
 
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
@@ -21,8 +21,11 @@ from lichessbot.sources.finding import Finding, playable
 from lichessbot.sources.hosts import Hosts, Resting
 from lichessbot.sources.openings import ChessdbServer, CloudServer, ExplorerServer
 from lichessbot.sources.syzygy import SyzygyTables
-from lichessbot.sources.tables import ChessdbTables, LichessTables, may_castle, men
+from lichessbot.sources.tables import ChessdbTables, LichessTables, may_castle
 from lichessbot.vocabulary import Variant
+
+# The book the bot brings knows so many of our own moves, and nothing beyond.
+_OWN_BOOK_MOVES: Final = 7
 
 
 class Kind(Enum):
@@ -68,7 +71,7 @@ def may_ask(seat: Seat, question: Question) -> bool:
         return False
     if seat.max_time is not None and question.initial_s is not None and question.initial_s > seat.max_time:
         return False
-    return seat.max_pieces is None or (men(board) <= seat.max_pieces and not may_castle(board))
+    return seat.max_pieces is None or (board.piece_count <= seat.max_pieces and not may_castle(board))
 
 
 class Panel:
@@ -81,21 +84,26 @@ class Panel:
         self._misses = 0
         self._journal = journal
 
+    def concerns(self, question: Question) -> bool:
+        """Whether any of them would be asked. Takes no time."""
+        return any(self._is_concerned(seat, question) for seat in self._seats)
+
     def consult(self, question: Question, until: float) -> tuple[Finding, str] | None:
         """The first playable finding and whose it is; None if nobody knows a move in time."""
         missed = False
         for seat in self._seats:
-            online_openings = seat.kind is Kind.ONLINE_OPENINGS
-            if time.monotonic() >= until or (online_openings and self._misses >= self._most_misses):
-                continue
-            if not may_ask(seat, question):
+            if time.monotonic() >= until or not self._is_concerned(seat, question):
                 continue
             found, answered = self._ask(seat, question, until)
             if found is not None:
                 return found, seat.source.name
-            missed |= answered and online_openings
+            missed |= answered and seat.kind is Kind.ONLINE_OPENINGS
         self._misses += missed
         return None
+
+    def _is_concerned(self, seat: Seat, question: Question) -> bool:
+        given_up = seat.kind is Kind.ONLINE_OPENINGS and self._misses >= self._most_misses
+        return not given_up and may_ask(seat, question)
 
     def _ask(self, seat: Seat, question: Question, until: float) -> tuple[Finding | None, bool]:
         """What may be played of what it knows, and whether it answered at all."""
@@ -150,7 +158,8 @@ def _own_book(config: EngineConfig, journal: Journal) -> list[Seat]:
     """Its weights are what the moves brought: they are meant as they are."""
     if not config.own_book:
         return []
-    return [Seat(Kind.BOOK, Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), journal))]
+    shelf = Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), journal)
+    return [Seat(Kind.BOOK, shelf, max_depth=_OWN_BOOK_MOVES)]
 
 
 def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:

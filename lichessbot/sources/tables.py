@@ -17,11 +17,6 @@ _NAME: Final = "online_egtb"
 _CURSED_SCORE: Final = 20_000
 
 
-def men(board: Board) -> int:
-    """Kings, pieces and pawns on the board."""
-    return sum(letter.isalpha() for letter in board.fen().split()[0])
-
-
 def may_castle(board: Board) -> bool:
     """No table knows castling."""
     return board.fen().split()[2] != "-"

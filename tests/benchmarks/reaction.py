@@ -2,27 +2,40 @@
 
 Reaction is the time from the line with the opponent's move received to our request sent, less the
 engine's own from `go` written to `bestmove` read. The daemon says it of every move in its verbose log;
-the games are played at once against the embedded Lichess, in the same machine, by opponents who think for
-half a second. The first search of a game may wait for its engine to start, and is counted apart.
+the games are played at once against the embedded Lichess, in the same machine, by opponents who think
+for 0.3 to 0.9 seconds: if all took the same time, the games would soon move in step. The first search
+of a game may wait for its engine to start, and is counted apart.
 """
 
 import argparse
+import random
 import re
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.opponents import GreedyOpponent
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
 from tests.benchmarks.figures import Figures
-from tests.fakes.arena import Arena, Ponderer
+from tests.fakes.arena import Arena
 
 REACTION_BAR_MS = 10
 _SEARCHED = re.compile(r"engine\.move game=(\w+)")
 _DONE = re.compile(r"move\.done game=(\w+) ply=\d+ round_trip_ms=(\S+) reaction_ms=(\S+)")
+
+
+class Ponderer(GreedyOpponent):
+    """Nobody knows when it moves."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        time.sleep(random.uniform(0.3, 0.9))
+        return super().choose(board, clocks)
 
 
 @dataclass(frozen=True)

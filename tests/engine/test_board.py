@@ -31,6 +31,7 @@ def test_a_king_step_beside_its_rook_is_no_castling() -> None:
     board = Board("4k3/8/8/8/8/8/8/5K1R w H - 0 1", chess960=True)
     board.push("f1g1")
     assert board.piece_at("f1") is None
+    assert board.piece_count == 3
 
 
 @pytest.mark.parametrize("text", ["e2e5", "e9e4", "", "0000", "e7e8x", "e2e4q", "\x00" * 9])

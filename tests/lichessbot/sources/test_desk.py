@@ -95,6 +95,15 @@ def test_the_book_the_bot_brings_answers_by_default(desk: Opener, inbox: Inbox) 
     assert len(answer.moves) == 1
 
 
+def test_no_thread_is_kept_for_questions_that_concern_nobody(desk: Opener, inbox: Inbox, hanging: Hanging) -> None:
+    made = desk(EngineConfig(), hanging)
+    made._panel = Panel([Seat(Kind.BOOK, hanging, max_depth=1)], 10, Journal())
+    before = threading.active_count()
+    made.ask(question("e2e4", "e7e5"))
+    assert inbox.get_nowait() == Advice(GAME, 1), "it is there at once"
+    assert (threading.active_count(), hanging.asked) == (before, 0)
+
+
 @pytest.mark.parametrize("manner", [it for it in Manner if it is not Manner.HELPFUL])
 def test_whatever_a_server_does_there_is_an_answer_in_time(
     oracle: Oracle, desk: Opener, inbox: Inbox, manner: Manner

@@ -1,7 +1,7 @@
 """Who is asked, in which order, and when not."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.facade import OWN_BOOK, Board, Book
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.journal import Journal
@@ -189,6 +190,22 @@ def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
     assert EngineConfig().has_sources
     online = {"online_egtb": {"enabled": True}}
     assert EngineConfig.model_validate({"own_book": False, "online_moves": online}).has_sources
+
+
+def test_the_book_the_bot_brings_knows_as_many_moves_as_it_is_asked_for(hosts: Hosts) -> None:
+    book, (own,) = Book(OWN_BOOK), seats(EngineConfig(), hosts, Journal())
+    frontier, plies = [Board()], 0
+    while frontier:
+        known = {after.key(): after for board in frontier for after in _children(board, book)}
+        frontier, plies = list(known.values()), plies + 1
+    assert own.max_depth == plies // 2, "the last position reached is one it knows nothing of"
+
+
+def _children(board: Board, book: Book) -> Iterator[Board]:
+    for it in book.moves(board):
+        after = board.copy()
+        after.push(it.move)
+        yield after
 
 
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:

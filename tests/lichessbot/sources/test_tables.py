@@ -8,7 +8,7 @@ import pytest
 from lichessbot.config.sources import OnlineTableConfig, TableQuality
 from lichessbot.sources.hosts import Hosts
 from lichessbot.sources.replies import Category
-from lichessbot.sources.tables import ChessdbTables, LichessTables, chessdb_wdl, may_castle, men
+from lichessbot.sources.tables import ChessdbTables, LichessTables, chessdb_wdl, may_castle
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.sources.conftest import WAITS
@@ -89,8 +89,6 @@ def test_what_the_scores_of_chessdb_are_worth(score: int, wdl: int) -> None:
     assert chessdb_wdl(score) == wdl
 
 
-def test_men_and_castling_are_read_from_the_board() -> None:
-    assert men(ASKED.board) == 3
-    assert men(question().board) == 32
+def test_castling_rights_are_read_from_the_board() -> None:
     assert may_castle(question().board)
     assert not may_castle(ASKED.board)
