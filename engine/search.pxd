@@ -34,6 +34,7 @@ cdef class Search:
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
     cdef int settled(self, int ply, bint in_check) noexcept nogil
+    cdef int nearer_mate(self, int beta, int ply) noexcept nogil
     cdef int known_ending(self, int depth, int ply) noexcept nogil
     cdef bint has_legal_move(self, int ply) noexcept nogil
     cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil

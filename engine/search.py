@@ -320,6 +320,9 @@ class Search:
         score: cython.int = self.settled(ply, in_check)
         if score != NO_SCORE:
             return score
+        score = self.nearer_mate(beta, ply)
+        if score != NO_SCORE:
+            return score
         if beta <= DRAW and self.line.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height):
             return DRAW            # a repetition is ours for the taking
         entry: u64 = self.table.probe(self.position.key)
@@ -358,6 +361,22 @@ class Search:
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
         if ply >= MAX_PLY:
             return self.line.evaluate(ply)
+        return NO_SCORE
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def nearer_mate(self, beta: cython.int, ply: cython.int) -> cython.int:
+        """The answer where neither mating with the next move nor being mated here would change it, or NO_SCORE.
+
+        A mate was found that is nearer to the root than any this node could be part of. Never raises.
+        (chessprogramming wiki: Mate Distance Pruning)
+        """
+        if mated_in(ply) >= beta:
+            return mated_in(ply)
+        if -mated_in(ply + 1) < beta:
+            return -mated_in(ply + 1)
         return NO_SCORE
 
     @cython.cfunc
