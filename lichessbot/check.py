@@ -14,7 +14,7 @@ from lichessbot.api import Access, Api
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
-from lichessbot.messages import BestMove, Inbox, Report
+from lichessbot.messages import BestMove, EngineReady, Inbox, Report
 from lichessbot.profiles import Machine, concessions, engines_of, ponders
 from lichessbot.self_test import SelfTest
 from lichessbot.sources import Hosts, trials
@@ -89,7 +89,8 @@ class Check:
             while not test.over:
                 started_at = time.monotonic()
                 report = inbox.get(timeout=patience.total_seconds())
-                self._judge_engine(test, report, time.monotonic() - started_at)
+                if not isinstance(report, EngineReady):
+                    self._judge_engine(test, report, time.monotonic() - started_at)
         except Empty:
             self._fail("the engine does not answer")
         finally:

@@ -36,6 +36,8 @@ _SHARE_FOR_THE_FALLBACK: Final = 1 / 40
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
 # Which it does if less than this would be left.
 _SHARE_AFTER_A_PAUSE: Final = 1 / 4
+# The successor of a failed engine may be as slow in every move, and starts meanwhile.
+_SHARE_FOR_A_START: Final = 1 / 20
 # What the books and servers asked before the engine may take of the clock.
 _SHARE_FOR_SOURCES: Final = 1 / 40
 # Looking as if thinking takes so much of the clock in the sixth move, and with every ply so much less.
@@ -145,6 +147,11 @@ class GameClock:
             patience_s = min(patience_s, waits.first_move_pause.total_seconds())
             patience_s += waits.engine_handshake.total_seconds()
         return patience_s
+
+    def starting_s(self, limits: Limits, waits: Waits, now: float) -> float:
+        """How long the successor of a failed engine may take to start before the daemon itself moves."""
+        patience_s = self.patience_s(limits, waits, now)
+        return min(patience_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else patience_s
 
     def consulting_s(self, waits: Waits, now: float) -> float:
         """How long the move sources may take before the engine is asked instead."""

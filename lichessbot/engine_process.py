@@ -28,7 +28,7 @@ from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.engine_options import CHESS960, MULTI_PV, OVERHEAD, Options
 from lichessbot.errors import EngineError
 from lichessbot.journal import Journal
-from lichessbot.messages import BestMove, EngineDied, Inbox, Search, SearchSummary
+from lichessbot.messages import BestMove, EngineDied, EngineReady, Inbox, Search, SearchSummary
 from lichessbot.waits import Waits
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
@@ -41,6 +41,8 @@ _COST_OF_A_LINE = 200
 _MOST_ERRORS_PER_S = 100 * _COST_OF_A_LINE
 _FALLBACK_HASH_MB = 1
 _LONGEST_NAME = 60
+# Where many engines start at once on a small machine each is slow; to kill all of them in time would start none.
+_MOST_DOUBLINGS = 4
 
 
 class EngineProcess:
@@ -56,8 +58,12 @@ class EngineProcess:
         config: EngineKeys,
         inbox: Inbox,
         waits: Waits,
+        failed_starts: int = 0,
     ) -> None:
-        """Starts the child. Raises EngineError if the system cannot run it."""
+        """Starts the child, with twice the patience after each of so many in a row that did not get ready.
+
+        Raises EngineError if the system cannot run it.
+        """
         self.config = config
         self.name = ""
         """What the engine calls itself, once it has said so."""
@@ -82,8 +88,10 @@ class EngineProcess:
         self._overhead_ms = config.move_overhead_ms
         self._overhead_is_new = False
         self._asked_at = 0.0
+        self._told_to_stop_at: float | None = None
+        self._stopping_s = waits.engine_stop.total_seconds()
         self._process = _start(config)
-        patience_s = waits.engine_handshake.total_seconds()
+        patience_s = waits.engine_handshake.total_seconds() * 2 ** min(failed_starts, _MOST_DOUBLINGS)
         # Held by a timer that it holds, it would keep its pipes until the collector comes by.
         self._handshake = threading.Timer(patience_s, _call_if_wanted, [WeakMethod(self._kill_silent)])
         self._handshake.daemon = True
@@ -99,6 +107,11 @@ class EngineProcess:
         return self._death is None
 
     @property
+    def ready(self) -> bool:
+        """Whether it has ever been ready for a search."""
+        return self._ready
+
+    @property
     def plays_chess960(self) -> bool:
         """Whether it castles as Chess960 and custom positions need it; known before its first answer."""
         return self._options.get(CHESS960) is not None
@@ -112,10 +125,12 @@ class EngineProcess:
             self._next, self._next_is_stopped = search, False
             if overhead_ms is not None and overhead_ms != self._overhead_ms:
                 self._overhead_ms, self._overhead_is_new = overhead_ms, True
-            if self._running is not None:
-                self._write("stop")
-            else:
+            if self._running is None:
                 self._begin_next()
+            elif self._does_not_stop():
+                self._kill("does not stop")
+            else:
+                self._tell_to_stop()
 
     def ponder_hit(self, search_id: int) -> None:
         """The move that search `search_id` ponders on was played: from now on its limits count."""
@@ -132,7 +147,7 @@ class EngineProcess:
         with self._lock:
             self._next_is_stopped = self._next is not None
             if self._running is not None:
-                self._write("stop")
+                self._tell_to_stop()
 
     def close(self) -> None:
         """Kill the engine and everything it started, and say nothing more. Takes no time."""
@@ -140,10 +155,20 @@ class EngineProcess:
             self._closing = True
         self._kill("closed")
 
+    def _tell_to_stop(self) -> None:
+        if self._told_to_stop_at is None:
+            self._told_to_stop_at = time.monotonic()
+        self._write("stop")
+
+    def _does_not_stop(self) -> bool:
+        """It was told to long ago."""
+        return self._told_to_stop_at is not None and time.monotonic() > self._told_to_stop_at + self._stopping_s
+
     def _begin_next(self) -> None:
         if not self._ready or self._next is None:
             return
         self._running, self._next = self._next, None
+        self._told_to_stop_at = None
         self._summary = SearchSummary()
         self._lines = {}
         if self._running.lines != self._lines_wanted:
@@ -161,7 +186,7 @@ class EngineProcess:
         self._write(*commands)
         if self._next_is_stopped:
             self._next_is_stopped = False
-            self._write("stop")
+            self._tell_to_stop()
 
     def _go(self, search: Search) -> str:
         """The command; an engine that keeps back no overhead by itself is shown that much less on its clock."""
@@ -190,7 +215,7 @@ class EngineProcess:
         # Only this thread waits, and only after the kill: until then the id cannot be another's.
         self._process.wait()
         with self._lock:
-            search = self._running or self._next
+            search = self._next or self._running  # a search that was to be dropped is nobody's concern
             if not self._closing:
                 reason = f"{self._death}, exit status {self._process.returncode}"
                 self._inbox.put(EngineDied(self._game_id, search.search_id if search else None, reason))
@@ -207,6 +232,7 @@ class EngineProcess:
                 case ["readyok", *_] if self._introduced and not self._ready:
                     self._ready = True
                     self._handshake.cancel()
+                    self._inbox.put(EngineReady(self._game_id))
                     self._begin_next()
                 case ["info", *details] if "pv" in details:
                     self._note(details)

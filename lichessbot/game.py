@@ -33,6 +33,7 @@ from lichessbot.messages import (
     CommandFailed,
     Deed,
     EngineDied,
+    EngineReady,
     Report,
     Resign,
     SendMove,
@@ -182,6 +183,8 @@ class Game:
             case BestMove():
                 self._thinking.note(report)
                 yield from self._take_best_move(report, now)
+            case EngineReady() if self._clock is not None:
+                self._thinking.engine_is_ready(self._clock, now)
             case EngineDied(search_id=search_id, reason=reason):
                 self._thinking.died(search_id)
                 if self._thinking.is_asked(search_id):

@@ -111,6 +111,7 @@ class GameTask:
         self._sheet = ScoreSheet(config.url, house.our_id)
         self._desk = Desk(game_id, self._game.engine, house.hosts, house.inbox)
         self._engine: EngineProcess | None = None
+        self._failed_starts = 0
         self._told_at = 0.0
         self._move_owed_at = 0.0
         self._reader: StreamReader | None = None
@@ -284,11 +285,13 @@ class GameTask:
         engine, wanted = self._engine, self._game.engine
         if engine is None or not engine.alive or engine.config != wanted:
             self._close_engine()
-            engine = self._engine = EngineProcess(self.game_id, wanted, self._house.inbox, self._house.waits)
+            house, failed_starts = self._house, self._failed_starts
+            engine = self._engine = EngineProcess(self.game_id, wanted, house.inbox, house.waits, failed_starts)
         return engine
 
     def _close_engine(self) -> None:
         if self._engine is not None:
+            self._failed_starts = 0 if self._engine.ready else self._failed_starts + 1
             self._engine.close()
             self._engine = None
 

@@ -380,6 +380,13 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineReady:
+    """A new engine has answered `uci` and `isready`, and begins with what it was asked meanwhile."""
+
+    game_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class EngineDied:
     """The engine that ran search `search_id` (None: it was idle) is gone, on its own or killed."""
 
@@ -420,6 +427,7 @@ Report = (
     | Standing
     | BestMove
     | Advice
+    | EngineReady
     | EngineDied
     | StopRequested
     | ReloadRequested

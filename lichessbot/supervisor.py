@@ -47,6 +47,7 @@ from lichessbot.messages import (
     CommandFailed,
     DeclineChallenge,
     EngineDied,
+    EngineReady,
     GameCommand,
     HouseCommand,
     Inbox,
@@ -250,7 +251,7 @@ class Supervisor:
                 self._roster.tell(report.game_id, report)
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
-            case BestMove() | Advice() | EngineDied():
+            case BestMove() | Advice() | EngineReady() | EngineDied():
                 self._roster.tell(report.game_id, report)
 
     # The engine

@@ -6,7 +6,7 @@ answer is a legal move, and what it is good for, only the game can tell.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.facade import Board
 from lichessbot.actions import Action, Consult, Fallback, KillEngine, PonderHit, StopThinking, Think
@@ -39,6 +39,8 @@ class _Thought:
     For a question to the move sources: when the engine is asked instead.
     """
     second_try: bool = False
+    awaits_start: bool = False
+    """Nobody thinks yet: `due_at` is when the daemon itself moves, and lets the new engine go on starting."""
     told_to_stop: bool = False
 
 
@@ -53,7 +55,7 @@ class Thinking:
         self._thought: _Thought | None = None
         self._pondering = Pondering()
         self._successor_is_new = False
-        """Whether an engine failed, and the one after it has not answered yet: it may still be starting."""
+        """Whether an engine failed, and the one after it is still starting."""
 
     @property
     def due_at(self) -> float | None:
@@ -110,6 +112,14 @@ class Thinking:
         if not (self.has_failed and self.is_asked(answer.search_id)):
             self._successor_is_new = False
 
+    def engine_is_ready(self, clock: GameClock, now: float) -> None:
+        """A new one: it thinks as long as any other."""
+        self._successor_is_new = False
+        thought = self._thought
+        if thought is not None and thought.awaits_start and isinstance(thought.search, Search):
+            thought.awaits_start = False
+            thought.due_at = now + clock.patience_s(thought.search.limits, self._waits, now)
+
     def died(self, search_id: int | None) -> None:
         """An engine is gone; if it was asked for our move, it is to be replaced."""
         self._pondering.died(search_id)
@@ -161,6 +171,11 @@ class Thinking:
         assert thought is not None, "only who thinks can be hurried"
         if isinstance(thought.search, Question):
             yield from self.ask(position, now)
+        elif thought.awaits_start:
+            # To kill it would be to begin anew: where one is slow, the next one is as slow.
+            self._searches += 1
+            thought.search = replace(thought.search, search_id=self._searches)
+            yield self._fall_back(thought, thought.search, position, now)
         else:
             thought.told_to_stop = True
             thought.due_at = now + position.clock.stopping_s(self._waits, now)
@@ -189,7 +204,7 @@ class Thinking:
         yield think
 
     def _fall_back(self, thought: _Thought, search: Search, position: Position, now: float) -> Fallback:
-        thought.due_at = None
+        thought.due_at, thought.awaits_start = None, False
         return Fallback(search.search_id, position.board.copy(), position.clock.fallback_s(self._waits, now))
 
     def _can_wait(self, clock: GameClock, now: float) -> bool:
@@ -203,5 +218,7 @@ class Thinking:
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, self._waits, now)
         search = Search(self._searches, board.initial_fen, board.chess960, position.moves, limits, only)
-        self._thought = _Thought(search, now + clock.patience_s(limits, self._waits, now), second_try)
+        patience_s = clock.starting_s if self._successor_is_new else clock.patience_s
+        due_at = now + patience_s(limits, self._waits, now)
+        self._thought = _Thought(search, due_at, second_try, awaits_start=self._successor_is_new)
         return Think(search)

@@ -23,7 +23,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.engine_process import EngineProcess, fallback_move
 from lichessbot.errors import EngineError
-from lichessbot.messages import BestMove, EngineDied, Inbox, Report, Search
+from lichessbot.messages import BestMove, EngineDied, EngineReady, Inbox, Report, Search
 from lichessbot.waits import Waits
 
 PATIENCE_S = 20.0
@@ -42,10 +42,10 @@ def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
     """Starts a rude engine; every one is closed at the end."""
     engines: list[EngineProcess] = []
 
-    def begin(*manner: str, waits: Waits = WAITS, **changes: Any) -> EngineProcess:
+    def begin(*manner: str, waits: Waits = WAITS, failed_starts: int = 0, **changes: Any) -> EngineProcess:
         if manner:
             changes["command"] = (sys.executable, str(rude_engine), *manner)
-        engines.append(EngineProcess("abcd1234", SMALL.model_copy(update=changes), inbox, waits))
+        engines.append(EngineProcess("abcd1234", SMALL.model_copy(update=changes), inbox, waits, failed_starts))
         return engines[-1]
 
     yield begin
@@ -57,8 +57,12 @@ def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: b
     return Search(search_id, fen, chess960, moves, Limits(**(limits or {"depth": 3})))
 
 
-def heard(inbox: Inbox) -> Report:
-    return inbox.get(timeout=PATIENCE_S)
+def heard(inbox: Inbox, patience_s: float = PATIENCE_S) -> Report:
+    """The next report but that the engine is ready. Raises Empty."""
+    until_s = time.monotonic() + patience_s
+    while isinstance(report := inbox.get(timeout=max(0.0, until_s - time.monotonic())), EngineReady):
+        pass
+    return report
 
 
 def is_alive(pid: int) -> bool:
@@ -168,7 +172,7 @@ def test_stop_brings_the_best_move_so_far(start: Start, inbox: Inbox) -> None:
     engine = start("slow", "d2d4")
     engine.search(search(3))
     with pytest.raises(Empty):
-        inbox.get(timeout=0.5)
+        heard(inbox, 0.5)
     engine.stop()
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
@@ -194,7 +198,7 @@ def test_a_new_search_replaces_the_one_under_way(start: Start, inbox: Inbox) -> 
     while 3 not in answers and time.monotonic() < deadline:
         engine.stop()  # without effect until the engine is ready and searches
         with suppress(Empty):
-            report = inbox.get(timeout=0.05)
+            report = heard(inbox, 0.05)
             assert isinstance(report, BestMove)
             answers.append(report.search_id)
     assert answers in ([1, 3], [3]), "each answer belongs to the search it was for"
@@ -237,6 +241,27 @@ def test_the_death_of_the_engine_names_the_search_it_took_along(start: Start, in
     engine.stop()
 
 
+def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
+    began = time.monotonic()
+    engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.2)), failed_starts=2)
+    assert isinstance(heard(inbox), EngineDied)
+    assert 0.8 <= time.monotonic() - began < 2.0
+    assert not engine.ready
+
+
+def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(start: Start, inbox: Inbox) -> None:
+    engine = start("deaf", waits=replace(WAITS, engine_stop=timedelta(seconds=0.2)))
+    engine.search(search(1))
+    assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+    engine.search(search(2, "e2e4"))
+    time.sleep(0.3)
+    engine.search(search(3, "e2e4", "e7e5"))
+    report = heard(inbox)
+    assert isinstance(report, EngineDied)
+    assert report.search_id == 3, "what was asked last is what is missing"
+    assert "does not stop" in report.reason
+
+
 def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start, inbox: Inbox) -> None:
     engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.5)))
     engine.search(search(1))
@@ -268,7 +293,7 @@ def test_closing_kills_at_once_and_in_silence(start: Start, inbox: Inbox, manner
     assert gone(pid_of(engine))
     time.sleep(0.1)
     while not inbox.empty():
-        assert isinstance(inbox.get(), BestMove)
+        assert isinstance(inbox.get(), EngineReady | BestMove)
 
 
 def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> None:
@@ -485,7 +510,7 @@ def test_a_ponder_search_answers_after_the_hit_and_not_before(
     engine.search(supposing(1, "e2e4", "e7e5"))
     until(lambda: "go ponder depth 3" in heard_by(caplog))
     with pytest.raises(Empty):
-        inbox.get(timeout=0.2)
+        heard(inbox, 0.2)
     engine.ponder_hit(1)
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
@@ -510,7 +535,7 @@ def test_a_miss_drops_the_ponder_search_for_the_real_one(
     until(lambda: "go ponder depth 3" in heard_by(caplog))
     engine.ponder_hit(7)  # of another search
     with pytest.raises(Empty):
-        inbox.get(timeout=0.3)
+        heard(inbox, 0.3)
     engine.search(search(2, "e2e4", "c7c5"))
     dropped, answer = heard(inbox), heard(inbox)
     assert isinstance(dropped, BestMove)

@@ -30,6 +30,7 @@ from lichessbot.messages import (
     CommandFailed,
     Deed,
     EngineDied,
+    EngineReady,
     PlayingWanted,
     Report,
     Resign,
@@ -722,6 +723,29 @@ def test_a_new_engine_is_waited_for_once_the_clock_can_bear_it_again() -> None:
     bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
     bench.hear(BestMove(GAME, 1, "g1f3"))
     only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), Think)
+
+
+def test_a_new_engine_that_starts_slowly_costs_little_of_the_clock_and_goes_on_starting() -> None:
+    bench = Bench()
+    _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "no answer to uci in time"))
+    assert isinstance(again, Think)
+    assert bench.wait(2.9) == []
+    fallback = only(bench.wait(0.1), Fallback)
+    assert bench.hear(EngineDied(GAME, again.search.search_id, "no answer to uci in time")) == [], "a move is coming"
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
+    third = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000), Think)
+    assert bench.wait(1.9) == []
+    only(bench.wait(0.1), Fallback)
+    assert bench.hear(BestMove(GAME, third.search.search_id, "a2a3")) == [], "too late for this move"
+
+
+def test_a_new_engine_that_is_ready_may_think() -> None:
+    bench = Bench()
+    _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "crashed"))
+    bench.wait(1)
+    assert bench.hear(EngineReady(GAME)) == []
+    assert bench.wait(28) == []
+    only(bench.hear(BestMove(GAME, again.search.search_id, "g1f3")), SendMove)
 
 
 @pytest.mark.parametrize("move", ["e2e4", "a1h8", "e7e8q", "nonsense", "", None])

@@ -7,7 +7,7 @@ import pytest
 from engine.facade import Limits
 from lichessbot import engine_process
 from lichessbot.config import Config, EngineConfig
-from lichessbot.messages import BestMove, EngineDied, Inbox
+from lichessbot.messages import BestMove, EngineDied, EngineReady, Inbox
 from lichessbot.self_test import GAME_ID, SelfTest
 from lichessbot.waits import Waits
 
@@ -17,6 +17,7 @@ SMALL = EngineConfig(hash_mb=1)
 def test_our_engine_passes() -> None:
     inbox: Inbox = SimpleQueue()
     test = SelfTest(Config(engine=SMALL), inbox, Waits(), Limits(depth=1))
+    assert isinstance(inbox.get(timeout=30), EngineReady)
     report = inbox.get(timeout=30)
     assert isinstance(report, BestMove)
     assert report.game_id == GAME_ID

@@ -12,7 +12,7 @@ from lichessbot.config.style import StyleConfig
 from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.engine_process import EngineProcess
 from lichessbot.errors import ConfigError
-from lichessbot.messages import BestMove, Inbox, Search
+from lichessbot.messages import BestMove, EngineReady, Inbox, Search
 from lichessbot.profiles import UNKNOWN_MACHINE, GameFacts, engine_for, in_words
 from lichessbot.vocabulary import Colour, OpponentKind
 from lichessbot.waits import Waits
@@ -48,6 +48,7 @@ def test_our_engine_takes_every_style(tmp_path: Path) -> None:
     engine = EngineProcess("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox, Waits())
     try:
         engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
+        assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
         assert isinstance(inbox.get(timeout=PATIENCE_S), BestMove)
         assert engine.complaints == ()
         assert len(engine.config.uci_options) == len(STYLES)
