@@ -1,26 +1,21 @@
 """Two thousand games leave nothing behind in a daemon whose memories are full: no memory, thread or open file."""
 
-import time
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import linear_regression
 
 import pytest
 
-from lichessbot.guest_book import Answer, Entry
-from lichessbot.messages import Deed
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
-from lichessbot.state_file import StateFile
-from lichessbot.store import Store
 
 from ..fakes.arena import Arena
 from ..test_acceptance import resident_kib
+from .seasoned import fill_memories
 
 GAMES = 2000
 AT_ONCE = 8
 PLAYERS = 24                    # who take turns: a day allows each a hundred games
-REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
 GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
 STILL_ENDING = 8                # threads, or files, that the last games may not have let go of yet
 PATIENCE_S = 300.0
@@ -55,38 +50,6 @@ def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
     for most, at_first in zip(map(max, *at_rest), at_rest[0], strict=True):
         assert most <= at_first + STILL_ENDING, growth
     print(growth)
-
-
-def fill_memories(folder: Path) -> None:
-    """As after months: what is remembered, and hence what it takes, grows no more."""
-    folder.mkdir()
-    store = Store(StateFile(folder))
-    for number in range(REMEMBERED):
-        game_id = f"old{number:05}"
-        store.note_played(number, "e2e4")
-        store.note_challenge(guest(game_id))
-        store.note_answered(game_id)
-        store.note_done(game_id, Deed.GREETING)
-    store.close()
-
-
-def guest(challenge_id: str) -> Entry:
-    return Entry(
-        id=challenge_id,
-        received_at=time.time(),
-        challenger="somebody",
-        is_bot=False,
-        rating=1500,
-        our_rating=1500,
-        variant="standard",
-        speed="blitz",
-        terms="3+0 casual, random colour",
-        has_clock=True,
-        answer=Answer.ACCEPTED,
-        reason="",
-        rule="",
-        because="",
-    )
 
 
 def threads_and_files(pid: int) -> tuple[int, int]:

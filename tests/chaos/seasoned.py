@@ -1,0 +1,62 @@
+"""`lichessbot rehearse` with a daemon that has played for months: what it remembers takes no more room than before.
+
+`python -m tests.chaos.seasoned rehearse ...`, from the root of the project.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from lichessbot.__main__ import main
+from lichessbot.guest_book import Answer, Entry
+from lichessbot.messages import Deed
+from lichessbot.rehearsal.daemon import Daemon
+from lichessbot.state_file import StateFile
+from lichessbot.store import Store
+
+REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
+
+
+class SeasonedDaemon(Daemon):
+    def start(self) -> None:
+        fill_memories(self.log_path.parent / "state")
+        super().start()
+
+
+def fill_memories(folder: Path) -> None:
+    """As they are after months, in the state folder of a daemon to be started."""
+    folder.mkdir()
+    store = Store(StateFile(folder))
+    for number in range(REMEMBERED):
+        game_id = f"old{number:05}"
+        store.note_played(number, "e2e4")
+        store.note_challenge(guest(game_id))
+        store.note_answered(game_id)
+        store.note_done(game_id, Deed.GREETING)
+    store.close()
+
+
+def guest(challenge_id: str) -> Entry:
+    return Entry(
+        id=challenge_id,
+        received_at=time.time(),
+        challenger="somebody",
+        is_bot=False,
+        rating=1500,
+        our_rating=1500,
+        variant="standard",
+        speed="blitz",
+        terms="3+0 casual, random colour",
+        has_clock=True,
+        answer=Answer.ACCEPTED,
+        reason="",
+        rule="",
+        because="",
+    )
+
+
+if __name__ == "__main__":
+    from lichessbot.rehearsal import command
+
+    command.Daemon = SeasonedDaemon
+    sys.exit(main())
