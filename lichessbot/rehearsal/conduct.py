@@ -60,6 +60,9 @@ class Excuses(Protocol):
     def struck_since(self, game_id: str, since_ms: int) -> bool:
         """Whether anything has gone wrong for that game since then."""
 
+    def is_cut_off(self, game_id: str, by_ms: int) -> bool:
+        """Whether the stream of that game broke before then, and was not opened again."""
+
     def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
         """Whether an answer to such a request was lost on its way since then."""
 
@@ -115,7 +118,8 @@ class Conduct:
         is_repeated = uci == now.last_own_move
         is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
-        is_overtaken = is_late or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
+        is_untold = now.refused and self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
+        is_overtaken = is_late or is_untold or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
         if not is_repeated:
             is_outdated = is_disturbed and self._was_just_read(game_id, now_ms)
             self._compare(game_id, _Try(uci, now.last_change_ms, is_late, is_outdated, now_ms, now.refused))

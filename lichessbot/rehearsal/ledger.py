@@ -104,6 +104,14 @@ class Ledger:
             for strike in chain(self._strikes_since(since_ms), self._pending())
         )
 
+    def is_cut_off(self, game_id: str, by_ms: int) -> bool:
+        """Whether the stream of that game broke before then, and was not opened again."""
+        return any(
+            strike.at_ms < by_ms and (strike.game_id == game_id or strike.fault.nature.is_general)
+            for strike in self._pending()
+            if strike.card.place is Place.GAME_STREAM or strike.fault.nature.remedy is Remedy.REOPENED
+        )
+
     def answer_lost(self, traffic: Traffic) -> None:
         """The answer to that request does not arrive, or not for a while."""
         self._losses.append((monotonic_ms(), traffic.place, traffic.game_id))

@@ -13,6 +13,7 @@ TO_MOVE = Situation(
 )
 NOT_TO_MOVE = replace(TO_MOVE, bot_is_on_turn=False, refused=True)
 LATER_MS = 5000
+NEVER_MS = 10**9
 LATER = "carried out, 4000 ms into it"
 TWO_MOVES = f"game game: c2c4 ({LATER}) after d2d4 ({LATER}) for the same position"
 
@@ -20,19 +21,23 @@ TWO_MOVES = f"game game: c2c4 ({LATER}) after d2d4 ({LATER}) for the same positi
 class Excuses:
     """The same answer to every question."""
 
-    def __init__(self, *, trouble: bool, lost: bool) -> None:
+    def __init__(self, *, trouble: bool, lost: bool, cut_off_ms: int) -> None:
         self._trouble = trouble
         self._lost = lost
+        self._cut_off_ms = cut_off_ms
 
     def struck_since(self, game_id: str, since_ms: int) -> bool:
         return self._trouble
+
+    def is_cut_off(self, game_id: str, by_ms: int) -> bool:
+        return self._cut_off_ms < by_ms
 
     def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
         return self._lost
 
 
-def conduct(*, trouble: bool = False, lost: bool = False) -> Conduct:
-    return Conduct(Timing(), Excuses(trouble=trouble, lost=lost))
+def conduct(*, trouble: bool = False, lost: bool = False, cut_off_ms: int = NEVER_MS) -> Conduct:
+    return Conduct(Timing(), Excuses(trouble=trouble, lost=lost, cut_off_ms=cut_off_ms))
 
 
 def move(uci: str) -> Traffic:
@@ -63,6 +68,13 @@ def test_move_that_a_fault_made_illegal_under_way_is_no_offence(
     it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + late_ms)
     told = f"game game: e2e5 is illegal {late_ms} ms into its position"
     assert it.offences == ([told] if is_offence else [])
+
+
+@pytest.mark.parametrize(("late_ms", "is_offence"), [(-500, False), (UNDER_WAY_MS - 1, False), (UNDER_WAY_MS, True)])
+def test_move_is_no_offence_in_a_position_that_a_broken_stream_could_not_tell(late_ms: int, is_offence: bool) -> None:
+    it = conduct(trouble=True, cut_off_ms=TO_MOVE.last_change_ms + late_ms)
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), LATER_MS)
+    assert bool(it.offences) == is_offence
 
 
 def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_once_the_game_was_read_anew() -> None:

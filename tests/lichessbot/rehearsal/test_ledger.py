@@ -8,6 +8,7 @@ from lichessbot.rehearsal.cruelty import Cruelty
 from lichessbot.rehearsal.faults import Card, Fault
 from lichessbot.rehearsal.ledger import Cost, Strike
 from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.timing import monotonic_ms
 from lichessbot.rehearsal.traffic import Place
 
 from .client import Client, play, start_game, start_hurried_game
@@ -62,6 +63,21 @@ def test_lost_stream_is_made_up_for_when_it_is_opened_again(
     assert strike.delay_ms is not None
     assert only_cost(strike).clock_lost_ms == pytest.approx(strike.delay_ms, abs=20)
     assert strike.delay_ms >= 1000 * DELAY_S
+
+
+def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    book(lichess, it, BAD_GATEWAY, game_id)
+    assert not it.ledger.is_cut_off(game_id, monotonic_ms() + 1)
+    strike = book(lichess, it, STALL, game_id)
+    assert not it.ledger.is_cut_off(game_id, strike.at_ms)
+    assert it.ledger.is_cut_off(game_id, strike.at_ms + 1)
+    assert not it.ledger.is_cut_off("another", strike.at_ms + 1)
+    ada.game(game_id)
+    assert not it.ledger.is_cut_off(game_id, strike.at_ms + 1)
 
 
 def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
