@@ -13,6 +13,7 @@ from lichessbot.rehearsal.traffic import Place, Traffic
 
 UNDER_WAY_MS = 300                      # a request may have been sent before the client knew better
 ALLOWED_IN_WINDOW = 30
+_LATEST_TOLD = 6                        # of what came before an illegal move
 
 # A running clock cannot wait: moves go on after a 429, and the stream that tells what to move.
 _NEVER_PAUSED = (Place.MOVE, Place.GAME_STREAM)
@@ -77,6 +78,7 @@ class Conduct:
         self._tries: dict[str, _Try] = {}
         self._tries_before_reading: dict[str, _Try | None] = {}
         self._read_ms: dict[str, int] = {}
+        self._latest: dict[str, deque[tuple[str, int]]] = {}
         self._windows = {
             Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
             Place.ACCOUNT: _Window(1000 * timing.account_window_s),
@@ -93,6 +95,7 @@ class Conduct:
             # It reads anew: whatever it tried is settled.
             self._tries_before_reading[traffic.game_id] = self._tries.pop(traffic.game_id, None)
             self._read_ms[traffic.game_id] = now_ms
+            self._note(traffic.game_id, "the game read", now_ms)
         if traffic.place not in _NEVER_PAUSED and any(self._is_told(pause, now_ms) for pause in self._pauses):
             self._offences[f"a request ({traffic.place.value}) in the pause that a 429 asks for"] += 1
         window = self._windows.get(traffic.place)
@@ -115,6 +118,7 @@ class Conduct:
         game_id, uci = traffic.game_id, traffic.uci
         assert game_id is not None
         assert uci is not None
+        self._note(game_id, f"{uci} {_became(refused=now.refused)}", now_ms)
         is_repeated = uci == now.last_own_move
         is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
@@ -127,9 +131,18 @@ class Conduct:
             return
         if now.bot_is_on_turn and now.ended_ms is None and not is_repeated and not is_overtaken:
             told = f"{uci} is illegal {now_ms - now.last_change_ms} ms into its position"
-            self._offences[f"game {game_id}: {told}"] += 1
+            self._offences[f"game {game_id}: {told}{self._before(game_id, now_ms)}"] += 1
         elif not self._is_excused(game_id, now, now_ms):
             self._offences[f"game {game_id}: {uci} is {'doubled' if is_repeated else 'out of turn'}"] += 1
+
+    def _note(self, game_id: str, what: str, now_ms: int) -> None:
+        self._latest.setdefault(game_id, deque(maxlen=_LATEST_TOLD + 1)).append((what, now_ms))
+
+    def _before(self, game_id: str, now_ms: int) -> str:
+        """What the client did in that game before what it does now, for whoever looks for the reason."""
+        *earlier, _ = self._latest[game_id]
+        told = ", ".join(f"{what} {now_ms - at_ms} ms before" for what, at_ms in earlier)
+        return f" ({told})" if told else ""
 
     def _compare(self, game_id: str, now: _Try) -> None:
         """Never two different moves for one position, unless the game was read anew in between."""
@@ -168,8 +181,12 @@ class Conduct:
 
 def _told(tried: _Try) -> str:
     """The move, what became of it, and how long its position had stood."""
-    became = "refused" if tried.was_refused else "carried out"
+    became = _became(refused=tried.was_refused)
     return f"{tried.uci} ({became}, {tried.at_ms - tried.last_change_ms} ms into it)"
+
+
+def _became(*, refused: bool) -> str:
+    return "refused" if refused else "carried out"
 
 
 class _Window:
