@@ -96,8 +96,10 @@ class Conduct:
             self._tries_before_reading[traffic.game_id] = self._tries.pop(traffic.game_id, None)
             self._read_ms[traffic.game_id] = now_ms
             self._note(traffic.game_id, "the game read", now_ms)
-        if traffic.place not in _NEVER_PAUSED and any(self._is_told(pause, now_ms) for pause in self._pauses):
-            self._offences[f"a request ({traffic.place.value}) in the pause that a 429 asks for"] += 1
+        told_ms = [now_ms - pause.at_ms for pause in self._pauses if self._is_told(pause, now_ms)]
+        if traffic.place not in _NEVER_PAUSED and told_ms:
+            told = f"{max(told_ms)} ms into the pause that a 429 asks for"
+            self._offences[f"a request ({traffic.place.value}) {told}"] += 1
         window = self._windows.get(traffic.place)
         if window is not None and window.count(now_ms) == ALLOWED_IN_WINDOW + 1:
             self._offences[f"more than {ALLOWED_IN_WINDOW} requests ({traffic.place.value}) in their window"] += 1
