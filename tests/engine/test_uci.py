@@ -386,7 +386,7 @@ def test_a_score_outside_the_window_is_said_to_be_a_bound(session: Session) -> N
 @pytest.mark.parametrize(("mode", "least_ms"), [("false", 0), ("true", 350)])
 def test_analyse_mode_uses_the_time_even_for_the_only_move(mode: str, least_ms: int, session: Session) -> None:
     session.say(f"setoption name UCI_AnalyseMode value {mode}")
-    session.say("position startpos moves f2f4 e7e5 h2h3 d8h4")
+    session.say("position startpos moves e2e3 b7b6 d1h5 c7c6 h5f7")
     session.say("isready")
     session.until("readyok")
     session.say("go movetime 400")
