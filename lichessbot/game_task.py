@@ -113,6 +113,7 @@ class GameTask:
         self._engine: EngineProcess | None = None
         self._failed_starts = 0
         self._told_at = 0.0
+        self._thought_s = 0.0
         self._move_owed_at = 0.0
         self._reader: StreamReader | None = None
 
@@ -211,6 +212,7 @@ class GameTask:
                     if self._reader is not None:
                         self._reader.reopen()
                 case SendMove():
+                    self._move_owed_at = self._told_at + self._thought_s  # nobody thinks about the only legal move
                     self._house.gate.send(action)  # before anything is said of it
                     self._journal.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
                 case Abort(_, reason) | Resign(_, reason):
@@ -299,9 +301,9 @@ class GameTask:
         """How long the way to Lichess takes, and how long we ourselves, the engine apart."""
         match report:
             case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
-                self._told_at = received_at
+                self._told_at, self._thought_s = received_at, 0.0
             case BestMove(took_s=took_s) | Advice(moves=(_,), took_s=took_s):
-                self._move_owed_at = self._told_at + took_s
+                self._thought_s = took_s
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
                 self._house.overhead.note(round_trip_ms)
