@@ -86,11 +86,13 @@ class Check:
         limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
         test = SelfTest(self._loaded.config, inbox, self._waits, limits)
         try:
+            started_at = time.monotonic()
             while not test.over:
-                started_at = time.monotonic()
                 report = inbox.get(timeout=patience.total_seconds())
-                if not isinstance(report, EngineReady):
-                    self._judge_engine(test, report, time.monotonic() - started_at)
+                if isinstance(report, EngineReady):
+                    continue
+                self._judge_engine(test, report, time.monotonic() - started_at)
+                started_at = time.monotonic()
         except Empty:
             self._fail("the engine does not answer")
         finally:

@@ -78,7 +78,7 @@ class Conduct:
         self._tries: dict[str, _Try] = {}
         self._tries_before_reading: dict[str, _Try | None] = {}
         self._read_ms: dict[str, int] = {}
-        self._latest: dict[str, deque[tuple[str, int]]] = {}
+        self._latest: dict[str, deque[tuple[str, int]]] = {}     # what was done in a game, and when
         self._windows = {
             Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
             Place.ACCOUNT: _Window(1000 * timing.account_window_s),

@@ -106,10 +106,15 @@ class Ledger:
 
     def is_cut_off(self, game_id: str, by_ms: int) -> bool:
         """Whether the stream of that game broke before then, and was not opened again."""
-        return any(
-            strike.at_ms < by_ms and (strike.game_id == game_id or strike.fault.nature.is_general)
+        breaks = (
+            strike
             for strike in self._pending()
             if strike.card.place is Place.GAME_STREAM or strike.fault.nature.remedy is Remedy.REOPENED
+        )
+        return any(
+            cost.game.id == game_id and cost.made_up_ms is None and cost.at_ms < by_ms
+            for strike in breaks
+            for cost in strike.costs
         )
 
     def answer_lost(self, traffic: Traffic) -> None:

@@ -30,7 +30,7 @@ _SEARCHED = re.compile(r"engine\.move game=(\w+)")
 _DONE = re.compile(r"move\.done game=(\w+) ply=\d+ round_trip_ms=(\S+) reaction_ms=(\S+)")
 
 
-class Ponderer(GreedyOpponent):
+class Moody(GreedyOpponent):
     """Nobody knows when it moves."""
 
     def choose(self, board: Board, clocks: Limits) -> str:
@@ -54,7 +54,7 @@ def play(options: argparse.Namespace, folder: Path) -> str:
         try:
             arena.configure(concurrency=options.games, depth=options.depth)
             arena.start()
-            players = [arena.player(f"Slow{number}", Ponderer) for number in range(options.games)]
+            players = [arena.player(f"Slow{number}", Moody) for number in range(options.games)]
             for number in range(1, options.rounds + 1):
                 for player in players:
                     arena.challenge(player, base_s=base_s, increment_s=increment_s)

@@ -10,6 +10,7 @@ from pathlib import Path
 from lichessbot.__main__ import main
 from lichessbot.guest_book import Answer, Entry
 from lichessbot.messages import Deed
+from lichessbot.rehearsal import command
 from lichessbot.rehearsal.daemon import Daemon
 from lichessbot.state_file import StateFile
 from lichessbot.store import Store
@@ -56,7 +57,5 @@ def guest(challenge_id: str) -> Entry:
 
 
 if __name__ == "__main__":
-    from lichessbot.rehearsal import command
-
     command.Daemon = SeasonedDaemon
     sys.exit(main())

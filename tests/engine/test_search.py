@@ -2,7 +2,6 @@
 
 import threading
 import time
-from statistics import median
 
 import chess
 import pytest
@@ -174,14 +173,14 @@ def test_the_interpreter_lock_is_free_during_a_search() -> None:
     engine = Engine()
     worker = threading.Thread(target=engine.go, args=(Limits(infinite=True),))
     worker.start()
-    naps_s = []
+    longest = 0.0
     for _ in range(100):
         started = time.perf_counter()
         time.sleep(0.002)
-        naps_s.append(time.perf_counter() - started)
+        longest = max(longest, time.perf_counter() - started)
     engine.stop()
     worker.join()
-    assert median(naps_s) < 0.1, "the later depths take seconds each"
+    assert longest < 0.1
 
 
 def test_the_only_legal_move_is_not_thought_about() -> None:

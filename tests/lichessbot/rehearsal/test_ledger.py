@@ -80,6 +80,16 @@ def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
     assert not it.ledger.is_cut_off(game_id, strike.at_ms + 1)
 
 
+def test_restart_cuts_a_game_off_only_until_its_own_stream_is_opened_again(
+    lichess: RehearsalServer, ada: Client, bob: Client, join: Join
+) -> None:
+    it = cruelty(lichess, ada)
+    games = [start_game(ada, bob), start_game(ada, join("Cleo"))]
+    strike = book(lichess, it, RESTART, games[0])
+    ada.game(games[0])
+    assert [it.ledger.is_cut_off(game_id, strike.at_ms + 1) for game_id in games] == [False, True]
+
+
 def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
