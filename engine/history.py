@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """What the search has learnt about moves: which refuted positions before, and how wrong the evaluation was.
 
-Killers are the last two refutations at the same ply; the butterfly table counts quiet moves by side, origin and
-target; continuations count them by the move they answer or follow; captures are counted by piece, target and victim.
+Killers are the last two refutations at the same ply; the butterfly table counts quiet moves by side, origin, target,
+and whether the enemy attacks either square; continuations count them by the move they answer or follow; captures are
+counted by piece, target and victim.
 Corrections are what the static evaluation is short of, on average, in positions with the same pawns, the same white
 pieces, the same black pieces. (chessprogramming wiki: Killer Heuristic, History Heuristic, Continuation History, Static
 Evaluation Correction History)
@@ -12,6 +13,7 @@ import cython
 
 if cython.compiled:
     from cython.cimports.engine.bitboard import ALL_SQUARES, u64
+    from cython.cimports.engine.move import to_square
     from cython.cimports.engine.params import (
         CORRECTION_LIMIT,
         CORRECTION_WEIGHT,
@@ -24,11 +26,13 @@ if cython.compiled:
     from cython.cimports.engine.score import MAX_PLY
 else:
     from engine.bitboard import ALL_SQUARES, u64
+    from engine.move import to_square
     from engine.params import CORRECTION_LIMIT, CORRECTION_WEIGHT, HISTORY_BONUS, HISTORY_BONUS_LIMIT, HISTORY_LIMIT
     from engine.pieces import KINDS, KING, KNIGHT
     from engine.position import Position
     from engine.score import MAX_PLY
 
+ROUTES = cython.declare(cython.int, 32768)          # side, origin attacked, target attacked, origin, target
 NO_STEP = cython.declare(cython.int, 768)           # a step is piece * 64 + target; this one is no move's
 CORRECTION_SCALE = cython.declare(cython.int, 256)  # corrections are kept in so many parts of a centipawn
 CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key that choose a correction
@@ -58,6 +62,20 @@ def nudged(value: cython.int, change: cython.int) -> cython.int:
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def route_of(side: cython.int, move: cython.int, attacked: u64) -> cython.int:
+    """Where the butterfly table counts a move, with `attacked` the squares that the enemy attacks. Never raises.
+
+    To leave an attacked square is another thing than to leave a quiet one, and to go to one even more so.
+    """
+    flees: cython.int = cython.cast(cython.int, attacked >> (move & 63)) & 1
+    dares: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
+    return ((side * 2 + flees) * 2 + dares) * 4096 + (move & 4095)
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def correction_index(position: Position, aspect: cython.int) -> cython.int:
@@ -81,7 +99,7 @@ class History:
     def __init__(self) -> None:
         if not cython.compiled:
             self.killers = [0] * (2 * MAX_PLY)
-            self.quiets = [0] * 8192
+            self.quiets = [0] * ROUTES
             self.captures = [0] * 4608
             self.continuations = [0] * (769 * 768)
             self.corrections = [0] * (2 * ASPECTS << CORRECTION_BITS)
@@ -92,7 +110,7 @@ class History:
         index: cython.int
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
-        for index in range(8192):
+        for index in range(ROUTES):
             self.quiets[index] = 0
         for index in range(4608):
             self.captures[index] = 0
@@ -106,7 +124,7 @@ class History:
         index: cython.int
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
-        for index in range(8192):
+        for index in range(ROUTES):
             self.quiets[index] = self.quiets[index] // 2
 
     @cython.cfunc
@@ -114,14 +132,14 @@ class History:
     @cython.nogil
     @cython.exceptval(check=False)
     def quiet_worth(
-        self, side: cython.int, move: cython.int, step: cython.int, before: cython.int, before_that: cython.int
+        self, route: cython.int, step: cython.int, before: cython.int, before_that: cython.int
     ) -> cython.int:
         """How well a quiet move has done, +- 3 * HISTORY_LIMIT. Never raises.
 
-        `step` is the move's own, `before` the one it answers, `before_that` the one it follows up.
+        `route` and `step` are the move's own, `before` is the one it answers, `before_that` the one it follows up.
         """
         return (
-            self.quiets[side * 4096 + (move & 4095)]
+            self.quiets[route]
             + self.continuations[before * 768 + step]
             + self.continuations[before_that * 768 + step]
         )
@@ -131,16 +149,15 @@ class History:
     @cython.exceptval(check=False)
     def learn_quiet(
         self,
-        side: cython.int,
-        move: cython.int,
+        route: cython.int,
         step: cython.int,
         before: cython.int,
         before_that: cython.int,
         change: cython.int,
     ) -> cython.void:
         """A quiet move refuted a position (change above 0), or was tried before the one that did. Never raises."""
-        index: cython.int = side * 4096 + (move & 4095)
-        self.quiets[index] = nudged(self.quiets[index], change)
+        self.quiets[route] = nudged(self.quiets[route], change)
+        index: cython.int
         if before != NO_STEP:
             index = before * 768 + step
             self.continuations[index] = nudged(self.continuations[index], change)

@@ -20,6 +20,7 @@ cdef class Line:
     cdef bint in_check[130]
     cdef bint improving[130]
     cdef bint cut_node[130]
+    cdef u64 attacked[130]          # squares that the enemy attacks
     cdef int worth[130]             # what history says of the move being searched
     cdef int quiets[130]
     cdef int captures[130]
@@ -29,6 +30,7 @@ cdef class Line:
     cdef void make_null(self, int ply) noexcept nogil
     cdef int before(self, int ply, int plies) noexcept nogil
     cdef int step(self, int move) noexcept nogil
+    cdef int route(self, int move, int ply) noexcept nogil
     cdef int evaluate(self, int ply) noexcept nogil
     cdef void note_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil

@@ -9,13 +9,14 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.evaluate import evaluate, known_score
-    from cython.cimports.engine.history import NO_STEP, History, bonus
+    from cython.cimports.engine.history import NO_STEP, History, bonus, route_of
     from cython.cimports.engine.move import NO_MOVE, is_tactical, to_square
     from cython.cimports.engine.network import Accumulators, Network
     from cython.cimports.engine.params import FIFTY_MOVES_FADING, NETWORK_LIMIT
     from cython.cimports.engine.pieces import KIND_OF
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
+    from cython.cimports.engine.threats import attacked_by
     from cython.cimports.engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -28,13 +29,14 @@ if cython.compiled:
 else:
     from engine.bitboard import u64
     from engine.evaluate import evaluate, known_score
-    from engine.history import NO_STEP, History, bonus
+    from engine.history import NO_STEP, History, bonus, route_of
     from engine.move import NO_MOVE, is_tactical, to_square
     from engine.network import Accumulators, Network
     from engine.params import FIFTY_MOVES_FADING, NETWORK_LIMIT
     from engine.pieces import KIND_OF
     from engine.position import Position
     from engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
+    from engine.threats import attacked_by
     from engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -102,6 +104,7 @@ class Line:
             self.in_check = [False] * (MAX_PLY + 2)
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
+            self.attacked = [0] * (MAX_PLY + 2)
             self.worth = [0] * (MAX_PLY + 2)
             self.quiets = [0] * (MAX_PLY + 2)
             self.captures = [0] * (MAX_PLY + 2)
@@ -163,6 +166,14 @@ class Line:
     def step(self, move: cython.int) -> cython.int:
         """Piece and target of a move that is about to be played, as `history.py` counts them. Never raises."""
         return self.position.board[move & 63] * 64 + to_square(move)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def route(self, move: cython.int, ply: cython.int) -> cython.int:
+        """The same for the butterfly table, once `begin_moves` has looked at the node. Never raises."""
+        return route_of(self.position.side_to_move, move, self.attacked[ply])
 
     # --- What it seems worth -----------------------------------------------------------------------------------------
 
@@ -242,7 +253,7 @@ class Line:
     def quiet_worth(self, move: cython.int, ply: cython.int) -> cython.int:
         """What history says of a quiet move that is about to be played. Never raises."""
         return self.history.quiet_worth(
-            self.position.side_to_move, move, self.step(move), self.before(ply, 1), self.before(ply, 2)
+            self.route(move, ply), self.step(move), self.before(ply, 1), self.before(ply, 2)
         )
 
     # --- What was tried, and learnt ----------------------------------------------------------------------------------
@@ -252,8 +263,9 @@ class Line:
     @cython.nogil
     @cython.exceptval(check=False)
     def begin_moves(self, ply: cython.int) -> cython.void:
-        """No move of the node has been tried. Never raises."""
+        """No move of the node has been tried; look what the enemy threatens. Never raises."""
         self.quiets[ply] = self.captures[ply] = 0
+        self.attacked[ply] = attacked_by(self.position, self.position.side_to_move ^ 1)
 
     @cython.cfunc
     @cython.nogil
@@ -292,7 +304,7 @@ class Line:
     def learn_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
         """Never raises."""
         self.history.learn_quiet(
-            self.position.side_to_move, move, self.step(move), self.before(ply, 1), self.before(ply, 2), change
+            self.route(move, ply), self.step(move), self.before(ply, 1), self.before(ply, 2), change
         )
 
     @cython.cfunc

@@ -10,7 +10,8 @@ A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits, so th
 import cython
 
 if cython.compiled:
-    from cython.cimports.engine.history import NO_STEP, History
+    from cython.cimports.engine.bitboard import u64
+    from cython.cimports.engine.history import NO_STEP, History, route_of
     from cython.cimports.engine.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
     from cython.cimports.engine.movegen import generate, is_legal
     from cython.cimports.engine.params import EXCHANGE_VALUE
@@ -19,7 +20,8 @@ if cython.compiled:
     from cython.cimports.engine.score import MAX_PLY
     from cython.cimports.engine.see import exchange_wins
 else:
-    from engine.history import NO_STEP, History
+    from engine.bitboard import u64
+    from engine.history import NO_STEP, History, route_of
     from engine.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
     from engine.movegen import generate, is_legal
     from engine.params import EXCHANGE_VALUE
@@ -89,6 +91,7 @@ class Picker:
             self.tactical_end = [0] * (MAX_PLY + 1)
             self.losing_end = [0] * (MAX_PLY + 1)
             self.end = [0] * (MAX_PLY + 1)
+            self.attacked = [0] * (MAX_PLY + 1)
             self.before = [0] * (MAX_PLY + 1)
             self.before_that = [0] * (MAX_PLY + 1)
             self.tactical_only = [False] * (MAX_PLY + 1)
@@ -111,7 +114,7 @@ class Picker:
         if tactical_only:
             self.begin_tactical(0, table_move, 0)
         else:
-            self.begin(0, table_move, NO_STEP, NO_STEP)
+            self.begin(0, table_move, 0, NO_STEP, NO_STEP)
         moves = []
         move: cython.int = self.next(0)
         while move != NO_MOVE:
@@ -127,10 +130,11 @@ class Picker:
     @cython.nogil
     @cython.exceptval(check=False)
     def begin(
-        self, ply: cython.int, table_move: cython.int, before: cython.int, before_that: cython.int
+        self, ply: cython.int, table_move: cython.int, attacked: u64, before: cython.int, before_that: cython.int
     ) -> cython.void:
-        """All moves of the node; `before` and `before_that` are the steps that led to it. Never raises."""
+        """All moves of the node, where the enemy attacks some squares; the steps before led to it. Never raises."""
         self.begin_tactical(ply, table_move, 0)
+        self.attacked[ply] = attacked
         self.before[ply] = before
         self.before_that[ply] = before_that
         self.tactical_only[ply] = False
@@ -280,7 +284,8 @@ class Picker:
                 rank = KILLER
             else:
                 step: cython.int = self.position.board[move & 63] * 64 + to_square(move)
-                rank = self.history.quiet_worth(side, move, step, self.before[ply], self.before_that[ply]) // 2
+                route: cython.int = route_of(side, move, self.attacked[ply])
+                rank = self.history.quiet_worth(route, step, self.before[ply], self.before_that[ply]) // 2
             self.moves[index] = rank * 65536 + seen_by(side, move)
 
     @cython.cfunc

@@ -402,7 +402,7 @@ class Search:
     @cython.exceptval(check=False)
     def has_legal_move(self, ply: cython.int) -> cython.bint:
         """Never raises."""
-        self.picker.begin(ply, NO_MOVE, NO_STEP, NO_STEP)
+        self.picker.begin(ply, NO_MOVE, 0, NO_STEP, NO_STEP)
         return self.picker.next(ply) != NO_MOVE
 
     @cython.cfunc
@@ -545,7 +545,7 @@ class Search:
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
         self.line.begin_moves(ply)
-        self.picker.begin(ply, table_move, self.line.before(ply, 1), self.line.before(ply, 2))
+        self.picker.begin(ply, table_move, self.line.attacked[ply], self.line.before(ply, 1), self.line.before(ply, 2))
         move: cython.int = self.picker.next(ply)
         while move != NO_MOVE:
             if move == excluded:

@@ -20,7 +20,7 @@ ROWS = {
         ("piece_square", "kpk", "syzygy_index"),
         ("position",),
         ("cycles", "fen", "movegen", "network", "pawns", "records", "syzygy_table"),
-        ("perft", "endings", "see", "syzygy"),
+        ("perft", "endings", "see", "syzygy", "threats"),
         ("evaluate", "counting"),
         ("transposition", "history", "clock", "board", "eval_file", "style", "tuning"),
         ("ordering", "pruning", "notation", "polyglot", "tablebase", "meter", "line", "game", "pgn_words"),
