@@ -26,6 +26,7 @@ cdef class Line:
     cdef int captures[130]
     cdef int tried_quiets[8320]
     cdef int tried_captures[8320]
+    cdef void expect(self, int move) noexcept nogil
     cdef void make(self, int move, int ply) noexcept nogil
     cdef void make_null(self, int ply) noexcept nogil
     cdef int before(self, int ply, int plies) noexcept nogil

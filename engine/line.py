@@ -132,13 +132,20 @@ class Line:
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
+    def expect(self, move: cython.int) -> cython.void:
+        """The move may be made soon: memory takes longer than that for what the table knows of it. Never raises."""
+        self.table.prefetch(self.position.key_after(move))
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
         """Play a move and note its step for those that answer or follow it. Never raises."""
         self.steps[ply + BEFORE_ROOT] = self.step(move)
         if self.accumulators is not None:
             self.accumulators.note_move(self.position, move, ply)
         self.position.make(move)
-        self.table.prefetch(self.position.key)
 
     @cython.cfunc
     @cython.nogil

@@ -32,6 +32,7 @@ cdef class Position:
     cdef void shift(self, int piece, int origin, int target) noexcept nogil
     cdef void promote(self, int pawn, int piece, int square) noexcept nogil
     cdef void make(self, int move) noexcept nogil
+    cdef u64 key_after(self, int move) noexcept nogil
     cdef void unmake(self, int move) noexcept nogil
     cdef void castle(self, int king, int origin, int rook_origin) noexcept nogil
     cdef void uncastle(self, int king, int origin, int rook_origin) noexcept nogil

@@ -259,6 +259,26 @@ class Position:
                 self.key ^= EN_PASSANT_KEY[target ^ 8]
 
     @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def key_after(self, move: cython.int) -> u64:
+        """The key that a legal move leads to; another one for the few that move or take more than they seem to.
+
+        For a guess that may be wrong, before the move is made. Never raises.
+        """
+        origin: cython.int = from_square(move)
+        target: cython.int = to_square(move)
+        piece: cython.int = self.board[origin]
+        captured: cython.int = self.board[target]
+        rights: cython.int = self.castling_rights
+        key: u64 = self.key ^ EN_PASSANT_KEY[self.en_passant] ^ BLACK_KEY
+        key ^= CASTLING_KEY[rights] ^ CASTLING_KEY[rights & self.rights_kept[origin] & self.rights_kept[target]]
+        if captured != NO_PIECE:
+            key ^= PIECE_KEY[captured * 64 + target]
+        return key ^ PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
+
+    @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def unmake(self, move: cython.int) -> cython.void:
@@ -607,6 +627,10 @@ class Position:
     def checks(self, move: int) -> bool:
         """`gives_check` for Python callers."""
         return self.gives_check(move)
+
+    def key_expected_after(self, move: int) -> int:
+        """`key_after` for Python callers."""
+        return self.key_after(move)
 
     def attackers_of(self, square: int, by: int) -> int:
         """`attackers` on the present board, for Python callers."""

@@ -98,6 +98,7 @@ class Quiescence:
                     best = bar + self.booty(move)
                 move = self.picker.next(ply)
                 continue
+            self.line.expect(move)
             self.line.make(move, ply)
             score = -self.search(-beta, -alpha, ply + 1)
             self.position.unmake(move)

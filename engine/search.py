@@ -508,6 +508,7 @@ class Search:
         self.picker.begin_tactical(ply, tactical_move(entry), bar - self.line.static_eval(ply))
         move: cython.int = self.picker.next(ply)
         while move != NO_MOVE:
+            self.line.expect(move)
             self.line.make(move, ply)
             score = -self.quiescence.search(-bar, 1 - bar, ply + 1)
             if score >= bar:
@@ -552,6 +553,7 @@ class Search:
                 move = self.picker.next(ply)
                 continue
             number += 1
+            self.line.expect(move)
             self.line.worth[ply] = 0 if is_tactical(move) else self.line.quiet_worth(move, ply)
             if ply > 0 and best > -LONGEST_WIN and self.is_hopeless(move, number, alpha, depth, ply):
                 move = self.picker.next(ply)

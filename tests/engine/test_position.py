@@ -8,6 +8,8 @@ from engine.move import uci_text
 from engine.movegen import legal_moves
 from tests.engine.positions import IN_FEN, Start, random_games
 
+PLAIN = (0, 4)                     # the flags of moves that only go, or take what stands where they go
+
 
 def test_unmake_restores_every_field(start: Start) -> None:
     for board in random_games(count=5, plies=80, start=start, seed=21):
@@ -68,3 +70,14 @@ def test_a_move_gives_check_exactly_if_the_enemy_is_in_check_after_it(start: Sta
             theirs = board.parse_uci(uci_text(move))
             if not board.is_castling(theirs):
                 assert position.checks(move) == board.gives_check(theirs), (board.fen(), uci_text(move))
+
+
+def test_the_key_after_a_plain_move_is_known_before_it_is_made(start: Start) -> None:
+    for board in random_games(count=5, plies=80, start=start, seed=24):
+        position, _ = parse_fen(board.fen())
+        for move in legal_moves(position):
+            if move >> 12 in PLAIN:
+                expected = position.key_expected_after(move)
+                position.push(move)
+                assert position.state()["key"] == expected, (board.fen(), uci_text(move))
+                position.pop(move)
