@@ -13,7 +13,7 @@ from lichessbot.rehearsal.traffic import Place, Traffic
 
 UNDER_WAY_MS = 300                      # a request may have been sent before the client knew better
 ALLOWED_IN_WINDOW = 30
-_LATEST_TOLD = 6                        # of what came before an illegal move
+_LATEST_TOLD = 6                        # of what came before an illegal or doubled move
 
 # A running clock cannot wait: moves go on after a 429, and the stream that tells what to move.
 _NEVER_PAUSED = (Place.MOVE, Place.GAME_STREAM)
@@ -152,7 +152,8 @@ class Conduct:
         if earlier is not None and earlier.uci == now.uci:
             return          # repeated, it is still meant for the position it was found for
         if earlier is not None and earlier.counts and earlier.last_change_ms == now.last_change_ms:
-            self._offences[f"game {game_id}: {_told(now)} after {_told(earlier)} for the same position"] += 1
+            told = f"{_told(now)} after {_told(earlier)} for the same position"
+            self._offences[f"game {game_id}: {told}{self._before(game_id, now.at_ms)}"] += 1
         self._tries[game_id] = now
 
     def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
