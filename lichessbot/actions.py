@@ -70,6 +70,8 @@ class ReopenStream:
     """Read the game anew from a new connection."""
 
     reason: str
+    hangs: bool = False
+    """Whether whoever is about to open one is not to be waited for any more."""
 
 
 @dataclass(frozen=True, slots=True)

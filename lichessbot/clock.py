@@ -191,6 +191,11 @@ class GameClock:
         share_s = self.remaining_s(now) * _SHARE_FOR_A_RETRY
         return max(waits.silence_floor.total_seconds(), min(waits.silence_ceiling.total_seconds(), share_s))
 
+    def opening_s(self, planned_s: float, waits: Waits, now: float) -> float:
+        """How long to wait for the stream to open, or for its first line: meanwhile our clock may run unseen."""
+        share_s = replace(self, running=True).remaining_s(now) * _SHARE_FOR_A_RETRY
+        return min(planned_s, max(waits.stream_floor.total_seconds(), share_s))
+
     def refused_move_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
         """When to send a move again after a 429 that asks for a pause of `asked_s`.
 

@@ -136,9 +136,10 @@ class Game:
         """Whether an engine thinks for us, at whoever's turn."""
         return self._thinking.engine_wanted
 
-    def join(self) -> None:
+    def join(self, now: float) -> None:
         """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more."""
         self._watch = StreamWatch(self._waits)
+        self._watch.begun(None, now)
         self._idle_since = None
         self._thinking.drop()
         self._rereading = True
@@ -171,7 +172,7 @@ class Game:
             case StreamEvent(event=OpponentGone() as absence):
                 self._absence.told(absence, now)
             case StreamOpened():
-                self._watch.opened(now)
+                self._watch.opened(self._clock, now)
             case StreamLost():
                 self._watch.lost(report, self._clock, now)
             case StreamRefused(status=status, text=text):

@@ -120,18 +120,24 @@ class GameTask:
     def start(self) -> None:
         """Begin to read the game, perhaps again after a `rest`; the engine starts meanwhile, if there is any hurry."""
         self.began_at = time.monotonic()
-        house, game_id = self._house, self.game_id
-        api = house.open_api(house.waits.liveness)
-        source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._game.join()
-        self._reader = StreamReader(source, house.inbox, house.waits, house.courtesy)
-        self._reader.start()
+        self._game.join(self.began_at)
+        self._read()
         if self.info.is_correspondence:
             return
         try:
             self._start_engine()
         except EngineError as error:
             self._journal.warning("engine.not_started", reason=error)  # the first search tries again
+
+    def _read(self) -> None:
+        """Begin with a reader and a session of their own; an earlier reader is left to itself."""
+        house, game_id = self._house, self.game_id
+        if self._reader is not None:
+            self._reader.stop()
+        api = house.open_api(house.waits.liveness)
+        source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
+        self._reader = StreamReader(source, house.inbox, house.waits, house.courtesy)
+        self._reader.start()
 
     @property
     def overdue(self) -> bool:
@@ -207,9 +213,11 @@ class GameTask:
                 case Fallback(search_id, board, time_s):
                     self._journal.warning("engine.fallback", time_s=time_s)
                     self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
-                case ReopenStream(reason):
+                case ReopenStream(reason, hangs):
                     self._journal.info("stream.reopen", reason=reason)
-                    if self._reader is not None:
+                    if hangs:
+                        self._read()
+                    elif self._reader is not None:
                         self._reader.reopen()
                 case SendMove():
                     self._move_owed_at = self._told_at + self._thought_s  # nobody thinks about the only legal move

@@ -6,6 +6,7 @@ state is then read anew, or compared with the games in progress.
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from lichessbot.actions import Action, ReopenStream
 from lichessbot.backoff import Backoff
@@ -15,6 +16,8 @@ from lichessbot.waits import Waits
 
 # A game that is listed as ours, but refused so often in a row, cannot be played by us.
 _MOST_REFUSALS = 8
+# Who does not get through is asked less and less often, as far as the clock allows.
+_MOST_DOUBLINGS = 8
 
 
 class StreamWatch:
@@ -24,9 +27,11 @@ class StreamWatch:
         self._waits = waits
         self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
         self._asked_in_vain = False
+        self._hangs = 0
         self._refusals = 0
         self._refused = False
         self._heard_at: float | None = None
+        self._opening_due_at: float | None = None
         self._state_due_at: float | None = None
         self._reopen_due_at: float | None = None
         self._opponent_due_at: float | None = None
@@ -34,17 +39,23 @@ class StreamWatch:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = (self._state_due_at, self._reopen_due_at, self._opponent_due_at)
+        moments = (self._opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
         return min((moment for moment in moments if moment is not None), default=None)
 
     # What is heard
 
-    def opened(self, now: float) -> None:
+    def begun(self, clock: GameClock | None, now: float, pause_s: float = 0.0) -> None:
+        """After a pause a connection will be opened."""
+        planned = min(self._waits.stream_answer * 2**self._hangs, self._waits.liveness)
+        self._opening_due_at = now + pause_s + self._patience_s(planned, clock, now + pause_s)
+
+    def opened(self, clock: GameClock | None, now: float) -> None:
         """A new connection stands: its first line is the state."""
         self._heard_at = now
         self._refused = False
-        self._reopen_due_at = None
-        self._state_due_at = now + self._waits.first_state.total_seconds()
+        self._hangs = 0
+        self._opening_due_at = self._reopen_due_at = None
+        self._state_due_at = now + self._patience_s(self._waits.first_state, clock, now)
 
     def told(self, now: float, *, fresh: bool) -> None:
         """The stream told the state; `fresh` if it was written for a new connection."""
@@ -70,12 +81,13 @@ class StreamWatch:
         if clock is not None:
             pause_s = clock.unseen_pause_s(retry_in_s, self._waits, now, as_asked=loss.as_asked)
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
+        self.begun(clock, now, min(pause_s, retry_in_s))
 
     def refused(self, reason: str, now: float) -> Iterator[Action]:
         """Lichess denies the stream: is the game still on? Until somebody says no, it is tried again."""
         self._refused = True
         self._refusals += 1
-        self._state_due_at = self._opponent_due_at = None
+        self._opening_due_at = self._state_due_at = self._opponent_due_at = None
         self.read_again_later(now)
         yield PlayingWanted(reason)
 
@@ -107,6 +119,10 @@ class StreamWatch:
     # What is due
 
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
+        if _is_due(self._opening_due_at, now):
+            self._hangs = min(self._hangs + 1, _MOST_DOUBLINGS)
+            self.begun(clock, now)
+            yield ReopenStream("it does not open", hangs=True)
         if _is_due(self._state_due_at, now):
             self._state_due_at = None
             yield ReopenStream("its state did not come")
@@ -121,6 +137,10 @@ class StreamWatch:
             else:
                 yield PlayingWanted("an opponent is silent")
             self._asked_in_vain = not self._asked_in_vain
+
+    def _patience_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
+        planned_s = planned.total_seconds()
+        return planned_s if clock is None else clock.opening_s(planned_s, self._waits, now)
 
 
 def _is_due(due_at: float | None, now: float) -> bool:

@@ -95,8 +95,12 @@ class Waits:
     """Before its start a tournament gets its slot: a game begun then may well last into it."""
     tournament_retry: timedelta = timedelta(seconds=30)
     """After a request about a tournament that got no answer."""
+    stream_answer: timedelta = timedelta(seconds=5)
+    """For the stream of a game to open, before another connection is tried; less where the clock is short."""
     first_state: timedelta = timedelta(seconds=5)
-    """For the state of the game on its newly opened stream, before that is opened again."""
+    """For the state of the game on its newly opened stream, before that is opened again; less as well."""
+    stream_floor: timedelta = timedelta(seconds=1)
+    """But never less than this for either."""
     games_told: timedelta = timedelta(seconds=1)
     """For the list of our games, once an engine is ready, before those left over are joined from memory."""
     move_echo: timedelta = timedelta(seconds=5)

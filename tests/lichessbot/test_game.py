@@ -563,6 +563,39 @@ def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(20))
 
 
+@pytest.mark.parametrize(
+    ("time_ms", "patience_s", "next_s"),
+    [(180_000, 5, 10), (24_000, 3, 3), (4_000, 1, 1)],
+    ids=["long", "short", "nearly gone"],
+)
+def test_a_stream_that_does_not_open_is_not_waited_for(time_ms: int, patience_s: float, next_s: float) -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=time_ms)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    assert bench.wait(patience_s - 0.1) == []
+    assert only(bench.wait(0.1), ReopenStream).hangs
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(next_s - 1.1))
+    assert any(isinstance(action, ReopenStream) and action.hangs for action in bench.wait(1.1)), "nor the next"
+    bench.hear(StreamOpened(GAME))
+    bench.full("e2e4", time_ms=time_ms)
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
+
+
+def test_a_first_stream_that_does_not_open_is_not_waited_for_either() -> None:
+    bench = Bench()
+    bench.game.join(bench.now)
+    assert bench.wait(4.9) == []
+    assert only(bench.wait(0.1), ReopenStream).hangs
+
+
+def test_a_first_state_that_does_not_come_is_waited_for_less_if_the_clock_is_short() -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=16_000)
+    bench.hear(StreamOpened(GAME))
+    assert bench.wait(1.9) == []
+    assert not only(bench.wait(0.1), ReopenStream).hangs
+
+
 def test_a_stream_that_is_to_wait_longer_than_the_clock_is_opened_earlier() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=20_000)
@@ -1148,13 +1181,13 @@ def test_we_are_idle_from_when_our_move_shows_until_it_is_answered() -> None:
 def test_who_sits_down_again_begins_anew() -> None:
     bench = by_days()
     first = only(bench.full("e2e4 e7e5"), Think).search
-    bench.game.join()
+    bench.game.join(bench.now)
     assert bench.game.idle_since is None
     assert not bench.game.engine_wanted
     second = only(bench.full("e2e4 e7e5"), Think).search
     assert bench.hear(BestMove(GAME, first.search_id, "g1f3")) == []
     only(bench.hear(BestMove(GAME, second.search_id, "g1f3")), SendMove)
-    bench.game.join()
+    bench.game.join(bench.now)
     assert bench.full("e2e4 e7e5 g1f3") == []
     assert bench.game.idle_since == bench.now
 
@@ -1162,5 +1195,5 @@ def test_who_sits_down_again_begins_anew() -> None:
 def test_a_move_that_was_not_seen_before_we_left_is_sent_again() -> None:
     bench = by_days()
     sent = bench.owing()
-    bench.game.join()
+    bench.game.join(bench.now)
     assert bench.full() == [sent]

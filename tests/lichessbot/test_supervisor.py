@@ -136,6 +136,18 @@ def test_games_in_progress_are_found_even_if_the_event_stream_says_nothing(
     daemon.until_asked(stream("wxyz9876"))
 
 
+def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "0.2"   # 1 s for the stream to open, and 3 s before its connection counts as dead
+    lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234"))))
+    lichess.answer(stream("abcd1234"), Reply(delay_s=PATIENCE_S), ticking(full("abcd1234")))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+    asked_at = time.monotonic()
+    daemon.until(lambda: lichess.paths().count(stream("abcd1234")) == 2)
+    assert time.monotonic() - asked_at < 2.5
+    daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
+
+
 def test_a_game_announced_several_times_is_opened_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
     start = line("gameStart", game=game("abcd1234"))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
