@@ -45,7 +45,7 @@ class _Try:
     uci: str
     last_change_ms: int
     is_late: bool           # refused right after a fault had brought the position: it was meant for the one before
-    is_outdated: bool       # refused amid faults right after the game was read anew: it had been sent before
+    is_outdated: bool       # sent before what a reading anew was to tell: not yet there, or not on its way for long
     at_ms: int
     was_refused: bool
 
@@ -64,8 +64,8 @@ class Excuses(Protocol):
     def is_cut_off(self, game_id: str, by_ms: int) -> bool:
         """Whether the stream of that game broke before then, and was not opened again."""
 
-    def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
-        """Whether an answer to such a request was lost on its way since then."""
+    def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
+        """Whether an answer to such a request was lost on its way in that time, or delayed."""
 
 
 class Conduct:
@@ -113,7 +113,7 @@ class Conduct:
     def _is_told(self, pause: _Pause, now_ms: int) -> bool:
         """Whether `pause` lasts and the client knows of it by now."""
         lasts = pause.at_ms + UNDER_WAY_MS < now_ms < pause.until_ms
-        return lasts and not self._excuses.lost_since(pause.traffic, pause.at_ms)
+        return lasts and not self._excuses.lost_between(pause.traffic, pause.at_ms, now_ms)
 
     def hear_move(self, traffic: Traffic, now: Situation, now_ms: int) -> None:
         """A move was carried out or refused."""
@@ -124,10 +124,11 @@ class Conduct:
         is_repeated = uci == now.last_own_move
         is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
-        is_untold = now.refused and self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
+        is_unread = self._is_reading_late(game_id, now)
+        is_untold = is_unread or self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
         is_overtaken = is_late or is_untold or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
         if not is_repeated:
-            is_outdated = is_disturbed and self._was_just_read(game_id, now_ms)
+            is_outdated = is_unread or (is_disturbed and self._was_just_read(game_id, now_ms))
             self._compare(game_id, _Try(uci, now.last_change_ms, is_late, is_outdated, now_ms, now.refused))
         if not now.refused:
             return
@@ -171,6 +172,13 @@ class Conduct:
     def _was_just_read(self, game_id: str, now_ms: int) -> bool:
         """Whether the move may have been under way when the client asked to read the game anew."""
         return now_ms - self._read_ms.get(game_id, -UNDER_WAY_MS) < UNDER_WAY_MS
+
+    def _is_reading_late(self, game_id: str, now: Situation) -> bool:
+        """Whether the game was read anew to learn of its position, but the answer was lost or trickled in."""
+        read_ms = self._read_ms.get(game_id)
+        if read_ms is None or read_ms < now.last_change_ms - UNDER_WAY_MS:
+            return False
+        return self._excuses.lost_between(Traffic(Place.GAME_STREAM, game_id), read_ms, read_ms + UNDER_WAY_MS)
 
     def _was_meant_before(self, game_id: str, uci: str, now: Situation, now_ms: int) -> bool:
         """Whether the client repeats what it tried in an earlier position, and cannot have read the game anew since."""

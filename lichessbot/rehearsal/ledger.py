@@ -121,10 +121,11 @@ class Ledger:
         """The answer to that request does not arrive, or not for a while."""
         self._losses.append((monotonic_ms(), traffic.place, traffic.game_id))
 
-    def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
-        """Whether the answer to such a request was lost since then."""
+    def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
+        """Whether the answer to such a request was lost in that time."""
         losses = takewhile(lambda loss: loss[0] >= since_ms, reversed(self._losses))
-        return any((place, game_id) == (traffic.place, traffic.game_id) for _, place, game_id in losses)
+        wanted = traffic.place, traffic.game_id
+        return any(at_ms <= until_ms and (place, game_id) == wanted for at_ms, place, game_id in losses)
 
     def close(self, game: Game, *, lost: bool) -> bool:
         """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it."""

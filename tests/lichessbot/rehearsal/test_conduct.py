@@ -32,7 +32,7 @@ class Excuses:
     def is_cut_off(self, game_id: str, by_ms: int) -> bool:
         return self._cut_off_ms < by_ms
 
-    def lost_since(self, traffic: Traffic, since_ms: int) -> bool:
+    def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
         return self._lost
 
 
@@ -105,6 +105,18 @@ def test_move_refused_while_the_game_is_read_anew_had_been_sent_before(
     it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
     it.hear_move(move("d2d4"), replace(NOT_TO_MOVE, last_change_ms=LATER_MS - UNDER_WAY_MS), LATER_MS + late_ms)
     it.hear_move(move("c2c4"), replace(TO_MOVE, last_change_ms=LATER_MS - UNDER_WAY_MS), LATER_MS + 1000)
+    assert any("for the same position" in offence for offence in it.offences) == is_offence
+
+
+@pytest.mark.parametrize(
+    ("lost", "read_ms", "is_offence"), [(True, 1100, False), (False, 1100, True), (True, 600, True)]
+)
+def test_move_for_a_position_that_a_reading_under_way_will_tell_of(lost: bool, read_ms: int, is_offence: bool) -> None:
+    it = conduct(lost=lost)
+    it.hear(Traffic(Place.GAME_STREAM, "game"), read_ms)
+    it.hear_move(move("d2d4"), replace(TO_MOVE, refused=True), LATER_MS)
+    assert any("d2d4 is illegal" in offence for offence in it.offences) == is_offence
+    it.hear_move(move("c2c4"), TO_MOVE, LATER_MS)
     assert any("for the same position" in offence for offence in it.offences) == is_offence
 
 
