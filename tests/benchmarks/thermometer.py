@@ -1,0 +1,106 @@
+"""Test suites of positions with known good moves: how many the engine finds at so many nodes a move.
+
+    python -m tests.benchmarks.thermometer SUITE.epd [SUITE.epd ...] [--nodes 100000] [--engine COMMAND]
+
+A thermometer, not a goal: nothing is tuned on such positions, and a change that gains here may lose games. An EPD line
+names its best moves (`bm`), or the moves to avoid (`am`), or as in the Strategic Test Suite points for several moves
+(`c9`, in UCI's notation, and as many numbers in `c8`). One thread and an empty table for each position, so that the
+same engine always gets the same result.
+"""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import chess
+import chess.engine
+
+OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A position, and what each move that is worth anything is worth."""
+
+    board: chess.Board
+    points: dict[chess.Move, int]
+    best: int
+    avoided: frozenset[chess.Move] = frozenset()
+
+    @classmethod
+    def of_epd(cls, line: str) -> Self:
+        """Raises ValueError if the line does not say what is good."""
+        board, operations = chess.Board.from_epd(line)
+        if "c8" in operations and "c9" in operations:
+            values = [int(text) for text in str(operations["c8"]).split()]
+            moves = [chess.Move.from_uci(text) for text in str(operations["c9"]).split()]
+            return cls(board, dict(zip(moves, values, strict=True)), max(values))
+        best, avoided = operations.get("bm"), operations.get("am")
+        if isinstance(best, list):
+            return cls(board, dict.fromkeys(best, 1), 1)
+        if isinstance(avoided, list):
+            return cls(board, {}, 1, frozenset(avoided))
+        raise ValueError(f"neither bm nor am nor c8 and c9: {line}")
+
+    def worth(self, move: chess.Move) -> int:
+        """From 0 to `best`."""
+        if self.avoided:
+            return 0 if move in self.avoided else self.best
+        return self.points.get(move, 0)
+
+
+@dataclass
+class Reading:
+    """What one suite says."""
+
+    asked: int = 0
+    solved: int = 0
+    points: int = 0
+    most: int = 0
+
+    def note(self, question: Question, move: chess.Move) -> None:
+        worth = question.worth(move)
+        self.asked += 1
+        self.solved += worth == question.best
+        self.points += worth
+        self.most += question.best
+
+    def __str__(self) -> str:
+        share = f"{100 * self.points / self.most:.1f} %" if self.most else "nothing asked"
+        return f"{self.solved} of {self.asked} solved, {self.points} of {self.most} points ({share})"
+
+
+def questions(suite: Path) -> Iterator[Question]:
+    """Raises OSError, or ValueError for a line that cannot be read."""
+    for line in suite.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield Question.of_epd(line)
+
+
+def read(suite: Path, engine: chess.engine.SimpleEngine, nodes: int) -> Reading:
+    reading = Reading()
+    for number, question in enumerate(questions(suite)):
+        # Another game than the last: the engine forgets.
+        answer = engine.play(question.board, chess.engine.Limit(nodes=nodes), game=number)
+        assert answer.move is not None, f"no move in {question.board.fen()}"
+        reading.note(question, answer.move)
+    return reading
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("suites", nargs="+", type=Path, metavar="SUITE")
+    parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--engine", default=OURS, metavar="COMMAND")
+    options = parser.parse_args()
+    with chess.engine.SimpleEngine.popen_uci(shlex.split(options.engine)) as engine:
+        for suite in options.suites:
+            print(f"{suite.name}: {read(suite, engine, options.nodes)}, {options.nodes:,} nodes a move", flush=True)
+
+
+if __name__ == "__main__":
+    main()
