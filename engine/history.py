@@ -2,11 +2,11 @@
 """What the search has learnt about moves: which refuted positions before, and how wrong the evaluation was.
 
 Killers are the last two refutations at the same ply; the butterfly table counts quiet moves by side, origin, target,
-and whether the enemy attacks either square; continuations count them by the move they answer or follow; captures are
-counted by piece, target and victim.
+and whether the enemy attacks either square; continuations count them by the moves they answer or follow, structures by
+the pawns on the board; captures are counted by piece, target and victim.
 Corrections are what the static evaluation is short of, on average, in positions with the same pawns, the same white
-pieces, the same black pieces. (chessprogramming wiki: Killer Heuristic, History Heuristic, Continuation History, Static
-Evaluation Correction History)
+pieces, the same black pieces. (chessprogramming wiki: Killer Heuristic, History Heuristic, Continuation History, Pawn
+History, Static Evaluation Correction History)
 """
 
 import cython
@@ -24,6 +24,7 @@ if cython.compiled:
     from cython.cimports.engine.pieces import KINDS, KING, KNIGHT
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.score import MAX_PLY
+    from cython.cimports.engine.threats import attacked_by
 else:
     from engine.bitboard import ALL_SQUARES, u64
     from engine.move import to_square
@@ -31,8 +32,11 @@ else:
     from engine.pieces import KINDS, KING, KNIGHT
     from engine.position import Position
     from engine.score import MAX_PLY
+    from engine.threats import attacked_by
 
 ROUTES = cython.declare(cython.int, 32768)          # side, origin attacked, target attacked, origin, target
+STRUCTURES = cython.declare(cython.int, 512)        # pawn keys are told apart by their last bits
+KILLER = cython.declare(cython.int, 29000)          # above a quarter of all that history can say of a quiet move
 NO_STEP = cython.declare(cython.int, 768)           # a step is piece * 64 + target; this one is no move's
 CORRECTION_SCALE = cython.declare(cython.int, 256)  # corrections are kept in so many parts of a centipawn
 CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key that choose a correction
@@ -62,20 +66,6 @@ def nudged(value: cython.int, change: cython.int) -> cython.int:
 
 
 @cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def route_of(side: cython.int, move: cython.int, attacked: u64) -> cython.int:
-    """Where the butterfly table counts a move, with `attacked` the squares that the enemy attacks. Never raises.
-
-    To leave an attacked square is another thing than to leave a quiet one, and to go to one even more so.
-    """
-    flees: cython.int = cython.cast(cython.int, attacked >> (move & 63)) & 1
-    dares: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
-    return ((side * 2 + flees) * 2 + dares) * 4096 + (move & 4095)
-
-
-@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def correction_index(position: Position, aspect: cython.int) -> cython.int:
@@ -102,6 +92,12 @@ class History:
             self.quiets = [0] * ROUTES
             self.captures = [0] * 4608
             self.continuations = [0] * (769 * 768)
+            self.structures = [0] * (STRUCTURES * 768)
+            self.attacked = [0] * (MAX_PLY + 2)
+            self.answered = [0] * (MAX_PLY + 2)
+            self.followed = [0] * (MAX_PLY + 2)
+            self.recalled = [0] * (MAX_PLY + 2)
+            self.structure = [0] * (MAX_PLY + 2)
             self.corrections = [0] * (2 * ASPECTS << CORRECTION_BITS)
         self.clear()
 
@@ -116,6 +112,8 @@ class History:
             self.captures[index] = 0
         for index in range(769 * 768):
             self.continuations[index] = 0
+        for index in range(STRUCTURES * 768):
+            self.structures[index] = 0
         for index in range(2 * ASPECTS << CORRECTION_BITS):
             self.corrections[index] = 0
 
@@ -128,41 +126,103 @@ class History:
             self.quiets[index] = self.quiets[index] // 2
 
     @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin_node(
+        self, position: Position, ply: cython.int, before: cython.int, before_that: cython.int, long_before: cython.int
+    ) -> cython.void:
+        """Note what quiet moves of the position at this ply are to be judged by. Never raises.
+
+        `before` is the step they answer, `before_that` the one they follow up, `long_before` that side's one before.
+        """
+        self.attacked[ply] = attacked_by(position, position.side_to_move ^ 1)
+        self.answered[ply] = before * 768
+        self.followed[ply] = before_that * 768
+        self.recalled[ply] = long_before * 768
+        self.structure[ply] = cython.cast(cython.int, position.pawn_key & (STRUCTURES - 1)) * 768
+
+    @cython.cfunc
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def quiet_worth(
-        self, route: cython.int, step: cython.int, before: cython.int, before_that: cython.int
-    ) -> cython.int:
-        """How well a quiet move has done, +- 3 * HISTORY_LIMIT. Never raises.
+    def route(self, side: cython.int, move: cython.int, ply: cython.int) -> cython.int:
+        """Where the butterfly table counts a move. Never raises.
 
-        `route` and `step` are the move's own, `before` is the one it answers, `before_that` the one it follows up.
+        To leave an attacked square is another thing than to leave a quiet one, and to go to one even more so.
         """
+        attacked: u64 = self.attacked[ply]
+        flees: cython.int = cython.cast(cython.int, attacked >> (move & 63)) & 1
+        dares: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
+        return ((side * 2 + flees) * 2 + dares) * 4096 + (move & 4095)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def quiet_worth(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
+        """How well a quiet move has done, +- 9/2 * HISTORY_LIMIT; `step` is the move's own. Never raises."""
         return (
-            self.quiets[route]
-            + self.continuations[before * 768 + step]
-            + self.continuations[before_that * 768 + step]
+            self.quiets[self.route(side, move, ply)]
+            + self.continuations[self.answered[ply] + step]
+            + self.continuations[self.followed[ply] + step]
+            + self.continuations[self.recalled[ply] + step] // 2
+            + self.structures[self.structure[ply] + step]
         )
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def rank_quiets(
+        self, position: Position, moves: cython.p_int, start: cython.int, end: cython.int, ply: cython.int
+    ) -> cython.void:
+        """Add ranks to moves[start:end], times 65536: first killers, then by a quarter of their worth. Never raises."""
+        side: cython.int = position.side_to_move
+        killer: cython.int = self.killers[2 * ply]
+        second: cython.int = self.killers[2 * ply + 1]
+        index: cython.int
+        rank: cython.int
+        for index in range(start, end):
+            move: cython.int = moves[index]
+            if move == killer:
+                rank = KILLER + 1
+            elif move == second:
+                rank = KILLER
+            else:
+                rank = self.quiet_worth(side, move, position.board[move & 63] * 64 + to_square(move), ply) >> 2
+            moves[index] = rank * 65536 + move
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def learn_quiet(
-        self,
-        route: cython.int,
-        step: cython.int,
-        before: cython.int,
-        before_that: cython.int,
-        change: cython.int,
+        self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int, change: cython.int
     ) -> cython.void:
         """A quiet move refuted a position (change above 0), or was tried before the one that did. Never raises."""
-        self.quiets[route] = nudged(self.quiets[route], change)
-        index: cython.int
-        if before != NO_STEP:
-            index = before * 768 + step
-            self.continuations[index] = nudged(self.continuations[index], change)
-        if before_that != NO_STEP:
-            index = before_that * 768 + step
+        self.learn_route(side, move, ply, change)
+        index: cython.int = self.structure[ply] + step
+        self.structures[index] = nudged(self.structures[index], change)
+        self.learn_continuation(self.answered[ply], step, change)
+        self.learn_continuation(self.followed[ply], step, change)
+        self.learn_continuation(self.recalled[ply], step, change // 2)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def learn_route(
+        self, side: cython.int, move: cython.int, ply: cython.int, change: cython.int
+    ) -> cython.void:
+        """The same for the butterfly table alone. Never raises."""
+        index: cython.int = self.route(side, move, ply)
+        self.quiets[index] = nudged(self.quiets[index], change)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def learn_continuation(self, earlier: cython.int, step: cython.int, change: cython.int) -> cython.void:
+        """The same for a step after an `earlier` one, if there was any. Never raises."""
+        if earlier != NO_STEP * 768:
+            index: cython.int = earlier + step
             self.continuations[index] = nudged(self.continuations[index], change)
 
     @cython.cfunc

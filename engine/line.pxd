@@ -13,14 +13,14 @@ cdef class Line:
     cdef Table table
     cdef History history
     cdef Accumulators accumulators  # None: the hand-written evaluation
-    cdef int static_evals[132]
+    cdef int static_evals[134]
     cdef int raw_evals[130]
-    cdef int steps[132]
+    cdef int steps[134]
+    cdef int moves[130]
     cdef int excluded[130]          # the move that a search for a second good one leaves out
     cdef bint in_check[130]
     cdef bint improving[130]
     cdef bint cut_node[130]
-    cdef u64 attacked[130]          # squares that the enemy attacks
     cdef int worth[130]             # what history says of the move being searched
     cdef int quiets[130]
     cdef int captures[130]
@@ -31,7 +31,6 @@ cdef class Line:
     cdef void make_null(self, int ply) noexcept nogil
     cdef int before(self, int ply, int plies) noexcept nogil
     cdef int step(self, int move) noexcept nogil
-    cdef int route(self, int move, int ply) noexcept nogil
     cdef int evaluate(self, int ply) noexcept nogil
     cdef void note_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil
@@ -43,4 +42,5 @@ cdef class Line:
     cdef void learn_cutoff(self, int move, int depth, int ply) noexcept nogil
     cdef void learn_quiet(self, int move, int ply, int change) noexcept nogil
     cdef void learn_capture(self, int move, int change) noexcept nogil
+    cdef void judge_last_move(self, int ply) noexcept nogil
     cdef void learn_error(self, int best, int best_move, int bound, int depth, int ply) noexcept nogil

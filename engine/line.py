@@ -9,14 +9,13 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.evaluate import evaluate, known_score
-    from cython.cimports.engine.history import NO_STEP, History, bonus, route_of
+    from cython.cimports.engine.history import NO_STEP, History, bonus
     from cython.cimports.engine.move import NO_MOVE, is_tactical, to_square
     from cython.cimports.engine.network import Accumulators, Network
-    from cython.cimports.engine.params import FIFTY_MOVES_FADING, NETWORK_LIMIT
+    from cython.cimports.engine.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
     from cython.cimports.engine.pieces import KIND_OF
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
-    from cython.cimports.engine.threats import attacked_by
     from cython.cimports.engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -29,14 +28,13 @@ if cython.compiled:
 else:
     from engine.bitboard import u64
     from engine.evaluate import evaluate, known_score
-    from engine.history import NO_STEP, History, bonus, route_of
+    from engine.history import NO_STEP, History, bonus
     from engine.move import NO_MOVE, is_tactical, to_square
     from engine.network import Accumulators, Network
-    from engine.params import FIFTY_MOVES_FADING, NETWORK_LIMIT
+    from engine.params import FIFTY_MOVES_FADING, HISTORY_RISE, HISTORY_RISE_LIMIT, NETWORK_LIMIT
     from engine.pieces import KIND_OF
     from engine.position import Position
     from engine.score import DRAW, MAX_PLY, NO_SCORE, from_table, is_decided
-    from engine.threats import attacked_by
     from engine.transposition import (
         LOWER_BOUND,
         UPPER_BOUND,
@@ -47,7 +45,7 @@ else:
         entry_score,
     )
 
-BEFORE_ROOT = cython.declare(cython.int, 2)         # plies before the root that steps and evaluations begin with
+BEFORE_ROOT = cython.declare(cython.int, 4)         # plies before the root that steps and evaluations begin with
 REMEMBERED = cython.declare(cython.int, 64)         # tried moves of a node that are learnt from
 
 
@@ -97,14 +95,14 @@ class Line:
 
     def __init__(self, position: Position, table: Table, history: History, network: Network | None) -> None:
         if not cython.compiled:
-            self.static_evals = [0] * (MAX_PLY + 4)
+            self.static_evals = [0] * (MAX_PLY + 6)
             self.raw_evals = [0] * (MAX_PLY + 2)
-            self.steps = [0] * (MAX_PLY + 4)
+            self.steps = [0] * (MAX_PLY + 6)
             self.excluded = [0] * (MAX_PLY + 2)
             self.in_check = [False] * (MAX_PLY + 2)
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
-            self.attacked = [0] * (MAX_PLY + 2)
+            self.moves = [0] * (MAX_PLY + 2)
             self.worth = [0] * (MAX_PLY + 2)
             self.quiets = [0] * (MAX_PLY + 2)
             self.captures = [0] * (MAX_PLY + 2)
@@ -115,7 +113,7 @@ class Line:
         self.history = history
         self.accumulators = None if network is None else Accumulators(network)
         ply: cython.int
-        for ply in range(MAX_PLY + 4):
+        for ply in range(MAX_PLY + BEFORE_ROOT + 2):
             self.static_evals[ply] = NO_SCORE
             self.steps[ply] = NO_STEP
         for ply in range(MAX_PLY + 2):
@@ -142,6 +140,7 @@ class Line:
     @cython.exceptval(check=False)
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
         """Play a move and note its step for those that answer or follow it. Never raises."""
+        self.moves[ply] = move
         self.steps[ply + BEFORE_ROOT] = self.step(move)
         if self.accumulators is not None:
             self.accumulators.note_move(self.position, move, ply)
@@ -173,14 +172,6 @@ class Line:
     def step(self, move: cython.int) -> cython.int:
         """Piece and target of a move that is about to be played, as `history.py` counts them. Never raises."""
         return self.position.board[move & 63] * 64 + to_square(move)
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def route(self, move: cython.int, ply: cython.int) -> cython.int:
-        """The same for the butterfly table, once `begin_moves` has looked at the node. Never raises."""
-        return route_of(self.position.side_to_move, move, self.attacked[ply])
 
     # --- What it seems worth -----------------------------------------------------------------------------------------
 
@@ -259,9 +250,7 @@ class Line:
     @cython.exceptval(check=False)
     def quiet_worth(self, move: cython.int, ply: cython.int) -> cython.int:
         """What history says of a quiet move that is about to be played. Never raises."""
-        return self.history.quiet_worth(
-            self.route(move, ply), self.step(move), self.before(ply, 1), self.before(ply, 2)
-        )
+        return self.history.quiet_worth(self.position.side_to_move, move, self.step(move), ply)
 
     # --- What was tried, and learnt ----------------------------------------------------------------------------------
 
@@ -270,9 +259,11 @@ class Line:
     @cython.nogil
     @cython.exceptval(check=False)
     def begin_moves(self, ply: cython.int) -> cython.void:
-        """No move of the node has been tried; look what the enemy threatens. Never raises."""
+        """No move of the node has been tried. Never raises."""
         self.quiets[ply] = self.captures[ply] = 0
-        self.attacked[ply] = attacked_by(self.position, self.position.side_to_move ^ 1)
+        self.history.begin_node(
+            self.position, ply, self.before(ply, 1), self.before(ply, 2), self.before(ply, 4)
+        )
 
     @cython.cfunc
     @cython.nogil
@@ -310,9 +301,7 @@ class Line:
     @cython.exceptval(check=False)
     def learn_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
         """Never raises."""
-        self.history.learn_quiet(
-            self.route(move, ply), self.step(move), self.before(ply, 1), self.before(ply, 2), change
-        )
+        self.history.learn_quiet(self.position.side_to_move, move, self.step(move), ply, change)
 
     @cython.cfunc
     @cython.inline
@@ -321,6 +310,24 @@ class Line:
     def learn_capture(self, move: cython.int, change: cython.int) -> cython.void:
         """Never raises."""
         self.history.learn_capture(self.step(move), KIND_OF[self.position.board[to_square(move)]], change)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def judge_last_move(self, ply: cython.int) -> cython.void:
+        """A quiet move is thought the better of, the more the evaluation rose for who made it. Never raises."""
+        if ply == 0 or self.before(ply, 1) == NO_STEP or is_tactical(self.moves[ply - 1]):
+            return
+        before: cython.int = self.static_eval(ply - 1)
+        now: cython.int = self.static_eval(ply)
+        if before == NO_SCORE or now == NO_SCORE:
+            return
+        change: cython.int = -HISTORY_RISE * (before + now)
+        if change > HISTORY_RISE_LIMIT:
+            change = HISTORY_RISE_LIMIT
+        elif change < -HISTORY_RISE_LIMIT:
+            change = -HISTORY_RISE_LIMIT
+        self.history.learn_route(self.position.side_to_move ^ 1, self.moves[ply - 1], ply - 1, change)
 
     @cython.cfunc
     @cython.nogil

@@ -1,4 +1,3 @@
-from engine.bitboard cimport u64
 from engine.history cimport History
 from engine.position cimport Position
 
@@ -15,11 +14,8 @@ cdef class Picker:
     cdef int tactical_end[129]
     cdef int losing_end[129]
     cdef int end[129]
-    cdef u64 attacked[129]
-    cdef int before[129]
-    cdef int before_that[129]
     cdef bint tactical_only[129]
-    cdef void begin(self, int ply, int table_move, u64 attacked, int before, int before_that) noexcept nogil
+    cdef void begin(self, int ply, int table_move) noexcept nogil
     cdef void begin_tactical(self, int ply, int table_move, int goal) noexcept nogil
     cdef int next(self, int ply) noexcept nogil
     cdef bint is_losing(self, int ply) noexcept nogil

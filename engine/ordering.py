@@ -10,8 +10,7 @@ A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits, so th
 import cython
 
 if cython.compiled:
-    from cython.cimports.engine.bitboard import u64
-    from cython.cimports.engine.history import NO_STEP, History, route_of
+    from cython.cimports.engine.history import History
     from cython.cimports.engine.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
     from cython.cimports.engine.movegen import generate, is_legal
     from cython.cimports.engine.params import EXCHANGE_VALUE
@@ -20,8 +19,7 @@ if cython.compiled:
     from cython.cimports.engine.score import MAX_PLY
     from cython.cimports.engine.see import exchange_wins
 else:
-    from engine.bitboard import u64
-    from engine.history import NO_STEP, History, route_of
+    from engine.history import History
     from engine.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
     from engine.movegen import generate, is_legal
     from engine.params import EXCHANGE_VALUE
@@ -29,8 +27,6 @@ else:
     from engine.position import Position
     from engine.score import MAX_PLY
     from engine.see import exchange_wins
-
-KILLER = cython.declare(cython.int, 29000)          # above all that history can say, 3/2 of params.HISTORY_LIMIT
 
 MOVES_PER_PLY = cython.declare(cython.int, 288)     # see movegen.py
 OTHER_END = cython.declare(cython.int, 56 | 56 << 6)   # turns the ranks of both squares of a move round
@@ -91,9 +87,6 @@ class Picker:
             self.tactical_end = [0] * (MAX_PLY + 1)
             self.losing_end = [0] * (MAX_PLY + 1)
             self.end = [0] * (MAX_PLY + 1)
-            self.attacked = [0] * (MAX_PLY + 1)
-            self.before = [0] * (MAX_PLY + 1)
-            self.before_that = [0] * (MAX_PLY + 1)
             self.tactical_only = [False] * (MAX_PLY + 1)
         self.position = position
         self.history = history
@@ -114,7 +107,7 @@ class Picker:
         if tactical_only:
             self.begin_tactical(0, table_move, 0)
         else:
-            self.begin(0, table_move, 0, NO_STEP, NO_STEP)
+            self.begin(0, table_move)
         moves = []
         move: cython.int = self.next(0)
         while move != NO_MOVE:
@@ -129,14 +122,9 @@ class Picker:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def begin(
-        self, ply: cython.int, table_move: cython.int, attacked: u64, before: cython.int, before_that: cython.int
-    ) -> cython.void:
-        """All moves of the node, where the enemy attacks some squares; the steps before led to it. Never raises."""
+    def begin(self, ply: cython.int, table_move: cython.int) -> cython.void:
+        """All moves of the node, which history has been told of. Never raises."""
         self.begin_tactical(ply, table_move, 0)
-        self.attacked[ply] = attacked
-        self.before[ply] = before
-        self.before_that[ply] = before_that
         self.tactical_only[ply] = False
 
     @cython.cfunc
@@ -273,20 +261,10 @@ class Picker:
     def rank_quiets(self, ply: cython.int) -> cython.void:
         """Killers, then the rest by history; of equals those that lead away from the own side first. Never raises."""
         index: cython.int
-        move: cython.int
-        rank: cython.int
-        side: cython.int = self.position.side_to_move
-        for index in range(self.tactical_end[ply], self.end[ply]):
-            move = self.moves[index]
-            if move == self.history.killers[2 * ply]:
-                rank = KILLER + 1
-            elif move == self.history.killers[2 * ply + 1]:
-                rank = KILLER
-            else:
-                step: cython.int = self.position.board[move & 63] * 64 + to_square(move)
-                route: cython.int = route_of(side, move, self.attacked[ply])
-                rank = self.history.quiet_worth(route, step, self.before[ply], self.before_that[ply]) // 2
-            self.moves[index] = rank * 65536 + seen_by(side, move)
+        self.history.rank_quiets(self.position, self.moves, self.tactical_end[ply], self.end[ply], ply)
+        if self.position.side_to_move:
+            for index in range(self.tactical_end[ply], self.end[ply]):
+                self.moves[index] ^= OTHER_END
 
     @cython.cfunc
     @cython.nogil

@@ -81,6 +81,8 @@ DELTA_MARGIN = 180                 # cp: a capture that stays this far below alp
 HISTORY_LIMIT = 16384              # move statistics stay within +- this; sane 4096..32768
 HISTORY_BONUS = 160                # points per ply of depth; sane 80..300
 HISTORY_BONUS_LIMIT = 1600         # sane 1000..2500
+HISTORY_RISE = 8                   # points for a quiet move per cp that the evaluation rose; sane 2..20
+HISTORY_RISE_LIMIT = 1200          # and no more than these; sane 500..2000
 CORRECTION_LIMIT = 80              # cp: none of the three corrections is larger; sane 30..120
 CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 

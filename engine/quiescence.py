@@ -76,9 +76,7 @@ class Quiescence:
         self.line.note_evaluation(entry, in_check, ply)
         if in_check:
             self.line.begin_moves(ply)
-            self.picker.begin(
-                ply, entry_move(entry), self.line.attacked[ply], self.line.before(ply, 1), self.line.before(ply, 2)
-            )
+            self.picker.begin(ply, entry_move(entry))
         else:
             best = self.line.refined_evaluation(entry, ply)
             if best >= beta:

@@ -335,6 +335,7 @@ class Search:
         self.line.cut_node[ply] = cut_node
         self.line.note_evaluation(entry, in_check, ply)
         if not in_check and self.line.excluded[ply] == NO_MOVE:
+            self.line.judge_last_move(ply)
             score = self.prune(self.line.refined_evaluation(entry, ply), beta, depth, ply)
             if score != NO_SCORE:
                 return score
@@ -402,7 +403,7 @@ class Search:
     @cython.exceptval(check=False)
     def has_legal_move(self, ply: cython.int) -> cython.bint:
         """Never raises."""
-        self.picker.begin(ply, NO_MOVE, 0, NO_STEP, NO_STEP)
+        self.picker.begin(ply, NO_MOVE)
         return self.picker.next(ply) != NO_MOVE
 
     @cython.cfunc
@@ -546,7 +547,7 @@ class Search:
         best_move: cython.int = NO_MOVE
         number: cython.int = 0
         self.line.begin_moves(ply)
-        self.picker.begin(ply, table_move, self.line.attacked[ply], self.line.before(ply, 1), self.line.before(ply, 2))
+        self.picker.begin(ply, table_move)
         move: cython.int = self.picker.next(ply)
         while move != NO_MOVE:
             if move == excluded:
