@@ -269,8 +269,8 @@ def test_chosen_moves_stay_chosen(tables: Path) -> None:
     engine = Engine()
     engine.set_tables(Tables(Tablebase([tables])))
     engine.set_position(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1"))
-    assert engine.go(Limits(depth=4), only=["b1b5", "a1a2"]).best_move == "a1a2"
-    assert engine.go(Limits(depth=4), only=["b1b5"]).best_move == "b1b5"
+    assert engine.go(Limits(depth=4), only=["b1e4", "a1a2"]).best_move == "a1a2", "the other one loses the queen"
+    assert engine.go(Limits(depth=4), only=["b1e4"]).best_move == "b1e4"
 
 
 def test_a_limit_of_men_keeps_the_tables_closed(tables: Path) -> None:
