@@ -61,7 +61,7 @@ class StreamWatch:
         """The stream told the state; `fresh` if it was written for a new connection."""
         self._heard_at = now
         if fresh:
-            self._state_due_at = None
+            self._opening_due_at = self._state_due_at = None
             self._asked_in_vain = False
             self._refusals = 0
             self._backoff.reset()
@@ -128,6 +128,7 @@ class StreamWatch:
             yield ReopenStream("its state did not come")
         if _is_due(self._reopen_due_at, now):
             self._reopen_due_at = None
+            self.begun(clock, now)
             yield ReopenStream("the game cannot wait")
         if _is_due(self._opponent_due_at, now) and clock is not None:
             self.expect_opponent(clock, now)

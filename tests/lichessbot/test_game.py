@@ -581,6 +581,14 @@ def test_a_stream_that_does_not_open_is_not_waited_for(time_ms: int, patience_s:
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
 
 
+def test_a_refused_stream_that_then_does_not_open_is_not_waited_for_either() -> None:
+    bench = Bench()
+    bench.full("e2e4")
+    bench.hear(StreamRefused(GAME, 400, "odd"))
+    assert not only(bench.wait(1), ReopenStream).hangs
+    assert any(isinstance(action, ReopenStream) and action.hangs for action in bench.wait(5))
+
+
 def test_a_first_stream_that_does_not_open_is_not_waited_for_either() -> None:
     bench = Bench()
     bench.game.join(bench.now)
