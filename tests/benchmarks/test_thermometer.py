@@ -6,7 +6,7 @@ import chess
 import chess.engine
 import pytest
 
-from tests.benchmarks.thermometer import OURS, Question, read
+from tests.benchmarks.thermometer import OURS, Question, questions, read
 
 MATE = '6k1/5ppp/8/8/8/8/8/K3R3 w - - bm Re8#; id "back rank";'
 BLUNDER = '6k1/5ppp/8/8/8/8/8/K3R3 w - - am Re7;'
@@ -32,6 +32,13 @@ def test_a_move_is_worth_what_the_line_says(line: str, move: str, worth: int) ->
 def test_a_line_that_says_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="neither bm nor am"):
         Question.of_epd("6k1/5ppp/8/8/8/8/8/K3R3 w - - ce 20;")
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    suite = tmp_path / "suite.epd"
+    suite.write_text(f"{MATE}\n6k1/5ppp/8/8/8/8/8/K3R3 w - - bm Qa8;\n")
+    with pytest.raises(ValueError, match=r"suite\.epd:2: "):
+        list(questions(suite))
 
 
 def test_the_engine_is_asked_about_every_position(tmp_path: Path) -> None:

@@ -75,10 +75,13 @@ class Reading:
 
 
 def questions(suite: Path) -> Iterator[Question]:
-    """Raises OSError, or ValueError for a line that cannot be read."""
-    for line in suite.read_text(encoding="utf-8").splitlines():
+    """Raises OSError, or ValueError that names the line which cannot be read."""
+    for number, line in enumerate(suite.read_text(encoding="utf-8").splitlines(), 1):
         if line.strip() and not line.startswith("#"):
-            yield Question.of_epd(line)
+            try:
+                yield Question.of_epd(line)
+            except ValueError as error:
+                raise ValueError(f"{suite}:{number}: {error}") from None
 
 
 def read(suite: Path, engine: chess.engine.SimpleEngine, nodes: int) -> Reading:
@@ -97,9 +100,12 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--engine", default=OURS, metavar="COMMAND")
     options = parser.parse_args()
-    with chess.engine.SimpleEngine.popen_uci(shlex.split(options.engine)) as engine:
-        for suite in options.suites:
-            print(f"{suite.name}: {read(suite, engine, options.nodes)}, {options.nodes:,} nodes a move", flush=True)
+    try:
+        with chess.engine.SimpleEngine.popen_uci(shlex.split(options.engine)) as engine:
+            for suite in options.suites:
+                print(f"{suite.name}: {read(suite, engine, options.nodes)}, {options.nodes:,} nodes a move", flush=True)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":
