@@ -16,8 +16,6 @@ from lichessbot.waits import Waits
 
 # A game that is listed as ours, but refused so often in a row, cannot be played by us.
 _MOST_REFUSALS = 8
-# Who does not get through is asked less and less often, as far as the clock allows.
-_MOST_DOUBLINGS = 8
 
 
 class StreamWatch:
@@ -27,7 +25,7 @@ class StreamWatch:
         self._waits = waits
         self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
         self._asked_in_vain = False
-        self._hangs = 0
+        self._answer_patience = waits.stream_answer
         self._refusals = 0
         self._refused = False
         self._heard_at: float | None = None
@@ -46,14 +44,13 @@ class StreamWatch:
 
     def begun(self, clock: GameClock | None, now: float, pause_s: float = 0.0) -> None:
         """After a pause a connection will be opened."""
-        planned = min(self._waits.stream_answer * 2**self._hangs, self._waits.liveness)
-        self._opening_due_at = now + pause_s + self._patience_s(planned, clock, now + pause_s)
+        self._opening_due_at = now + pause_s + self._patience_s(self._answer_patience, clock, now + pause_s)
 
     def opened(self, clock: GameClock | None, now: float) -> None:
         """A new connection stands: its first line is the state."""
         self._heard_at = now
         self._refused = False
-        self._hangs = 0
+        self._answer_patience = self._waits.stream_answer
         self._opening_due_at = self._reopen_due_at = None
         self._state_due_at = now + self._patience_s(self._waits.first_state, clock, now)
 
@@ -120,7 +117,8 @@ class StreamWatch:
 
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
         if _is_due(self._opening_due_at, now):
-            self._hangs = min(self._hangs + 1, _MOST_DOUBLINGS)
+            # A site that answers nobody is asked less and less often, as far as the clock allows.
+            self._answer_patience = min(self._answer_patience * 2, self._waits.liveness)
             self.begun(clock, now)
             yield ReopenStream("it does not open", hangs=True)
         if _is_due(self._state_due_at, now):
