@@ -105,6 +105,8 @@ class StreamReader(threading.Thread):
         self._opened_at = None
         try:
             self._wait_for_leave()
+            if self._stopping:
+                return timedelta()
             self._read_lines()
             return self._lost_cleanly()
         except Refused as error:

@@ -357,6 +357,19 @@ def test_a_reader_stops_in_whatever_state_it_is(
         inbox.get(timeout=0.2)
 
 
+def test_who_is_stopped_while_waiting_for_leave_does_not_take_it(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    lichess.answer(EVENT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "60")]))
+    reader = read(None)
+    lost(inbox)
+    reader.reopen()                     # in vain: the pause is Lichess's wish
+    time.sleep(0.2)
+    reader.stop()
+    reader.join(PATIENCE_S)
+    assert lichess.paths() == [EVENT_PATH]
+
+
 @pytest.mark.parametrize("reply", [STAY, Reply(429, {"error": "wait"}, [("Retry-After", "60")])])
 def test_a_stream_is_read_anew_on_request_without_waiting(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
