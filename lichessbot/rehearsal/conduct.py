@@ -64,6 +64,9 @@ class Excuses(Protocol):
     def is_cut_off(self, game_id: str, by_ms: int) -> bool:
         """Whether the stream of that game broke before then, and was not opened again."""
 
+    def is_spoilt(self, game_id: str, since_ms: int, until_ms: int) -> bool:
+        """Whether a line of that game's stream was lost or made unreadable in that time."""
+
     def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
         """Whether an answer to such a request was lost on its way in that time, or delayed."""
 
@@ -125,7 +128,8 @@ class Conduct:
         is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
         is_unread = self._is_reading_late(game_id, now)
-        is_untold = is_unread or self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
+        is_cut_off = self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
+        is_untold = is_unread or is_cut_off or self._was_line_spoilt(game_id, now)
         is_overtaken = is_late or is_untold or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
         if not is_repeated:
             is_outdated = is_unread or (is_disturbed and self._was_just_read(game_id, now_ms))
@@ -179,6 +183,12 @@ class Conduct:
         if read_ms is None or read_ms < now.last_change_ms - UNDER_WAY_MS:
             return False
         return self._excuses.lost_between(Traffic(Place.GAME_STREAM, game_id), read_ms, read_ms + UNDER_WAY_MS)
+
+    def _was_line_spoilt(self, game_id: str, now: Situation) -> bool:
+        """Whether the line that told of the position was lost or unreadable, and the game not read anew since."""
+        changed_ms = now.last_change_ms
+        is_unread = self._read_ms.get(game_id, changed_ms) <= changed_ms
+        return is_unread and self._excuses.is_spoilt(game_id, changed_ms - UNDER_WAY_MS, changed_ms + UNDER_WAY_MS)
 
     def _was_meant_before(self, game_id: str, uci: str, now: Situation, now_ms: int) -> bool:
         """Whether the client repeats what it tried in an earlier position, and cannot have read the game anew since."""

@@ -16,6 +16,8 @@ from lichessbot.rehearsal.timing import monotonic_ms
 from lichessbot.rehearsal.traffic import Place, Traffic
 from lichessbot.rehearsal.vocabulary import Color
 
+# A line that never comes, or that a client may well take for broken.
+_SPOILT = (Fault.STATE_LOST, Fault.LINE_NOT_JSON, Fault.LINE_NULLS)
 MOVE_NEEDS_MS = 1000        # undisturbed time on the clock in which any client can move
 
 
@@ -115,6 +117,14 @@ class Ledger:
             cost.game.id == game_id and cost.made_up_ms is None and cost.at_ms < by_ms
             for strike in breaks
             for cost in strike.costs
+        )
+
+    def is_spoilt(self, game_id: str, since_ms: int, until_ms: int) -> bool:
+        """Whether a line with a move of that game was lost in that time, or came with something unreadable."""
+        return any(
+            strike.card.place is Place.STATE_LINE and strike.game_id == game_id and strike.fault in _SPOILT
+            for strike in self._strikes_since(since_ms)
+            if strike.at_ms <= until_ms
         )
 
     def answer_lost(self, traffic: Traffic) -> None:

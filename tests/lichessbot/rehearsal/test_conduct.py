@@ -21,9 +21,10 @@ TWO_MOVES = f"game game: c2c4 ({LATER}) after d2d4 ({LATER}) for the same positi
 class Excuses:
     """The same answer to every question."""
 
-    def __init__(self, *, trouble: bool, lost: bool, cut_off_ms: int) -> None:
+    def __init__(self, *, trouble: bool, lost: bool, spoilt_ms: int, cut_off_ms: int) -> None:
         self._trouble = trouble
         self._lost = lost
+        self._spoilt_ms = spoilt_ms
         self._cut_off_ms = cut_off_ms
 
     def struck_since(self, game_id: str, since_ms: int) -> bool:
@@ -32,12 +33,17 @@ class Excuses:
     def is_cut_off(self, game_id: str, by_ms: int) -> bool:
         return self._cut_off_ms < by_ms
 
+    def is_spoilt(self, game_id: str, since_ms: int, until_ms: int) -> bool:
+        return since_ms <= self._spoilt_ms <= until_ms
+
     def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
         return self._lost
 
 
-def conduct(*, trouble: bool = False, lost: bool = False, cut_off_ms: int = NEVER_MS) -> Conduct:
-    return Conduct(Timing(), Excuses(trouble=trouble, lost=lost, cut_off_ms=cut_off_ms))
+def conduct(
+    *, trouble: bool = False, lost: bool = False, spoilt_ms: int = NEVER_MS, cut_off_ms: int = NEVER_MS
+) -> Conduct:
+    return Conduct(Timing(), Excuses(trouble=trouble, lost=lost, spoilt_ms=spoilt_ms, cut_off_ms=cut_off_ms))
 
 
 def move(uci: str) -> Traffic:
@@ -75,6 +81,22 @@ def test_move_is_no_offence_in_a_position_that_a_broken_stream_could_not_tell(la
     it = conduct(trouble=True, cut_off_ms=TO_MOVE.last_change_ms + late_ms)
     it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), LATER_MS)
     assert bool(it.offences) == is_offence
+
+
+@pytest.mark.parametrize(
+    ("spoilt_after_ms", "is_offence"),
+    [(-UNDER_WAY_MS - 1, True), (-UNDER_WAY_MS, False), (UNDER_WAY_MS, False), (UNDER_WAY_MS + 1, True)],
+)
+def test_move_is_no_offence_in_a_position_whose_line_was_spoilt_until_the_game_is_read_anew(
+    spoilt_after_ms: int, is_offence: bool
+) -> None:
+    it = conduct(trouble=True, spoilt_ms=TO_MOVE.last_change_ms + spoilt_after_ms)
+    it.hear(Traffic(Place.GAME_STREAM, "game"), TO_MOVE.last_change_ms)
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), LATER_MS)
+    assert bool(it.offences) == is_offence
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("d2d5"), replace(TO_MOVE, refused=True), LATER_MS + UNDER_WAY_MS)
+    assert "d2d5 is illegal" in it.offences[-1]
 
 
 def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_once_the_game_was_read_anew() -> None:

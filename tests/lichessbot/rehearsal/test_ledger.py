@@ -19,6 +19,7 @@ DELAY_S = 0.3
 RESTART = Card(Fault.RESTART, Place.MOVE)
 STALL = Card(Fault.STALL, Place.GAME_STREAM)
 STATE_LOST = Card(Fault.STATE_LOST, Place.STATE_LINE)
+LINE_NULLS = Card(Fault.LINE_NULLS, Place.STATE_LINE)
 LINE_DOUBLED = Card(Fault.LINE_DOUBLED, Place.STATE_LINE)
 BAD_GATEWAY = Card(Fault.GATEWAY_HTML, Place.MOVE)
 EVICTION = Card(Fault.EVICTION, Place.GAME_START)
@@ -78,6 +79,21 @@ def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
     assert not it.ledger.is_cut_off("another", strike.at_ms + 1)
     ada.game(game_id)
     assert not it.ledger.is_cut_off(game_id, strike.at_ms + 1)
+
+
+@pytest.mark.parametrize(
+    ("card", "is_spoilt"), [(STATE_LOST, True), (LINE_NULLS, True), (LINE_DOUBLED, False), (STALL, False)]
+)
+def test_line_is_spoilt_if_it_is_lost_or_unreadable(
+    lichess: RehearsalServer, ada: Client, bob: Client, card: Card, is_spoilt: bool
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    at_ms = book(lichess, it, card, game_id).at_ms
+    assert it.ledger.is_spoilt(game_id, at_ms, at_ms) is is_spoilt
+    assert not it.ledger.is_spoilt(game_id, at_ms - 2, at_ms - 1)
+    assert not it.ledger.is_spoilt(game_id, at_ms + 1, at_ms + 2)
+    assert not it.ledger.is_spoilt("another", at_ms, at_ms)
 
 
 def test_restart_cuts_a_game_off_only_until_its_own_stream_is_opened_again(
