@@ -53,6 +53,7 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     `overhead_ms` is what a move costs between our clock and the referee's, over and above the search. It is kept back
     for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, LEAST_US at least.
     When not even the overhead of those moves is left, each gets so small a part of the rest that the game can last.
+    An increment that pays for the overhead keeps the longest game alive; without one it must last for more moves.
     """
     if limits.move_time_ms is not None:
         budget = max(LEAST_US, (limits.move_time_ms - overhead_ms) * 1000)
@@ -61,7 +62,8 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     if limits.infinite or remaining is None:
         return FOREVER_US, FOREVER_US
     usable = max(LEAST_US, (remaining - overhead_ms) * 1000)
-    moves = max(1, min(limits.moves_to_go or params.MOVES_TO_GO, params.MOVES_TO_GO))
+    expected = params.MOVES_TO_GO if increment > overhead_ms else params.MOVES_TO_GO_UNPAID
+    moves = max(1, min(limits.moves_to_go or expected, expected))
     soft = (remaining + increment * (moves - 1) - overhead_ms * moves) * 1000 // moves
     scramble = min(usable, max(LEAST_US, remaining * 1000 // params.SCRAMBLE_MOVES))
     if soft <= scramble:

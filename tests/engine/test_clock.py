@@ -58,6 +58,22 @@ def test_two_hundred_moves_fit_a_clock_too_short_for_their_overhead() -> None:
     assert remaining_us > 0
 
 
+@pytest.mark.parametrize("increment", [100, 1000, 2000])
+def test_three_hundred_moves_fit_a_clock_whose_increment_pays_for_the_overhead(increment: int) -> None:
+    remaining = 60 * increment
+    for _ in range(300):
+        soft, _hard = deadlines_us(Limits(white_time_ms=remaining, white_increment_ms=increment), True, increment - 1)
+        remaining += increment - soft // 1000 - (increment - 1)
+        assert remaining > 0
+
+
+def test_a_clock_without_an_increment_is_spared_for_longer_games() -> None:
+    bare, _hard = deadlines_us(Limits(white_time_ms=60_000), True, 100)
+    unpaid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=100), True, 100)
+    paid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=101), True, 100)
+    assert bare < unpaid < paid / 1.5
+
+
 @pytest.mark.parametrize("limits", [Limits(move_time_ms=150), Limits(white_time_ms=3_000, white_increment_ms=100)])
 def test_a_search_keeps_its_hard_deadline(limits: Limits) -> None:
     engine = Engine(move_overhead_ms=20)
