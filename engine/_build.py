@@ -5,11 +5,15 @@ own instructions (the portable build is the default, and as fast for everything 
 
 The rooms whose loops are vectors, inference and the training of nets, are compiled a second time for processors with
 AVX2, from the same C text; `engine/__init__.py` chooses between the two when the engine starts.
+
+The numbers of `params.py` become constants of C, so that the compiler can reckon with them.
 """
 
 import copy
 import os
 import platform
+import runpy
+from pathlib import Path
 
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
@@ -30,6 +34,7 @@ if IS_X86:
     FLAGS.append("-mpopcnt")
 
 VECTOR_ROOMS = ("engine.network", "engine.tuning.float_net")
+PARAMS = Path(__file__).with_name("params.py")
 
 
 class BuildExt(build_ext):
@@ -41,6 +46,11 @@ class BuildExt(build_ext):
             self.extensions = []
 
     def build_extensions(self) -> None:
+        header = Path(self.build_temp, "engine", "params.h")
+        write_if_changed(header, constants(runpy.run_path(str(PARAMS))))
+        for extension in self.extensions:
+            extension.include_dirs.append(str(header.parent))
+            extension.depends.append(str(header))
         is_unix = self.compiler.compiler_type == "unix"
         if is_unix:
             march = os.environ.get("ENGINE_MARCH")
@@ -66,3 +76,21 @@ class BuildExt(build_ext):
                 self.warn(f"no {room.name} for AVX2, the portable one will do (the compiler said: {error})")
             else:
                 self.extensions.append(variant)
+
+
+def constants(numbers: dict[str, object]) -> str:
+    """C text for all that are numbers or rows of numbers; other values are left out."""
+    lines = []
+    for name, value in numbers.items():
+        if isinstance(value, int):
+            lines.append(f"enum {{ {name} = {value} }};")
+        elif isinstance(value, list | tuple):
+            lines.append(f"static const int {name}[] = {{ {', '.join(map(str, value))} }};")
+    return "\n".join(lines) + "\n"
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """A file that looks newer than it is would have everything compiled again."""
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)

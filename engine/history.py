@@ -16,6 +16,7 @@ if cython.compiled:
     from cython.cimports.engine.move import to_square
     from cython.cimports.engine.params import (
         CORRECTION_LIMIT,
+        CORRECTION_SCALE,
         CORRECTION_WEIGHT,
         HISTORY_BONUS,
         HISTORY_BONUS_LIMIT,
@@ -28,7 +29,14 @@ if cython.compiled:
 else:
     from engine.bitboard import ALL_SQUARES, u64
     from engine.move import to_square
-    from engine.params import CORRECTION_LIMIT, CORRECTION_WEIGHT, HISTORY_BONUS, HISTORY_BONUS_LIMIT, HISTORY_LIMIT
+    from engine.params import (
+        CORRECTION_LIMIT,
+        CORRECTION_SCALE,
+        CORRECTION_WEIGHT,
+        HISTORY_BONUS,
+        HISTORY_BONUS_LIMIT,
+        HISTORY_LIMIT,
+    )
     from engine.pieces import KINDS, KING, KNIGHT
     from engine.position import Position
     from engine.score import MAX_PLY
@@ -38,7 +46,6 @@ ROUTES = cython.declare(cython.int, 32768)          # side, origin attacked, tar
 STRUCTURES = cython.declare(cython.int, 512)        # pawn keys are told apart by their last bits
 KILLER = cython.declare(cython.int, 29000)          # above a quarter of all that history can say of a quiet move
 NO_STEP = cython.declare(cython.int, 768)           # a step is piece * 64 + target; this one is no move's
-CORRECTION_SCALE = cython.declare(cython.int, 256)  # corrections are kept in so many parts of a centipawn
 CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key that choose a correction
 ASPECTS = cython.declare(cython.int, 3)             # of a position have corrections: WHITE's pieces, BLACK's and
 PAWNS = cython.declare(cython.int, 2)

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Every tunable number of the engine, with unit and sane range. Nothing is computed here.
 
 All are guesses from chess lore until a tuning run or games say otherwise; then the line says so.
@@ -84,6 +83,7 @@ HISTORY_BONUS_LIMIT = 1600         # sane 1000..2500
 HISTORY_RISE = 8                   # points for a quiet move per cp that the evaluation rose; sane 2..20
 HISTORY_RISE_LIMIT = 1200          # and no more than these; sane 500..2000
 CORRECTION_LIMIT = 80              # cp: none of the three corrections is larger; sane 30..120
+CORRECTION_SCALE = 256             # corrections are kept in so many parts of a centipawn
 CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 
 # --- Outcome: how scores of a search turn into wins, draws and losses, see outcome.py ------------------------------

@@ -1,12 +1,13 @@
-"""How the engine is built: the inference room twice on x86-64, and never at the price of the install."""
+"""How the engine is built: the inference room twice on x86-64, never at the price of the install; its numbers in C."""
 
+import os
 import platform
 from pathlib import Path
 
 import pytest
 from setuptools import Distribution, Extension
 
-from engine._build import BuildExt
+from engine._build import BuildExt, constants, write_if_changed
 
 MODULE = """
 #include <Python.h>
@@ -46,3 +47,21 @@ def test_a_compiler_that_does_not_know_avx2_does_not_fail_the_install(
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
     assert build(tmp_path) == ["network"]
+
+
+def test_numbers_and_rows_of_them_become_constants_of_c() -> None:
+    assert constants({"__name__": "params", "MARGIN": -75, "VALUE": (1, 20), "UNITS": [0]}).splitlines() == [
+        "enum { MARGIN = -75 };",
+        "static const int VALUE[] = { 1, 20 };",
+        "static const int UNITS[] = { 0 };",
+    ]
+
+
+def test_header_is_only_written_when_a_number_changed(tmp_path: Path) -> None:
+    header = tmp_path / "temp" / "params.h"
+    write_if_changed(header, "old")
+    os.utime(header, (1, 1))
+    write_if_changed(header, "old")
+    assert header.stat().st_mtime == 1
+    write_if_changed(header, "new")
+    assert header.read_text() == "new"
