@@ -76,6 +76,7 @@ class Conduct:
 
     def __init__(self, timing: Timing, excuses: Excuses) -> None:
         self._offences: Counter[str] = Counter()
+        self._timing = timing
         self._excuses = excuses
         self._pauses: deque[_Pause] = deque()
         self._tries: dict[str, _Try] = {}
@@ -129,7 +130,7 @@ class Conduct:
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
         is_unread = self._is_reading_late(game_id, now)
         is_cut_off = self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
-        is_untold = is_unread or is_cut_off or self._was_line_spoilt(game_id, now)
+        is_untold = is_unread or is_cut_off or self._was_line_withheld(game_id, now, now_ms)
         is_overtaken = is_late or is_untold or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
         if not is_repeated:
             is_outdated = is_unread or (is_disturbed and self._was_just_read(game_id, now_ms))
@@ -184,11 +185,19 @@ class Conduct:
             return False
         return self._excuses.lost_between(Traffic(Place.GAME_STREAM, game_id), read_ms, read_ms + UNDER_WAY_MS)
 
-    def _was_line_spoilt(self, game_id: str, now: Situation) -> bool:
-        """Whether the line that told of the position was lost or unreadable, and the game not read anew since."""
+    def _was_line_withheld(self, game_id: str, now: Situation, now_ms: int) -> bool:
+        """Whether the line that told of the position was lost, unreadable or is still trickling in.
+
+        Only until the game is read anew.
+        """
         changed_ms = now.last_change_ms
-        is_unread = self._read_ms.get(game_id, changed_ms) <= changed_ms
-        return is_unread and self._excuses.is_spoilt(game_id, changed_ms - UNDER_WAY_MS, changed_ms + UNDER_WAY_MS)
+        if self._read_ms.get(game_id, changed_ms) > changed_ms:
+            return False
+        about_then = changed_ms - UNDER_WAY_MS, changed_ms + UNDER_WAY_MS
+        trickles = now_ms - changed_ms < 1000 * self._timing.slow_headers_s + UNDER_WAY_MS
+        return self._excuses.is_spoilt(game_id, *about_then) or (
+            trickles and self._excuses.lost_between(Traffic(Place.GAME_STREAM, game_id), *about_then)
+        )
 
     def _was_meant_before(self, game_id: str, uci: str, now: Situation, now_ms: int) -> bool:
         """Whether the client repeats what it tried in an earlier position, and cannot have read the game anew since."""

@@ -19,11 +19,11 @@ TWO_MOVES = f"game game: c2c4 ({LATER}) after d2d4 ({LATER}) for the same positi
 
 
 class Excuses:
-    """The same answer to every question."""
+    """One thing of each kind went wrong at most, then."""
 
-    def __init__(self, *, trouble: bool, lost: bool, spoilt_ms: int, cut_off_ms: int) -> None:
+    def __init__(self, *, trouble: bool, lost_ms: int, spoilt_ms: int, cut_off_ms: int) -> None:
         self._trouble = trouble
-        self._lost = lost
+        self._lost_ms = lost_ms
         self._spoilt_ms = spoilt_ms
         self._cut_off_ms = cut_off_ms
 
@@ -37,13 +37,13 @@ class Excuses:
         return since_ms <= self._spoilt_ms <= until_ms
 
     def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
-        return self._lost
+        return since_ms <= self._lost_ms <= until_ms
 
 
 def conduct(
-    *, trouble: bool = False, lost: bool = False, spoilt_ms: int = NEVER_MS, cut_off_ms: int = NEVER_MS
+    *, trouble: bool = False, lost_ms: int = NEVER_MS, spoilt_ms: int = NEVER_MS, cut_off_ms: int = NEVER_MS
 ) -> Conduct:
-    return Conduct(Timing(), Excuses(trouble=trouble, lost=lost, spoilt_ms=spoilt_ms, cut_off_ms=cut_off_ms))
+    return Conduct(Timing(), Excuses(trouble=trouble, lost_ms=lost_ms, spoilt_ms=spoilt_ms, cut_off_ms=cut_off_ms))
 
 
 def move(uci: str) -> Traffic:
@@ -99,6 +99,18 @@ def test_move_is_no_offence_in_a_position_whose_line_was_spoilt_until_the_game_i
     assert "d2d5 is illegal" in it.offences[-1]
 
 
+SLOW_MS = round(1000 * Timing().slow_headers_s)
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "is_offence"), [(SLOW_MS + UNDER_WAY_MS - 1, False), (SLOW_MS + UNDER_WAY_MS, True)]
+)
+def test_move_is_no_offence_in_a_position_whose_line_still_trickles_in(late_ms: int, is_offence: bool) -> None:
+    it = conduct(trouble=True, lost_ms=TO_MOVE.last_change_ms)
+    it.hear_move(move("e2e5"), replace(TO_MOVE, refused=True), TO_MOVE.last_change_ms + late_ms)
+    assert bool(it.offences) == is_offence
+
+
 def test_move_repeated_after_a_takeback_nobody_was_told_of_is_an_offence_only_once_the_game_was_read_anew() -> None:
     it = conduct(trouble=True)
     it.hear_move(move("e2e5"), NOT_TO_MOVE, LATER_MS)
@@ -134,7 +146,7 @@ def test_move_refused_while_the_game_is_read_anew_had_been_sent_before(
     ("lost", "read_ms", "is_offence"), [(True, 1100, False), (False, 1100, True), (True, 600, True)]
 )
 def test_move_for_a_position_that_a_reading_under_way_will_tell_of(lost: bool, read_ms: int, is_offence: bool) -> None:
-    it = conduct(lost=lost)
+    it = conduct(lost_ms=read_ms if lost else NEVER_MS)
     it.hear(Traffic(Place.GAME_STREAM, "game"), read_ms)
     it.hear_move(move("d2d4"), replace(TO_MOVE, refused=True), LATER_MS)
     assert any("d2d4 is illegal" in offence for offence in it.offences) == is_offence
@@ -205,7 +217,7 @@ def test_for_a_minute_after_a_429_there_are_only_moves(place: Place, late_ms: in
 
 
 def test_pause_that_was_never_heard_of_cannot_be_broken() -> None:
-    it = conduct(lost=True)
+    it = conduct(lost_ms=1)
     it.was_limited(Traffic(Place.PLAYING), 60, 0)
     it.hear(Traffic(Place.ACCEPT, "game"), 30_000)
     assert it.offences == []
