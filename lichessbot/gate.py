@@ -8,10 +8,11 @@ Knows threads and their order; what a command means to Lichess is told by `erran
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Final
 
 from lichessbot.api import Api
@@ -36,7 +37,7 @@ _MOST_TALK: Final = 20
 
 
 class Gate:
-    """Routes commands to their lanes; every command is answered by exactly one report."""
+    """Routes commands to their lanes; each is answered by one report, unless overtaken by a newer move of its game."""
 
     def __init__(
         self, open_api: Callable[[timedelta], Api], inbox: Inbox, waits: Waits, courtesy: Courtesy
@@ -111,7 +112,11 @@ class Gate:
 
 
 class _MoveLane(threading.Thread):
-    """Sends the moves of one game in their order, each once and at once."""
+    """Sends the moves of one game, each once and at once; of those that had to wait only the newest.
+
+    Whoever sends a second move while a first one waits knows more by then: the first may be for a
+    position that is gone.
+    """
 
     def __init__(self, game_id: str, api: Api, inbox: Inbox, courtesy: Courtesy) -> None:
         super().__init__(name=f"lane-{game_id}", daemon=True)
@@ -136,13 +141,21 @@ class _MoveLane(threading.Thread):
         return busy_since is not None and time.monotonic() - busy_since > patience_s
 
     def run(self) -> None:
-        while (command := self._moves.get()) is not None and not self._stopping:
+        while (command := self._newest()) is not None and not self._stopping:
             self._busy_since = time.monotonic()
             report = carry_out(self._api, command, self._courtesy)
             self._busy_since = None
             if not self._stopping:
                 self._inbox.put(report)
         self._api.close()
+
+    def _newest(self) -> SendMove | None:
+        """Wait for a move; None to end."""
+        command = self._moves.get()
+        with suppress(Empty):
+            while command is not None:
+                command = self._moves.get_nowait()
+        return command
 
 
 @dataclass(order=True)

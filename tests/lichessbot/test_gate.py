@@ -147,12 +147,18 @@ def test_the_house_holds_up_no_game(lichess: ScriptedLichess, gate: Gate, inbox:
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_the_commands_of_one_game_keep_their_order(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
-    moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 8)]
-    for move in moves:
-        lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply())
+def test_of_the_moves_that_wait_for_a_slow_one_only_the_newest_is_sent(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 5)]
+    for move, delay_s in zip(moves, [0.3, 0.0, 0.0, 0.0], strict=True):
+        lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply(delay_s=delay_s))
+    gate.send(moves[0])
+    time.sleep(0.1)
+    for move in moves[1:]:
         gate.send(move)
-    assert [answer(inbox).command for _ in moves] == moves
+    assert [answer(inbox).command, answer(inbox).command] == [moves[0], moves[3]]
+    assert len(lichess.requests) == 2
 
 
 def test_the_house_repeats_what_got_no_answer(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
@@ -383,8 +389,8 @@ def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, gate: Ga
 def test_a_closed_game_says_no_more(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
     gate.send(MOVE)
-    gate.send(SendMove("abcd1234", 3, "g1f3"))
     time.sleep(0.1)
+    gate.send(SendMove("abcd1234", 3, "g1f3"))
     gate.close_game("abcd1234")
     time.sleep(0.4)
     assert inbox.empty()
