@@ -126,14 +126,15 @@ class Conduct:
         assert uci is not None
         self._note(game_id, f"{uci} {_became(refused=now.refused)}", now_ms)
         is_repeated = uci == now.last_own_move
-        is_disturbed = now.refused and self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
+        is_struck = self._excuses.struck_since(game_id, now.last_change_ms - UNDER_WAY_MS)
+        is_disturbed = is_struck and now.refused
         is_late = is_disturbed and self._was_just_changed(now, now_ms)
         is_unread = self._is_reading_late(game_id, now)
         is_cut_off = self._excuses.is_cut_off(game_id, now.last_change_ms + UNDER_WAY_MS)
         is_untold = is_unread or is_cut_off or self._was_line_withheld(game_id, now, now_ms)
         is_overtaken = is_late or is_untold or (is_disturbed and self._was_meant_before(game_id, uci, now, now_ms))
         if not is_repeated:
-            is_outdated = is_unread or (is_disturbed and self._was_just_read(game_id, now_ms))
+            is_outdated = is_unread or (is_struck and self._was_just_read(game_id, now_ms))
             self._compare(game_id, _Try(uci, now.last_change_ms, is_late, is_outdated, now_ms, now.refused))
         if not now.refused:
             return

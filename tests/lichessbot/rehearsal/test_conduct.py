@@ -142,6 +142,14 @@ def test_move_refused_while_the_game_is_read_anew_had_been_sent_before(
     assert any("for the same position" in offence for offence in it.offences) == is_offence
 
 
+def test_move_that_a_fault_answers_while_the_game_is_read_anew_had_been_sent_before() -> None:
+    it = conduct(trouble=True)
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("d2d4"), TO_MOVE, LATER_MS + UNDER_WAY_MS - 1)
+    it.hear_move(move("c2c4"), TO_MOVE, LATER_MS + UNDER_WAY_MS)
+    assert it.offences == []
+
+
 @pytest.mark.parametrize(
     ("lost", "read_ms", "is_offence"), [(True, 1100, False), (False, 1100, True), (True, 600, True)]
 )
@@ -188,12 +196,12 @@ def test_move_into_a_draw_that_nobody_has_told_of_is_no_offence() -> None:
 
 def test_two_moves_for_one_position_are_an_offence_unless_the_game_was_read_in_between() -> None:
     it = conduct(trouble=True)
-    it.hear_move(move("e2e4"), TO_MOVE, LATER_MS)
-    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
+    it.hear_move(move("e2e4"), TO_MOVE, LATER_MS - UNDER_WAY_MS)
+    it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS - UNDER_WAY_MS)
     it.hear_move(move("d2d4"), TO_MOVE, LATER_MS)
     assert it.offences == []
     it.hear_move(move("c2c4"), TO_MOVE, LATER_MS)
-    history = "e2e4 carried out 0 ms before, the game read 0 ms before, d2d4 carried out 0 ms before)"
+    history = "e2e4 carried out 300 ms before, the game read 300 ms before, d2d4 carried out 0 ms before)"
     assert it.offences == [TWO_MOVES + history], "that helps to find the reason"
 
 
