@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from engine import learning, match, records, selfplay
+from engine import learning, match, net_file, records, selfplay
 from engine.display import Display
 from engine.eval_file import load as load_evaluation
 from engine.fen import InvalidFen
@@ -110,6 +110,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     train.set_defaults(act=_train)
     train.add_argument("folder", type=Path)
     train.add_argument("-o", "--output", type=Path, required=True, metavar="NET", help="card and curve go beside it")
+    train.add_argument("--begin", type=Path, metavar="NET", help="with the weights of this one; random without it")
     train.add_argument("--newest", type=_positive, default=MOST_POSITIONS, help="positions, from the last shards")
     _add_settings(train)
 
@@ -233,9 +234,10 @@ def _tune(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     settings = _settings(options)
+    first = net_file.read(options.begin) if options.begin is not None else None
     learnt = data.load(_shards(options.folder), options.newest)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    make_net(learnt, settings, options.output)
+    make_net(learnt, settings, options.output, first)
     return 0
 
 

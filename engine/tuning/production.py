@@ -16,6 +16,7 @@ from typing import Any
 
 from engine import net_file
 from engine.display import Display
+from engine.net_file import Net
 from engine.tuning.curve import Curve, svg
 from engine.tuning.data import Data
 from engine.tuning.training import Check, Settings, Training, dequantise, hand_written_loss, quantise
@@ -39,6 +40,7 @@ class Card:
 
     name: str
     made: str
+    begun_with: str | None         # the net whose weights it began with, if not with random ones
     settings: Settings
     games: int
     positions: int
@@ -57,14 +59,19 @@ def card_path(net: Path) -> Path:
     return net.with_suffix(".json")
 
 
-def make_net(data: Data, settings: Settings, output: Path) -> Card:
-    """Train a net, or go on with it, and write it with all that belongs to it; says on the way how it gets on."""
-    training = Training(data, settings)
+def make_net(data: Data, settings: Settings, output: Path, first: Net | None = None) -> Card:
+    """Train a net, or go on with it, and write it with all that belongs to it; says on the way how it gets on.
+
+    `first` is what it begins with. Raises InvalidNet if that is of another shape.
+    """
+    training = Training(data, settings, first)
     checkpoint = output.with_name(f"{output.name}.checkpoint")
     hand_written, unit = hand_written_loss(data, settings)
     with Display(output.stem, training.steps, "steps") as display:
         display.say(f"{data.learnt_count:,} positions to learn from, {data.held_out_count:,} held out")
         display.say(f"held out, the hand-written evaluation at {unit} centipawns a unit: {hand_written:.6f}")
+        if first is not None:
+            display.say(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
         if training.resume(checkpoint):
             display.say(f"goes on after step {training.step}")
         for check in training.run(lambda: display.advance_to(training.step)):
@@ -98,6 +105,7 @@ def _card(training: Training, losses: Losses, name: str) -> Card:
     return Card(
         name=name,
         made=f"{datetime.now(UTC):%Y-%m-%d}",
+        begun_with=training.first.name if training.first is not None else None,
         settings=training.settings,
         games=training.data.games,
         positions=training.data.learnt_count,

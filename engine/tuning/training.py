@@ -7,6 +7,7 @@ out is the one that is kept. (chessprogramming wiki: NNUE; Loshchilov, Hutter: S
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from array import array
@@ -18,7 +19,7 @@ from math import cos, pi
 from pathlib import Path
 
 from engine import net_file
-from engine.net_file import Net
+from engine.net_file import InvalidNet, Net
 from engine.tuning.data import Data
 from engine.tuning.features import hand_written_scores, loss_of_scores, shuffled
 from engine.tuning.float_net import FloatNet
@@ -58,10 +59,14 @@ class Check:
 class Training:
     """A training in progress."""
 
-    def __init__(self, data: Data, settings: Settings) -> None:
-        self.data, self.settings = data, settings
+    def __init__(self, data: Data, settings: Settings, first: Net | None = None) -> None:
+        """Begins with the weights of the net `first`, or random ones. Raises InvalidNet if it is of another shape."""
+        self.data, self.settings, self.first = data, settings, first
         self.net = FloatNet(settings.hidden, settings.buckets, settings.threads, settings.seed)
         self.net.aim(settings.trust, settings.unit_cp)
+        if first is not None:
+            _check_same_shape(first, settings)
+            self.net.rows()[0][:] = memoryview(dequantise(first))
         self.best = array("f", self.net.rows()[0])
         self.checks: list[Check] = []
         self.step = 0
@@ -173,7 +178,19 @@ class Training:
         return True
 
     def _identity(self) -> dict[str, object]:
-        return {"settings": asdict(self.settings), "data": self.data.origin}
+        first = hashlib.sha256(net_file.encode(self.first)).hexdigest() if self.first is not None else None
+        return {"settings": asdict(self.settings), "data": self.data.origin, "first": first}
+
+
+def _check_same_shape(net: Net, settings: Settings) -> None:
+    """Raises InvalidNet."""
+    for option, found, expected in (
+        ("--hidden", net.hidden, settings.hidden),
+        ("--buckets", net.buckets, settings.buckets),
+        ("--unit-cp", net.scale, settings.unit_cp),
+    ):
+        if found != expected:
+            raise InvalidNet(f"{net.name} cannot begin this net: it has {option} {found}, expected {expected}")
 
 
 def hand_written_loss(data: Data, settings: Settings) -> tuple[float, int]:

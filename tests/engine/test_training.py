@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine import net_file
+from engine.net_file import InvalidNet
 from engine.records import InvalidRecord, encode
 from engine.tuning.curve import Curve, svg
 from engine.tuning.data import Data, load, window
@@ -17,7 +18,7 @@ from engine.tuning.features import pack
 from engine.tuning.float_net import FloatNet
 from engine.tuning.production import card_path, make_net
 from engine.tuning.training import Settings, Training, dequantise, quantise, rate_at
-from tests.engine.nets import slow_score
+from tests.engine.nets import random_net, slow_score
 from tests.engine.shards import random_samples, write_shards
 
 SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6)
@@ -99,6 +100,29 @@ def test_another_training_is_not_taken_for_the_one_that_was_cut_off(data: Data, 
     assert not Training(data, replace(SETTINGS, seed=9)).resume(tmp_path / "checkpoint")
     assert not Training(replace(data, origin="other"), SETTINGS).resume(tmp_path / "checkpoint")
     assert not Training(data, SETTINGS).resume(tmp_path / "none")
+
+
+def test_a_net_may_begin_with_the_weights_of_another(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = random_net(3, 32, 8)
+    training = Training(data, SETTINGS, first)
+    assert training.best == dequantise(first)
+    next(training.run())
+    training.save(tmp_path / "checkpoint")
+    assert Training(data, SETTINGS, first).resume(tmp_path / "checkpoint")
+    for other in (None, random_net(4, 32, 8)):
+        assert not Training(data, SETTINGS, other).resume(tmp_path / "checkpoint")
+    card = make_net(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
+    assert card.begun_with == first.name == "random 3"
+    assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("setting", [{"hidden": 64}, {"buckets": 1}, {"unit_cp": 300}])
+def test_a_net_of_another_shape_is_no_beginning(data: Data, setting: dict[str, int]) -> None:
+    option, wanted = next((f"--{name.replace('_', '-')}", value) for name, value in setting.items())
+    with pytest.raises(InvalidNet, match=f"random 3 .* has {option} .*, expected {wanted}"):
+        Training(data, replace(SETTINGS, **setting), random_net(3, 32, 8))
 
 
 def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
