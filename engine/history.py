@@ -130,7 +130,7 @@ class History:
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
         for index in range(ROUTES):
-            self.quiets[index] = self.quiets[index] // 2
+            self.quiets[index] >>= 1       # not // 2: this is done to eight at a time
 
     @cython.cfunc
     @cython.nogil
