@@ -1,4 +1,4 @@
-# Written by _build.py from params.py: the compiler knows these numbers, and divides by them without a division.
+# params.h is made of params.py by _build.py: who compiles knows the numbers, and a division by one is none.
 cdef extern from "params.h":
     const int PHASE_SHIFT
     const int[6] ATTACK_UNITS, CHECK_UNITS

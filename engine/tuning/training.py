@@ -169,7 +169,7 @@ class Training:
             return False
         with path.open("rb") as file:
             saved = json.loads(file.readline())
-            if {key: saved[key] for key in self._identity()} != self._identity():
+            if {key: saved.get(key) for key in self._identity()} != self._identity():
                 return False
             self.step, self.seconds = saved["step"], saved["seconds"]
             self.checks = [Check(**check) for check in saved["checks"]]
