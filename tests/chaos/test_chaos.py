@@ -45,7 +45,8 @@ def test_chaos_loses_no_game_that_could_be_saved(clock: str, seed: int, tmp_path
     assert len(re.findall(r"^game \d+ .*plies$", text, re.MULTILINE)) == GAMES
     assert not [line for line in seen if "lip_" in line], "a token among the arguments of a process"
     growth_kib, error_kib = growth(memory)
-    figures = f"grows by {growth_kib:.0f} +- {error_kib:.0f} KiB in 1,000 games"
+    resident = [f"{mean:.0f}" for mean in means(memory)]
+    figures = f"grows by {growth_kib:.0f} +- {error_kib:.0f} KiB in 1,000 games; tenths of the run: {resident}"
     assert growth_kib < max(GROWTH_KIB, CERTAIN * error_kib), figures
     print(figures)
 
@@ -70,14 +71,18 @@ def growth(memory: Sequence[tuple[float, int]]) -> tuple[float, float]:
     Ten games more or less at a time make a difference of megabytes: only a longer run, as of `test_growth`, can tell
     two of them from nothing.
     """
-    half = [kib for _, kib in memory[len(memory) // 2 :]]
-    length = len(half) // SPANS
-    means = [fmean(half[span * length : (span + 1) * length]) for span in range(SPANS)]
+    resident = means(memory[len(memory) // 2 :])
     games = [(span + 0.5) / SPANS * GAMES / 2 / 1000 for span in range(SPANS)]
-    slope, begin = linear_regression(games, means)
-    rest = sum((mean - begin - slope * at) ** 2 for at, mean in zip(games, means, strict=True)) / (SPANS - 2)
+    slope, begin = linear_regression(games, resident)
+    rest = sum((mean - begin - slope * at) ** 2 for at, mean in zip(games, resident, strict=True)) / (SPANS - 2)
     error: float = (rest / sum((at - fmean(games)) ** 2 for at in games)) ** 0.5
     return slope, error
+
+
+def means(memory: Sequence[tuple[float, int]]) -> list[float]:
+    """Of `SPANS` equal parts, in KiB."""
+    length = len(memory) // SPANS
+    return [fmean(kib for _, kib in memory[span * length : (span + 1) * length]) for span in range(SPANS)]
 
 
 @pytest.mark.parametrize(("leak_kib", "found"), [(0, False), (60, True)])
