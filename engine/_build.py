@@ -46,6 +46,8 @@ class BuildExt(build_ext):
             self.extensions = []
 
     def build_extensions(self) -> None:
+        for leftover in PARAMS.parent.glob("params.*.so"):
+            leftover.unlink()          # an older build of this checkout compiled the room: that would hide its text
         header = Path(self.build_temp, "engine", "params.h")
         write_if_changed(header, constants(runpy.run_path(str(PARAMS))))
         for extension in self.extensions:
