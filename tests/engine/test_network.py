@@ -20,12 +20,12 @@ from engine.move import uci_text
 from engine.movegen import legal_moves
 from engine.net_file import Net, write
 from engine.network import Accumulators, Network
+from engine.params import NETWORK_LIMIT
 from engine.score import scale
 from tests.engine.nets import random_net, slow_score
 from tests.engine.positions import Start, random_games
 
 NET = random_net(seed=11, hidden=32, buckets=8)
-LIMIT_CP = 4000                    # params.NETWORK_LIMIT, which compiled code hides
 PASS = 0
 CASTLING_FLAG, EN_PASSANT_FLAG = 2, 5
 LONGEST_LINE = 60                  # plies from the root of a walk
@@ -85,7 +85,7 @@ class Walk:
     def _compare(self) -> None:
         state = self._position.state()
         expected = slow_score(NET, state["board"], bool(state["side_to_move"]))
-        expected = max(-LIMIT_CP, min(expected, LIMIT_CP))
+        expected = max(-NETWORK_LIMIT, min(expected, NETWORK_LIMIT))
         assert self._accumulators.evaluate(self._position, len(self._line)) == expected, (state, self._line)
         assert self._accumulators.is_exact(self._position, len(self._line))
         self.met["compared"] += 1
@@ -152,20 +152,20 @@ def test_the_largest_weights_do_not_overflow() -> None:
             scale=10_000,
         )
         position, _ = parse_fen(STARTING_FEN)
-        assert Accumulators(Network(net)).evaluate(position, 0) == sign * LIMIT_CP
+        assert Accumulators(Network(net)).evaluate(position, 0) == sign * NETWORK_LIMIT
 
 
 def test_a_known_ending_comes_before_the_network() -> None:
     network = Network(NET)
     won, lost, drawn = "7k/8/8/8/8/8/8/KQ6 w - - 0 1", "7k/8/8/8/8/8/8/KQ6 b - - 0 1", "7k/8/8/8/8/8/8/KNN5 w - - 0 1"
-    assert network_score(parse_fen(won)[0], network) > LIMIT_CP
-    assert network_score(parse_fen(lost)[0], network) < -LIMIT_CP
+    assert network_score(parse_fen(won)[0], network) > NETWORK_LIMIT
+    assert network_score(parse_fen(lost)[0], network) < -NETWORK_LIMIT
     assert network_score(parse_fen(drawn)[0], network) == 0
 
 
 def test_no_score_comes_near_a_mate() -> None:
     queens = "QQQQQQQQ/Q7/8/8/8/8/K7/7k b - - 0 1"
-    assert scale()["MAX_PLY"] - scale()["MATE"] < network_score(parse_fen(queens)[0], Network(NET)) < -LIMIT_CP
+    assert scale()["MAX_PLY"] - scale()["MATE"] < network_score(parse_fen(queens)[0], Network(NET)) < -NETWORK_LIMIT
 
 
 # A search with a network, in a process of its own: its answers tell of every evaluation.
