@@ -16,7 +16,7 @@ from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import Terms
 from lichessbot.rehearsal.clock import Correspondence, RealTime, Unlimited
 from lichessbot.rehearsal.house import OBLIGING, House, Manners
-from lichessbot.rehearsal.opponents import GreedyOpponent, Opponent
+from lichessbot.rehearsal.opponents import EngineOpponent, GreedyOpponent, Opponent
 from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.site import GameEnded, GameStarted, Happening
 from lichessbot.rehearsal.table import Table
@@ -46,11 +46,17 @@ class SlowOpponent(GreedyOpponent):
 
 
 class Ponderer(GreedyOpponent):
-    """Even a game that is lost quickly lasts some seconds."""
+    """Takes its time, and opens with care: a game lasts for some seconds at least."""
+
+    def __init__(self, seed: str) -> None:
+        super().__init__(seed)
+        self._careful = EngineOpponent(depth=3)
+        self._moves = 0
 
     def choose(self, board: Board, clocks: Limits) -> str:
         time.sleep(0.6)
-        return super().choose(board, clocks)
+        self._moves += 1
+        return self._careful.choose(board, clocks) if self._moves <= 12 else super().choose(board, clocks)
 
 
 class Arena:
