@@ -5,10 +5,10 @@ from engine.meter cimport Meter
 from engine.ordering cimport Picker
 from engine.position cimport Position
 from engine.quiescence cimport Quiescence
+from engine.referee cimport Referee
+from engine.selection cimport Selection
 from engine.syzygy cimport Prober
 from engine.transposition cimport Table
-
-cdef bint is_answer(int known, int alpha, int beta) noexcept nogil
 
 cdef class Search:
     cdef Position position
@@ -19,7 +19,8 @@ cdef class Search:
     cdef Picker picker
     cdef Quiescence quiescence
     cdef Prober prober
-    cdef int root_height
+    cdef Referee referee
+    cdef Selection selection
     cdef int root_depth
     cdef int null_move_from
     cdef int root_score
@@ -33,10 +34,6 @@ cdef class Search:
     cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
-    cdef int settled(self, int ply, bint in_check) noexcept nogil
-    cdef int nearer_mate(self, int beta, int ply) noexcept nogil
-    cdef int known_ending(self, int depth, int ply) noexcept nogil
-    cdef bint has_legal_move(self, int ply) noexcept nogil
     cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil
     cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
     cdef int razor(self, int static_eval, int beta, int depth, int ply) noexcept nogil
@@ -45,9 +42,6 @@ cdef class Search:
     cdef int probcut(self, int beta, int depth, int ply) noexcept nogil
     cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil
     cdef int singular_extension(self, u64 entry, int beta, int depth, int ply) noexcept nogil
-    cdef bint is_hopeless(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
-    cdef bint is_weak(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
     cdef int search_move(self, int move, int number, int alpha, int beta, int depth, int ply) noexcept nogil
-    cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
     cdef void begin_root_move(self, int move, int number) noexcept nogil
     cdef void extend_pv(self, int move, int ply) noexcept nogil

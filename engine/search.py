@@ -11,7 +11,6 @@ import cython
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.clock import Clock, now_us
-    from cython.cimports.engine.cycles import leads_back
     from cython.cimports.engine.history import NO_STEP, History
     from cython.cimports.engine.line import Line
     from cython.cimports.engine.meter import Meter
@@ -19,22 +18,12 @@ if cython.compiled:
     from cython.cimports.engine.network import Network
     from cython.cimports.engine.ordering import Picker
     from cython.cimports.engine.params import (
-        CAPTURE_EXCHANGE_MARGIN,
         DEEPER_MARGIN,
         DOUBLE_EXTENSION_MARGIN,
-        EXCHANGE_PRUNING_DEPTH,
-        FUTILITY_DEPTH,
-        HISTORY_PRUNING_DEPTH,
-        HISTORY_PRUNING_MARGIN,
-        LATE_MOVE_COUNT,
-        LATE_MOVE_DEPTH,
-        MOVE_COUNT_DEPTH,
         NULL_MOVE_CHECKED_DEPTH,
         NULL_MOVE_DEPTH,
         PROBCUT_DEPTH,
         PROBCUT_MARGIN,
-        PROBE_DEPTH,
-        QUIET_EXCHANGE_MARGIN,
         RAZORING_DEPTH,
         REDUCTION_DEPTH,
         REVERSE_FUTILITY_DEPTH,
@@ -42,15 +31,13 @@ if cython.compiled:
     )
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.pruning import (
-        futility_margin,
-        late_move_reduction,
         null_move_reduction,
-        quiet_move_limit,
         razoring_margin,
         reverse_futility_margin,
         singular_bar,
     )
     from cython.cimports.engine.quiescence import Quiescence, tactical_move
+    from cython.cimports.engine.referee import Referee, is_answer
     from cython.cimports.engine.score import (
         DRAW,
         INFINITE,
@@ -60,11 +47,10 @@ if cython.compiled:
         from_table,
         is_decided,
         mated_in,
-        table_win_in,
         to_table,
     )
-    from cython.cimports.engine.see import exchange_wins
-    from cython.cimports.engine.syzygy import LOSS, UNKNOWN, WIN, Prober
+    from cython.cimports.engine.selection import Selection
+    from cython.cimports.engine.syzygy import Prober
     from cython.cimports.engine.transposition import (
         EXACT,
         LOWER_BOUND,
@@ -78,7 +64,6 @@ if cython.compiled:
 else:
     from engine.bitboard import u64
     from engine.clock import Clock, now_us
-    from engine.cycles import leads_back
     from engine.history import NO_STEP, History
     from engine.line import Line
     from engine.meter import Meter
@@ -86,38 +71,21 @@ else:
     from engine.network import Network
     from engine.ordering import Picker
     from engine.params import (
-        CAPTURE_EXCHANGE_MARGIN,
         DEEPER_MARGIN,
         DOUBLE_EXTENSION_MARGIN,
-        EXCHANGE_PRUNING_DEPTH,
-        FUTILITY_DEPTH,
-        HISTORY_PRUNING_DEPTH,
-        HISTORY_PRUNING_MARGIN,
-        LATE_MOVE_COUNT,
-        LATE_MOVE_DEPTH,
-        MOVE_COUNT_DEPTH,
         NULL_MOVE_CHECKED_DEPTH,
         NULL_MOVE_DEPTH,
         PROBCUT_DEPTH,
         PROBCUT_MARGIN,
-        PROBE_DEPTH,
-        QUIET_EXCHANGE_MARGIN,
         RAZORING_DEPTH,
         REDUCTION_DEPTH,
         REVERSE_FUTILITY_DEPTH,
         SINGULAR_DEPTH,
     )
     from engine.position import Position
-    from engine.pruning import (
-        futility_margin,
-        late_move_reduction,
-        null_move_reduction,
-        quiet_move_limit,
-        razoring_margin,
-        reverse_futility_margin,
-        singular_bar,
-    )
+    from engine.pruning import null_move_reduction, razoring_margin, reverse_futility_margin, singular_bar
     from engine.quiescence import Quiescence, tactical_move
+    from engine.referee import Referee, is_answer
     from engine.score import (
         DRAW,
         INFINITE,
@@ -127,11 +95,10 @@ else:
         from_table,
         is_decided,
         mated_in,
-        table_win_in,
         to_table,
     )
-    from engine.see import exchange_wins
-    from engine.syzygy import LOSS, UNKNOWN, WIN, Prober
+    from engine.selection import Selection
+    from engine.syzygy import Prober
     from engine.transposition import (
         EXACT,
         LOWER_BOUND,
@@ -145,15 +112,6 @@ else:
 
 PV_ROW = cython.declare(cython.int, 129)            # MAX_PLY + 1 moves
 MULTICUT = cython.declare(cython.int, 99)           # no extension: the table's move is not the only one to fail high
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_answer(known: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
-    """Does what a table knows end the node? A draw always; else a mate may still be the better answer. Never raises."""
-    return known == DRAW or (known >= beta if known > DRAW else known <= alpha)
 
 
 @cython.final
@@ -183,7 +141,8 @@ class Search:
         self.picker = Picker(position, history)
         self.quiescence = Quiescence(table, self.line, self.picker, self.meter)
         self.prober = prober if prober is not None else Prober(position, None, 0)
-        self.root_height = position.height
+        self.referee = Referee(self.line, self.picker, self.meter, self.prober)
+        self.selection = Selection(self.line, self.picker)
         self.root_depth = 0
         self.null_move_from = 0
         self.root_score = 0
@@ -200,7 +159,7 @@ class Search:
         """Be as new for the position as it stands now: what a search is made of costs as much as dozens of nodes."""
         self.meter.reset()
         self.line.begin_again()
-        self.root_height = self.position.height
+        self.referee.begin_again()
         self.root_score = 0
 
     def run(self, depth: int, alpha: int = -INFINITE, beta: int = INFINITE) -> int:
@@ -287,10 +246,10 @@ class Search:
             depth += 1             # a check is half a threat: see what comes of it
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
-        score: cython.int = self.settled(ply, in_check)
+        score: cython.int = self.referee.settled(ply, in_check)
         if score != NO_SCORE:
             return score
-        known: cython.int = self.known_ending(depth, ply)
+        known: cython.int = self.referee.known_ending(depth, ply)
         if known != NO_SCORE:
             if is_answer(known, alpha, beta):
                 return known
@@ -317,19 +276,19 @@ class Search:
             depth += 1
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
-        score: cython.int = self.settled(ply, in_check)
+        score: cython.int = self.referee.settled(ply, in_check)
         if score != NO_SCORE:
             return score
-        score = self.nearer_mate(beta, ply)
+        score = self.referee.nearer_mate(beta, ply)
         if score != NO_SCORE:
             return score
-        if beta <= DRAW and self.line.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height):
-            return DRAW            # a repetition is ours for the taking
+        if beta <= DRAW and self.referee.draw_for_the_taking(ply):
+            return DRAW
         entry: u64 = self.table.probe(self.position.key)
         score = self.line.table_cutoff(entry, beta, depth, ply)
         if score != NO_SCORE:
             return score
-        score = self.known_ending(depth, ply)
+        score = self.referee.known_ending(depth, ply)
         if score != NO_SCORE and is_answer(score, beta - 1, beta):
             return score
         self.line.cut_node[ply] = cut_node
@@ -343,68 +302,7 @@ class Search:
                 depth -= self.internal_reduction(entry, depth)
         return self.search_moves(beta - 1, beta, depth, ply, entry)
 
-    # --- Answers before any move is tried --------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def settled(self, ply: cython.int, in_check: cython.bint) -> cython.int:
-        """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE. Never raises."""
-        self.meter.count(ply)
-        if self.meter.stopped:
-            return DRAW
-        if ply == 0:
-            return NO_SCORE
-        if self.position.is_insufficient_material() or self.position.is_repetition(self.root_height):
-            return DRAW
-        if self.position.halfmove_clock >= 100:
-            # Mate on the hundredth half-move wins all the same.
-            return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
-        if ply >= MAX_PLY:
-            return self.line.evaluate(ply)
-        return NO_SCORE
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def nearer_mate(self, beta: cython.int, ply: cython.int) -> cython.int:
-        """The answer where neither mating with the next move nor being mated here would change it, or NO_SCORE.
-
-        A mate was found that is nearer to the root than any this node could be part of. Never raises.
-        (chessprogramming wiki: Mate Distance Pruning)
-        """
-        if mated_in(ply) >= beta:
-            return mated_in(ply)
-        if -mated_in(ply + 1) < beta:
-            return -mated_in(ply + 1)
-        return NO_SCORE
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def known_ending(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What a table of endings says, or NO_SCORE. Never raises.
-
-        Tables know nothing of the moves since the last capture or pawn move, so they are asked right after one.
-        (chessprogramming wiki: Syzygy Bases)
-        """
-        if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.may_know():
-            return NO_SCORE
-        if self.line.excluded[ply] != NO_MOVE or self.line.before(ply, 1) == NO_STEP:
-            return NO_SCORE
-        wdl: cython.int = self.prober.wdl()
-        if wdl == UNKNOWN:
-            return NO_SCORE
-        return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def has_legal_move(self, ply: cython.int) -> cython.bint:
-        """Never raises."""
-        self.picker.begin(ply, NO_MOVE)
-        return self.picker.next(ply) != NO_MOVE
+    # --- Answers before every move is tried ------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.inline
@@ -556,7 +454,7 @@ class Search:
             number += 1
             self.line.expect(move)
             self.line.worth[ply] = 0 if is_tactical(move) else self.line.quiet_worth(move, ply)
-            if ply > 0 and best > -LONGEST_WIN and self.is_hopeless(move, number, alpha, depth, ply):
+            if ply > 0 and best > -LONGEST_WIN and self.selection.is_hopeless(move, number, alpha, depth, ply):
                 move = self.picker.next(ply)
                 continue
             if ply == 0:
@@ -619,52 +517,6 @@ class Search:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def is_hopeless(
-        self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
-    ) -> cython.bint:
-        """Is a move, some other having saved us from mate, not worth making at all? Never raises.
-
-        A quiet check is spared: it may be mate.
-        (chessprogramming wiki: Futility Pruning, Late Move Pruning, History Leaf Pruning)
-        """
-        if not self.position.has_pieces(self.position.side_to_move):
-            return False
-        if is_tactical(move):
-            return (
-                depth <= EXCHANGE_PRUNING_DEPTH
-                and self.picker.is_losing(ply)
-                and not exchange_wins(self.position, move, -CAPTURE_EXCHANGE_MARGIN * depth)
-            )
-        is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > quiet_move_limit(depth, self.line.improving[ply])
-        if not is_late and not self.is_weak(number, alpha, depth, ply, move):
-            return False
-        if self.position.gives_check(move):
-            return False
-        if is_late:
-            self.picker.only_checks(ply)       # all quiet moves left are as late
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def is_weak(
-        self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
-    ) -> cython.bint:
-        """Does anything speak against a quiet move: the evaluation, history, what it puts en prise? Never raises."""
-        worth: cython.int = self.line.worth[ply]
-        left: cython.int = depth - late_move_reduction(depth, number, worth)
-        if left < 1:
-            left = 1
-        hopes_to_reach: cython.int = self.line.static_eval(ply) + futility_margin(left)
-        if not self.line.in_check[ply] and left <= FUTILITY_DEPTH and hopes_to_reach <= alpha:
-            return True
-        if left <= HISTORY_PRUNING_DEPTH and worth < -HISTORY_PRUNING_MARGIN * left:
-            return True
-        return left <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(self.position, move, -QUIET_EXCHANGE_MARGIN * left)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def search_move(
         self,
         move: cython.int,
@@ -681,7 +533,7 @@ class Search:
         """
         on_pv: cython.bint = beta - alpha > 1
         cut_node: cython.bint = self.line.cut_node[ply]
-        reduction: cython.int = self.reduction(move, number, depth, ply, on_pv)
+        reduction: cython.int = self.selection.reduction(move, number, depth, ply, on_pv)
         self.line.make(move, ply)
         score: cython.int = alpha + 1
         self.pv_length[ply + 1] = 0
@@ -695,30 +547,6 @@ class Search:
             score = -self.pv_node(-beta, -alpha, depth - 1, ply + 1)
         self.position.unmake(move)
         return score
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def reduction(
-        self, move: cython.int, number: cython.int, depth: cython.int, ply: cython.int, on_pv: cython.bint
-    ) -> cython.int:
-        """How many plies less a late move is searched at first. Never raises.
-
-        Ordering has put the good moves first, so the rest are looked at less deeply until one surprises.
-        (chessprogramming wiki: Late Move Reductions)
-        """
-        if depth < LATE_MOVE_DEPTH or number <= LATE_MOVE_COUNT:
-            return 0
-        if is_tactical(move) and not self.picker.is_losing(ply):
-            return 0
-        plies: cython.int = late_move_reduction(depth, number, self.line.worth[ply])
-        plies += self.line.cut_node[ply]
-        plies += not self.line.improving[ply]
-        plies -= on_pv
-        plies -= self.line.in_check[ply]
-        if plies > depth - 2:
-            plies = depth - 2
-        return plies if plies > 0 else 0
 
     @cython.cfunc
     @cython.nogil

@@ -24,7 +24,7 @@ ROWS = {
         ("evaluate", "counting"),
         ("transposition", "history", "clock", "board", "eval_file", "style", "tuning"),
         ("ordering", "pruning", "notation", "polyglot", "tablebase", "meter", "line", "game", "pgn_words"),
-        ("quiescence", "pgn", "book"),
+        ("quiescence", "referee", "selection", "pgn", "book"),
         ("search",),
         ("deepening",),
         ("facade", "games", "harvest"),
