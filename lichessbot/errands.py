@@ -97,7 +97,7 @@ def patience_for(command: Command, waits: Waits) -> timedelta:
     return waits.offer_answer if of_a_game else waits.house_patience
 
 
-def is_worth_repeating(command: Command, error: ApiError | None) -> bool:
+def is_worth_repeating(command: Command, error: ApiError) -> bool:
     """A game repeats its commands itself, as long as they have a point; and without our account we can do nothing."""
     if isinstance(error, Refused):
         return isinstance(command, ReadAccount) and not error.denies_token

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -168,6 +168,8 @@ class _Errand:
     backoff: Backoff = field(compare=False)
     give_up_at: float = field(compare=False)
     not_before: float = field(default=0.0, compare=False)
+    perhaps_done: bool = field(default=False, compare=False)
+    """An attempt had no answer."""
 
 
 class _HouseLane(threading.Thread):
@@ -197,7 +199,8 @@ class _HouseLane(threading.Thread):
             self._stopping = True
             stuck, self._under_way = self._under_way, None
             if stuck is not None:
-                self._inbox.put(CommandFailed(stuck.command, Unreachable("no whole answer in time")))
+                error = Unreachable("no whole answer in time")
+                self._inbox.put(CommandFailed(stuck.command, error, perhaps_done=True))
             return list(self._errands)
 
     def take_over(self, errands: list[_Errand]) -> None:
@@ -268,14 +271,18 @@ class _HouseLane(threading.Thread):
         """Send the command if courtesy allows; None if it shall be tried again."""
         now = time.monotonic()
         if goes_stale(errand.command) and now >= errand.give_up_at:
-            return CommandFailed(errand.command, Unreachable("not sent: too late to be of use"))
+            error = Unreachable("not sent: too late to be of use")
+            return CommandFailed(errand.command, error, errand.perhaps_done)
         wait_s = self._courtesy.ask(purpose_of(errand.command))
         if wait_s > 0:
             self._put_back(errand, now + wait_s)
             return None
         report = carry_out(self._api, errand.command, self._courtesy)
-        error = report.error if isinstance(report, CommandFailed) else None
-        if not is_worth_repeating(errand.command, error):
+        if isinstance(report, CommandDone):
+            return report
+        errand.perhaps_done |= isinstance(report.error, Unreachable)
+        report = replace(report, perhaps_done=errand.perhaps_done)
+        if not is_worth_repeating(errand.command, report.error):
             return report
         retry_at = time.monotonic() + errand.backoff.next_delay().total_seconds()
         if retry_at > errand.give_up_at:

@@ -159,7 +159,7 @@ class Lobby:
         elif isinstance(report, CommandDone):
             self._reception.answer_arrived(command)
         else:
-            self._reception.answer_failed(command, report.error)
+            self._reception.answer_failed(command, report)
             if isinstance(report.error, RateLimited):
                 self._matchmaker.hear_limit(report.error, view.config)
 

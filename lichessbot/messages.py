@@ -212,6 +212,8 @@ class CommandFailed:
 
     command: Command
     error: ApiError
+    perhaps_done: bool = False
+    """From the house lane: some attempt had no answer, so it may have taken effect whatever `error` says."""
 
 
 @dataclass(frozen=True, slots=True)

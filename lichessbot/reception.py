@@ -17,7 +17,7 @@ from lichessbot.events import Challenge, ChallengeReceived, GameInfo, Opponent, 
 from lichessbot.gate import Gate
 from lichessbot.guest_book import Answer, Entry
 from lichessbot.journal import Journal
-from lichessbot.messages import AcceptChallenge, DeclineChallenge
+from lichessbot.messages import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.occupancy import Guest, Occupancy
 from lichessbot.player_lists import PlayerLists
 from lichessbot.slots import Slots
@@ -196,29 +196,31 @@ class Reception:
         self._store.note_answered(command.challenge_id)
         self._slots.expect(command.challenge_id, time.monotonic())
 
-    def answer_failed(self, command: AcceptChallenge | DeclineChallenge, error: ApiError) -> None:
+    def answer_failed(self, command: AcceptChallenge | DeclineChallenge, report: CommandFailed) -> None:
         """An answer that may not have arrived can be given again if the challenge is repeated."""
-        if not isinstance(error, Refused):
+        if not isinstance(report.error, Refused):
             self._store.forget_answer(command.challenge_id)
         if isinstance(command, AcceptChallenge):
-            self._acceptance_failed(command.challenge_id, error)
+            self._acceptance_failed(command.challenge_id, report.error, report.perhaps_done)
 
-    def _acceptance_failed(self, challenge_id: str, error: ApiError) -> None:
+    def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
         """Who is gone needs no answer; who was refused for another reason is still waiting for one."""
         match error:
-            case Refused(status=status) if status == _NOT_FOUND:
-                # Expired, or accepted by a request of ours whose answer was lost.
-                self._slots.doubt(challenge_id, time.monotonic())
             case Refused(text=text) if text.startswith(_SETTLED):
                 self._slots.free(challenge_id)
                 self._close(challenge_id, Answer.NO_GAME, text)
+            case _ if perhaps_done:
+                self._slots.doubt(challenge_id, time.monotonic(), likely=True)
+            case Refused(status=status) if status == _NOT_FOUND:
+                self._slots.doubt(challenge_id, time.monotonic())
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
                 later = DeclineReason.LATER
                 self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
                 self._answer(DeclineChallenge(challenge_id, later))
             case _:
-                self._slots.doubt(challenge_id, time.monotonic())
+                self._slots.free(challenge_id)
+                self._close(challenge_id, Answer.NO_GAME, str(error))      # it was never sent
 
     # Our own challenges
 

@@ -17,7 +17,8 @@ class _Slot:
     due_at: float | None = None
     """When the game should have started; None while the acceptance is on its way."""
     questioned_at: float | None = None
-    acknowledged: bool = False
+    likely: bool = False
+    """Whether the acceptance took effect as far as we know, or perhaps without our hearing of it."""
 
 
 class Slots:
@@ -51,14 +52,18 @@ class Slots:
         """The acceptance was acknowledged: the game should start."""
         slot = self._slots.get(challenge_id)
         if slot is not None:
-            slot.acknowledged = True
+            slot.likely = True
             slot.due_at = now + self._game_start_s
 
-    def doubt(self, challenge_id: str, now: float) -> None:
-        """Nobody knows whether the acceptance took effect: only a look at the games can tell."""
+    def doubt(self, challenge_id: str, now: float, *, likely: bool = False) -> None:
+        """Nobody knows whether the acceptance took effect: a look at the games can tell.
+
+        `likely`: an attempt had no answer, so if there is no look the game's own stream is to be tried.
+        """
         slot = self._slots.get(challenge_id)
         if slot is not None:
             slot.due_at = now
+            slot.likely = likely
 
     def free(self, challenge_id: str) -> None:
         """The game started, or never will."""
@@ -73,11 +78,11 @@ class Slots:
         return bool(overdue)
 
     def untold(self, now: float) -> list[str]:
-        """Overdue although their acceptance was acknowledged, and the look that should tell has not come about."""
+        """Overdue although their acceptance is likely, and the look that should tell has not come about."""
         return [
             it
             for it, slot in self._slots.items()
-            if slot.acknowledged and slot.questioned_at and now >= slot.questioned_at + self._game_start_s
+            if slot.likely and slot.questioned_at and now >= slot.questioned_at + self._game_start_s
         ]
 
     def free_overdue(self, asked_at: float) -> list[str]:

@@ -180,8 +180,21 @@ def test_the_patience_of_the_house_has_an_end(lichess: ScriptedLichess, gate: Ga
 def test_the_house_does_not_repeat_a_refusal(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
     gate.send(AcceptChallenge("c1"))
-    assert isinstance(answer(inbox), CommandFailed)
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert not failed.perhaps_done
     assert len(lichess.requests) == 1
+
+
+@pytest.mark.parametrize("last", [Reply(404, {"error": "Not found"}), Reply(429, {"error": "wait"}), Reply(502)])
+def test_what_once_had_no_answer_may_have_been_done_whatever_is_said_later(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, last: Reply
+) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502), last)
+    gate.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert failed.perhaps_done
 
 
 def test_after_a_rate_limit_the_house_keeps_the_pause(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
@@ -253,6 +266,7 @@ def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
+    assert not failed.perhaps_done
     assert 0.5 < time.monotonic() - began < 2.0
     assert ACCEPT_PATH not in lichess.paths()
 

@@ -35,14 +35,15 @@ def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> 
 
 def test_a_game_is_untold_once_the_look_for_it_is_overdue_too() -> None:
     slots = Slots(timedelta(seconds=5))
-    for challenge_id in ("one", "two"):
+    for challenge_id in ("one", "two", "three"):
         slots.keep(challenge_id, GUEST)
     slots.expect("one", NOW)
-    slots.doubt("two", NOW)                 # nobody knows whether it is a game
+    slots.doubt("two", NOW)                 # gone, as far as we know
+    slots.doubt("three", NOW, likely=True)  # an attempt had no answer
     assert slots.untold(NOW + 60) == []
     assert slots.question(NOW + 5)
     assert slots.untold(NOW + 9.9) == []
-    assert slots.untold(NOW + 10) == ["one"]
+    assert slots.untold(NOW + 10) == ["one", "three"]
 
 
 def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:

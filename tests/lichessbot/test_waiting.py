@@ -1,7 +1,10 @@
 """Who waits, in which order, and who is sent away."""
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -11,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.config import ChallengeConfig
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.events import ChallengeReceived, GameInfo
-from lichessbot.messages import AcceptChallenge
+from lichessbot.messages import AcceptChallenge, CommandFailed
 from lichessbot.player_lists import PlayerLists
 from lichessbot.reception import Premises, Reception
 from lichessbot.state_file import StateFile
@@ -164,18 +168,65 @@ class Outbox:
         self.sent.append(command)
 
 
+FRESH = ChallengeReceived.model_validate({**WEAK.model_dump(by_alias=True), "compat": {"bot": True}})
+
+
+@contextmanager
+def reception(folder: Path, gate: Outbox, waits: Waits) -> Iterator[Reception]:
+    inbox = SimpleQueue[Any]()
+    with closing(Store(StateFile(folder))) as store:
+        yield Reception(gate, store, waits, PlayerLists(store, inbox, waits, None))  # type: ignore[arg-type]
+
+
 def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:
-    gate, inbox, waits = Outbox(), SimpleQueue[Any](), Waits()
+    gate, waits = Outbox(), Waits()
     came_at = time.monotonic() - 5
-    fresh = ChallengeReceived.model_validate({**WEAK.model_dump(by_alias=True), "compat": {"bot": True}})
     game = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
-    with closing(Store(StateFile(tmp_path))) as store:
-        reception = Reception(gate, store, waits, PlayerLists(store, inbox, waits, None))  # type: ignore[arg-type]
-        reception.consider(fresh, came_at, Premises(ChallengeConfig(), "us", [game]))
+    with reception(tmp_path, gate, waits) as desk:
+        desk.consider(FRESH, came_at, Premises(ChallengeConfig(), "us", [game]))
         assert gate.sent == []
-        assert reception.wake_at == came_at + waits.challenge_wait.total_seconds()
-        reception.serve(Premises(ChallengeConfig(), "us", []))
+        assert desk.wake_at == came_at + waits.challenge_wait.total_seconds()
+        desk.serve(Premises(ChallengeConfig(), "us", []))
         (accepted,) = gate.sent
         assert isinstance(accepted, AcceptChallenge)
         assert accepted.until == came_at + waits.house_patience.total_seconds()
-        assert len(reception) == 1
+        assert len(desk) == 1
+
+
+GONE, LIMITED = Refused(404, "Not found"), RateLimited(timedelta(seconds=60), "Too many requests")
+TOO_LATE = Unreachable("not sent: too late to be of use")
+UNSURE = [CommandFailed(AcceptChallenge("weak"), error, perhaps_done=True) for error in (GONE, LIMITED, TOO_LATE)]
+
+
+@pytest.mark.parametrize("report", UNSURE, ids=["gone", "limited", "too late"])
+def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_of(
+    tmp_path: Path, report: CommandFailed
+) -> None:
+    gate = Outbox()
+    with reception(tmp_path, gate, replace(Waits(), game_start=timedelta(0))) as desk:
+        desk.consider(FRESH, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+        desk.answer_failed(AcceptChallenge("weak"), report)
+        assert desk.untold_games() == [], "a look may tell"
+        assert desk.has_doubt()
+        (game,) = desk.untold_games()
+        assert (game.game_id, game.opponent.id) == ("weak", "weak")
+        assert len(gate.sent) == 1, "nobody is sent away from a game that may have begun"
+
+
+def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_for(tmp_path: Path) -> None:
+    with reception(tmp_path, Outbox(), replace(Waits(), game_start=timedelta(0))) as desk:
+        desk.consider(FRESH, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+        desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
+        assert desk.has_doubt()
+        assert desk.untold_games() == []
+
+
+def test_an_acceptance_that_was_never_sent_frees_its_slot_and_may_be_given_again(tmp_path: Path) -> None:
+    gate = Outbox()
+    with reception(tmp_path, gate, Waits()) as desk:
+        for times in (1, 2):
+            desk.consider(FRESH, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+            assert len(gate.sent) == times
+            desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
+            assert len(desk) == 0
+            assert not desk.has_doubt()
