@@ -20,6 +20,7 @@ from lichessbot.rehearsal.faults import LATE_THREEFOLD
 from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.house import House
 from lichessbot.rehearsal.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
+from lichessbot.rehearsal.quotas import BOT_GAMES_PER_DAY
 from lichessbot.rehearsal.site import (
     ChallengeMade,
     ChallengeSettled,
@@ -43,6 +44,7 @@ from lichessbot.rehearsal.vocabulary import (
 
 MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
 MAX_TRIES_IN_TROUBLE = 100      # faults keep it from answering, one after the other
+MAX_BOUTS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # faults may make two games of one of them
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,9 @@ class Match:
         """Challenge the bot as often as games are missing; further challenges follow as games end."""
         while len(self.bouts) < self.plan.games and len(self._running()) < self.plan.concurrency:
             number = len(self.bouts) + 1
-            busy = {bout.opponent for bout in self._running()}
-            free = [account for account in self._opponents if account not in busy]
+            free = self._free()
+            if not free:
+                return
             bout = Bout(number, free[number % len(free)], self._bot_color(number))
             self.bouts.append(bout)
             self._challenge(bout)
@@ -143,6 +146,12 @@ class Match:
 
     def _running(self) -> list[Bout]:
         return [bout for bout in self.bouts if not bout.is_over]
+
+    def _free(self) -> list[Account]:
+        """Who does not play, but for bots when the day allows the bot no more games with them."""
+        busy = {bout.opponent for bout in self._running()}
+        humans_only = sum(bout.opponent.is_bot for bout in self.bouts) >= MAX_BOUTS_WITH_BOTS
+        return [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
 
     def _hire(self, house: House, number: int) -> Account:
         """Every second player of the house is a bot itself."""

@@ -134,6 +134,21 @@ def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bo
         assert None in titles
 
 
+def test_no_more_bots_come_than_play_a_bot_in_a_day(
+    lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.rehearsal.match.MAX_BOUTS_WITH_BOTS", 1)
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=5, concurrency=4)) as (it, _):
+        challenges = [event["challenge"] for event in events.waiting(0.3)]
+        assert sorted(challenge["challenger"].get("title") or "" for challenge in challenges) == ["", "", "BOT"]
+        for challenge in challenges:
+            bot.post(f"/api/challenge/{challenge['id']}/decline")
+        again = [event["challenge"] for event in events.waiting(0.3) if event["type"] == "challenge"]
+        assert [challenge["challenger"].get("title") for challenge in again] == [None, None], "games 4 and 5"
+        assert len(it.bouts) == 5
+
+
 def test_bot_that_says_later_is_asked_again(lichess: RehearsalServer, bot: Client) -> None:
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=1)):
