@@ -177,6 +177,9 @@ class Game:
                 self._watch.lost(report, self._clock, now)
             case StreamRefused(status=status, text=text):
                 yield from self._watch.refused(f"{status}: {text}", now)
+                if self._colour is None and self._watch.is_refused_for_good:
+                    # Only we thought that there is such a game, and a look that would tell may be long in coming.
+                    yield self._end(GameStatus.UNKNOWN_FINISH, None)
             case Standing():
                 yield from self._compare(report, now)
             case Advice():

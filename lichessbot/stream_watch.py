@@ -88,9 +88,14 @@ class StreamWatch:
         self.read_again_later(now)
         yield PlayingWanted(reason)
 
+    @property
+    def is_refused_for_good(self) -> bool:
+        """Whether Lichess has denied the stream so often in a row that it will go on doing so."""
+        return self._refusals >= _MOST_REFUSALS
+
     def has_lost(self, standing: Standing) -> bool:
         """Whether a refused game is really gone, or as good as gone."""
-        return self._refused and (standing.info is None or self._refusals >= _MOST_REFUSALS)
+        return self._refused and (standing.info is None or self.is_refused_for_good)
 
     def compare(self, standing: Standing, clock: GameClock | None, now: float) -> Iterator[Action]:
         """A look at the games in progress, which may be older than what the stream said last."""

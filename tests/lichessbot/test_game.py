@@ -82,11 +82,12 @@ class Bench:
         variant: str = "standard",
         fen: str = "startpos",
         timed: bool = True,
+        announced: Colour | None = None,
         config: Config = ENGINE_ALONE,
         **settings: Any,
     ) -> None:
         self.now = 1000.0
-        self.game = Game(GAME, US, config.model_copy(update=settings), WAITS)
+        self.game = Game(GAME, US, config.model_copy(update=settings), WAITS, announced)
         self._full = {
             "id": GAME,
             "variant": {"key": variant},
@@ -503,11 +504,30 @@ def test_a_refused_stream_is_opened_again_until_somebody_says_that_the_game_is_g
 
 
 def test_a_stream_that_is_refused_again_and_again_is_given_up_if_the_game_is_really_on() -> None:
-    bench = Bench()
+    bench = Bench(announced=Colour.WHITE)
     for _ in range(20):
         only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
         only(bench.wait(4), ReopenStream)
     assert not only(bench.standing(our_turn=True), GameOver).certain
+
+
+def test_a_game_that_only_we_believe_in_is_given_up_without_a_look() -> None:
+    bench = Bench()
+    for _ in range(7):
+        only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    wanted, over = bench.hear(StreamRefused(GAME, 404, "No such game"))
+    assert isinstance(wanted, PlayingWanted)
+    assert isinstance(over, GameOver)
+    assert not over.certain, "a look may still find it"
+
+
+def test_a_game_that_was_read_once_waits_for_a_look_however_often_it_is_refused() -> None:
+    bench = Bench()
+    bench.full()
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+        bench.wait(4)
 
 
 def test_a_silent_opponent_is_looked_after_and_not_too_often() -> None:
