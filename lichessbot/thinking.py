@@ -121,8 +121,9 @@ class Thinking:
             thought.due_at = now + clock.patience_s(thought.search.limits, self._waits, now)
 
     def died(self, search_id: int | None) -> None:
-        """An engine is gone; if it was asked for our move, it is to be replaced."""
+        """An engine is gone, and the next one has yet to start; if our move was asked for, it is to be replaced."""
         self._pondering.died(search_id)
+        self._successor_is_new = True
 
     # Asking
 

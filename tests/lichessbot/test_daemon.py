@@ -30,6 +30,18 @@ from lichessbot.rehearsal.vocabulary import (
 from tests.fakes.arena import BOT, PATIENCE_S, Arena, Ponderer, SlowOpponent, judge
 
 CASTLING_START = FROM_POSITION_FENS[0]
+# Our own engine, on a machine that is sometimes too busy to start it.
+DROWSY_ENGINE = """\
+import sys
+import time
+from pathlib import Path
+
+from engine.__main__ import main
+
+if Path({drowsy!r}).exists():
+    time.sleep(5.0)
+sys.exit(main())
+"""
 
 
 @pytest.fixture
@@ -264,6 +276,23 @@ def test_a_killed_engine_is_replaced(arena: Arena) -> None:
     arena.until_plies(arena.started[0], 4)
     for pid in arena.engines():
         os.kill(pid, signal.SIGKILL)
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+def test_while_the_next_engine_is_slow_to_start_the_daemon_itself_moves(arena: Arena) -> None:
+    drowsy, program = arena.folder / "drowsy", arena.folder / "program.py"
+    program.write_text(DROWSY_ENGINE.format(drowsy=str(drowsy)))
+    arena.configure(depth=2, engine=f"command: [{sys.executable}, {program}]")
+    arena.start()
+    game_id = arena.challenge(arena.player("Slow", Ponderer), color=ColorChoice.WHITE, base_s=30)
+    arena.until(lambda: f"engine.move game={game_id}" in arena.log())
+    drowsy.touch()
+    for pid in arena.engines():
+        os.kill(pid, signal.SIGKILL)
+    arena.until(lambda: f"engine.fallback game={game_id}" in arena.log())
+    arena.until(lambda: f"engine.move game={game_id}" in arena.log().rpartition("engine.fallback")[2])
+    drowsy.unlink()
     arena.until_ended(1)
     judge(arena.ended[0])
 
