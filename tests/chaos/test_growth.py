@@ -1,5 +1,8 @@
-"""Two thousand games leave nothing behind in a daemon whose memories are full: no memory, thread or open file."""
+"""Thousands of games leave nothing behind in a daemon whose memories are full: no memory, thread or open file."""
 
+import subprocess
+import sys
+import time
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import linear_regression
@@ -10,7 +13,8 @@ from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.timing import Timing
 
 from ..fakes.arena import Arena
-from ..test_acceptance import resident_kib
+from ..test_acceptance import command_line, descendants, resident_kib
+from .rehearsal import CONFIG
 from .seasoned import fill_memories
 
 GAMES = 2000
@@ -19,6 +23,11 @@ PLAYERS = 24                    # who take turns: a day allows each a hundred ga
 GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
 STILL_ENDING = 8                # threads, or files, that the last games may not have let go of yet
 PATIENCE_S = 300.0
+CHAOS_GAMES = 1200
+# Waits as short as these make a storm of what takes hours; the clocks stay, so that no game is lost for want of time.
+CHAOS = ["--chaos", "0.2", "--time-scale", "0.05", "--clock", "180+0", "--concurrency", "32"]
+SPAN = 40                       # games; in each there is a moment of few games
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.long
@@ -50,6 +59,40 @@ def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
     for most, at_first in zip(map(max, *at_rest), at_rest[0], strict=True):
         assert most <= at_first + STILL_ENDING, growth
     print(growth)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+def test_chaos_leaves_nothing_behind(tmp_path: Path) -> None:
+    """How many games go on is up to the faults, and each takes memory: only the least of each span is compared."""
+    config, log = tmp_path / "config.yml", tmp_path / "log"
+    config.write_text(CONFIG)
+    words = ["--games", str(CHAOS_GAMES), "--seed", "1", "--config", str(config), *CHAOS]
+    resident: list[tuple[int, int]] = []
+    with (
+        log.open("w") as output,
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.chaos.seasoned", "rehearse", *words], cwd=ROOT, stdout=output, stderr=output
+        ) as rehearsal,
+    ):
+        while rehearsal.poll() is None:
+            ended = log.read_text().count(" plies\n")
+            for pid in descendants(rehearsal.pid):
+                kib = resident_kib(pid) if " run --config" in command_line(pid) else None
+                if kib is not None:
+                    resident.append((ended, kib))
+            time.sleep(0.5)
+    # Not judged is when a move is sent: requests are given up and repeated faster than a busy machine delivers them.
+    assert " 0 lost, 0 failed;" in log.read_text(), log.read_text()
+    least: dict[int, int] = {}
+    for ended, kib in resident:
+        span = ended // SPAN
+        least[span] = min(kib, least.get(span, kib))
+    second_half = [(span * SPAN, kib) for span, kib in sorted(least.items()) if 2 * span * SPAN >= CHAOS_GAMES]
+    slope_kib, _ = linear_regression(*zip(*second_half, strict=True))
+    figures = f"grows by {slope_kib * 1000:.0f} KiB in 1,000 games; the least of each {SPAN}: {list(least.values())}"
+    assert slope_kib * 1000 < GROWTH_KIB, figures
+    print(figures)
 
 
 def threads_and_files(pid: int) -> tuple[int, int]:
