@@ -75,6 +75,7 @@ __all__ = [
     "describe_build",
     "evaluation",
     "game_text",
+    "longest_think_s",
     "parse_games",
     "perft",
     "pgn_text",
@@ -94,6 +95,14 @@ DEFAULT_OVERHEAD_MS = 10           # of a local program; whoever plays over a ne
 def describe_build() -> str:
     """For people: the mode, and the vector instructions that a neural evaluation uses."""
     return f"compiled, {instructions()}" if build_mode() == "compiled" else build_mode()
+
+
+def longest_think_s(limits: Limits, *, white: bool) -> float:
+    """How long an `Engine` searches at most under `limits`, in seconds; one that keeps back overhead stops sooner.
+
+    Without a clock or a move time that is forever, some thirty years.
+    """
+    return deadlines_us(limits, white, 0)[1] / 1e6
 
 
 @dataclass(frozen=True)

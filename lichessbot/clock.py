@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from engine.facade import Limits
+from engine.facade import Limits, longest_think_s
 from lichessbot.config import EngineConfig
 from lichessbot.events import GameFull, GameState
 from lichessbot.vocabulary import Colour
@@ -22,6 +22,8 @@ _UNLIMITED_MS: Final = 2**31 - 1
 # An engine divides its clock by itself; past this much of it, it is told to stop.
 _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
+# Of our own we know how long it thinks at most; a busy machine may take so much of the clock beside that.
+_SHARE_FOR_AN_OVERRUN: Final = 1 / 10
 # A fixed move time is kept to while the clock would last for this many such moves.
 _FIXED_TIME_MOVES: Final = 20
 # A pondering engine was promised a clock; with less than this part of it, it is asked anew.
@@ -132,15 +134,18 @@ class GameClock:
         in_a_hurry = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
         return theirs_ms / 1000 if in_a_hurry else math.inf
 
-    def patience_s(self, limits: Limits, waits: Waits, now: float) -> float:
+    def patience_s(self, engine: EngineConfig, limits: Limits, waits: Waits, now: float) -> float:
         """How long the engine may think under `limits` before it is told to stop."""
         patience_s = math.inf
+        overrun_s = waits.engine_overrun.total_seconds()
         if self.timed:
             remaining_s = self.remaining_s(now)
             patience_s = remaining_s * _SHARE_FOR_ONE_MOVE + self._increment_ms / 1000
             patience_s = min(patience_s, remaining_s * _MOST_FOR_ONE_MOVE)
+            if engine.command is None:
+                longest_s = longest_think_s(limits, white=self.colour is Colour.WHITE)
+                patience_s = min(patience_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
         if limits.move_time_ms is not None:
-            overrun_s = waits.engine_overrun.total_seconds()
             patience_s = min(patience_s, limits.move_time_ms / 1000 + overrun_s)
         if self.timed and not self.running:
             # Only the opponent's patience is lost by waiting for an engine that is still starting.
@@ -148,9 +153,9 @@ class GameClock:
             patience_s += waits.engine_handshake.total_seconds()
         return patience_s
 
-    def starting_s(self, limits: Limits, waits: Waits, now: float) -> float:
+    def starting_s(self, engine: EngineConfig, limits: Limits, waits: Waits, now: float) -> float:
         """How long the successor of a failed engine may take to start before the daemon itself moves."""
-        patience_s = self.patience_s(limits, waits, now)
+        patience_s = self.patience_s(engine, limits, waits, now)
         return min(patience_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else patience_s
 
     def consulting_s(self, waits: Waits, now: float) -> float:

@@ -118,7 +118,7 @@ class Thinking:
         thought = self._thought
         if thought is not None and thought.awaits_start and isinstance(thought.search, Search):
             thought.awaits_start = False
-            thought.due_at = now + clock.patience_s(thought.search.limits, self._waits, now)
+            thought.due_at = now + clock.patience_s(self.engine, thought.search.limits, self._waits, now)
 
     def died(self, search_id: int | None) -> None:
         """An engine is gone, and the next one has yet to start; if our move was asked for, it is to be replaced."""
@@ -147,7 +147,8 @@ class Thinking:
             else:
                 yield self._think(position, now, only=only)
             return
-        self._thought = _Thought(search, now + position.clock.patience_s(search.limits, self._waits, now))
+        patience_s = position.clock.patience_s(self.engine, search.limits, self._waits, now)
+        self._thought = _Thought(search, now + patience_s)
         yield PonderHit(search.search_id)
 
     def early_answer(self) -> BestMove | None:
@@ -220,6 +221,6 @@ class Thinking:
         limits = clock.limits(self.engine, self._waits, now)
         search = Search(self._searches, board.initial_fen, board.chess960, position.moves, limits, only)
         patience_s = clock.starting_s if self._successor_is_new else clock.patience_s
-        due_at = now + patience_s(limits, self._waits, now)
+        due_at = now + patience_s(self.engine, limits, self._waits, now)
         self._thought = _Thought(search, due_at, second_try, awaits_start=self._successor_is_new)
         return Think(search)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.facade import longest_think_s
 from lichessbot.clock import GameClock
 from lichessbot.config import EngineConfig
 from lichessbot.events import GameFull, GameState
@@ -91,7 +92,7 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
     reading = clock(ours_ms, increment_ms=increment_ms)
     now = NOW + elapsed_s
     remaining_s = reading.remaining_s(now)
-    patience_s = reading.patience_s(reading.limits(ENGINE, WAITS, now), WAITS, now)
+    patience_s = reading.patience_s(ENGINE, reading.limits(ENGINE, WAITS, now), WAITS, now)
     stopping_s = reading.stopping_s(WAITS, now + patience_s)
     fallback_s = reading.fallback_s(WAITS, now + patience_s + stopping_s)
     assert 0 <= patience_s <= remaining_s
@@ -100,9 +101,20 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
     assert patience_s + stopping_s + fallback_s < remaining_s or remaining_s == 0
 
 
+def test_our_own_engine_is_hung_as_soon_as_it_thinks_longer_than_it_ever_would() -> None:
+    foreign = EngineConfig(command=("stockfish",))
+    reading = clock(60_000)
+    limits = reading.limits(ENGINE, WAITS, NOW)
+    assert reading.patience_s(foreign, limits, WAITS, NOW) == 30
+    longest_s = longest_think_s(limits, white=True)
+    assert 3 < longest_s < 10
+    assert reading.patience_s(ENGINE, limits, WAITS, NOW) == longest_s + 2
+    assert clock(3000).patience_s(ENGINE, clock(3000).limits(ENGINE, WAITS, NOW), WAITS, NOW) < 1
+
+
 def test_patience_waits_for_an_engine_that_is_starting_while_no_clock_runs() -> None:
     reading = clock(5000, running=False)
-    patience_s = reading.patience_s(reading.limits(ENGINE, WAITS, NOW), WAITS, NOW)
+    patience_s = reading.patience_s(ENGINE, reading.limits(ENGINE, WAITS, NOW), WAITS, NOW)
     assert patience_s > WAITS.engine_handshake.total_seconds()
 
 
@@ -110,7 +122,7 @@ def test_a_first_move_is_found_before_opponents_give_the_game_up() -> None:
     reading = clock(1_800_000, running=False)
     limits = reading.limits(ENGINE, WAITS, NOW)
     assert limits.white_time_ms == 120_000
-    assert reading.patience_s(limits, WAITS, NOW) == 25
+    assert reading.patience_s(ENGINE, limits, WAITS, NOW) == 25
     assert clock(1_800_000).limits(ENGINE, WAITS, NOW).white_time_ms == 1_800_000
 
 
@@ -125,7 +137,7 @@ def test_days_for_a_move_leave_most_of_what_is_left() -> None:
 def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
     reading = clock(timed=False)
     limits = reading.limits(ENGINE, WAITS, NOW)
-    assert reading.patience_s(limits, WAITS, NOW) == 12
+    assert reading.patience_s(ENGINE, limits, WAITS, NOW) == 12
 
 
 @pytest.mark.parametrize(
