@@ -36,9 +36,6 @@ EXCHANGE_VALUE = [100, 320, 330, 500, 950, 0]      # cp, [kind, pawn to king]: w
 
 REDUCTION_DEPTH = 4                # plies: from here on a node without a table move is searched one ply less; sane 2..6
 
-RAZORING_DEPTH = 1                 # plies: not tried above; sane 1..4
-RAZORING_MARGIN = 250              # cp per ply of depth; sane 150..400
-
 REVERSE_FUTILITY_DEPTH = 8         # plies: not tried above; sane 3..9
 REVERSE_FUTILITY_MARGIN = 75       # cp per ply of depth, one ply less when improving; sane 50..200
 
@@ -53,7 +50,6 @@ PROBCUT_MARGIN = 180               # cp above beta; sane 100..250
 
 SINGULAR_DEPTH = 7                 # plies: not tried below; sane 5..9
 SINGULAR_MARGIN = 2                # cp per ply of depth that all other moves must stay below; sane 1..4
-DOUBLE_EXTENSION_MARGIN = 20       # cp more, and the move is extended by two plies; sane 10..40
 
 LATE_MOVE_DEPTH = 2                # plies: no move is reduced below; sane 2..4
 LATE_MOVE_COUNT = 2                # moves searched in full before any is reduced; sane 1..6
@@ -67,8 +63,6 @@ MOVE_COUNT_BASE = 3                # quiet moves tried at depth 0, to which dept
 FUTILITY_DEPTH = 8                 # plies, after reduction; sane 5..10
 FUTILITY_BASE = 80                 # cp; sane 50..150
 FUTILITY_MARGIN = 90               # cp per ply; sane 60..150
-HISTORY_PRUNING_DEPTH = 4          # plies, after reduction; sane 2..6
-HISTORY_PRUNING_MARGIN = 4000      # history points per ply below zero; sane 2000..6000
 EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
 QUIET_EXCHANGE_MARGIN = 60         # cp per ply that a quiet move may lose by exchange; sane 30..100
 CAPTURE_EXCHANGE_MARGIN = 100      # cp per ply that a capture may lose; sane 60..150

@@ -1,4 +1,3 @@
-cdef int razoring_margin(int depth) noexcept nogil
 cdef int reverse_futility_margin(int depth, bint improving) noexcept nogil
 cdef int null_move_reduction(int depth, int surplus) noexcept nogil
 cdef int singular_bar(int table_score, int depth) noexcept nogil

@@ -16,7 +16,6 @@ if cython.compiled:
         NULL_MOVE_DIVISOR,
         NULL_MOVE_REDUCTION,
         NULL_MOVE_SURPLUS,
-        RAZORING_MARGIN,
         REVERSE_FUTILITY_MARGIN,
         SINGULAR_MARGIN,
     )
@@ -31,7 +30,6 @@ else:
         NULL_MOVE_DIVISOR,
         NULL_MOVE_REDUCTION,
         NULL_MOVE_SURPLUS,
-        RAZORING_MARGIN,
         REVERSE_FUTILITY_MARGIN,
         SINGULAR_MARGIN,
     )
@@ -49,14 +47,6 @@ def _fill() -> None:
 
 
 _fill()
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def razoring_margin(depth: cython.int) -> cython.int:
-    """How far below alpha a static evaluation must be for captures alone to decide. Never raises."""
-    return RAZORING_MARGIN * depth
 
 
 @cython.cfunc

@@ -19,12 +19,10 @@ if cython.compiled:
     from cython.cimports.engine.ordering import Picker
     from cython.cimports.engine.params import (
         DEEPER_MARGIN,
-        DOUBLE_EXTENSION_MARGIN,
         NULL_MOVE_CHECKED_DEPTH,
         NULL_MOVE_DEPTH,
         PROBCUT_DEPTH,
         PROBCUT_MARGIN,
-        RAZORING_DEPTH,
         REDUCTION_DEPTH,
         REVERSE_FUTILITY_DEPTH,
         SINGULAR_DEPTH,
@@ -32,7 +30,6 @@ if cython.compiled:
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.pruning import (
         null_move_reduction,
-        razoring_margin,
         reverse_futility_margin,
         singular_bar,
     )
@@ -72,18 +69,16 @@ else:
     from engine.ordering import Picker
     from engine.params import (
         DEEPER_MARGIN,
-        DOUBLE_EXTENSION_MARGIN,
         NULL_MOVE_CHECKED_DEPTH,
         NULL_MOVE_DEPTH,
         PROBCUT_DEPTH,
         PROBCUT_MARGIN,
-        RAZORING_DEPTH,
         REDUCTION_DEPTH,
         REVERSE_FUTILITY_DEPTH,
         SINGULAR_DEPTH,
     )
     from engine.position import Position
-    from engine.pruning import null_move_reduction, razoring_margin, reverse_futility_margin, singular_bar
+    from engine.pruning import null_move_reduction, reverse_futility_margin, singular_bar
     from engine.quiescence import Quiescence, tactical_move
     from engine.referee import Referee, is_answer
     from engine.score import (
@@ -241,11 +236,9 @@ class Search:
         """Score of a node on the principal variation, alpha < beta; centipawns, side to move. Never raises."""
         assert -INFINITE <= alpha < beta <= INFINITE
         self.pv_length[ply] = 0
-        in_check: cython.bint = self.position.in_check()
-        if in_check:
-            depth += 1             # a check is half a threat: see what comes of it
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
+        in_check: cython.bint = self.position.in_check()
         score: cython.int = self.referee.settled(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -271,11 +264,9 @@ class Search:
         self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
     ) -> cython.int:
         """Is the score >= beta? Fail-soft, centipawns, side to move. `cut_node`: it probably is. Never raises."""
-        in_check: cython.bint = self.position.in_check()
-        if in_check:
-            depth += 1
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
+        in_check: cython.bint = self.position.in_check()
         score: cython.int = self.referee.settled(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -322,27 +313,12 @@ class Search:
         """A score that needs no full search, or NO_SCORE. Never raises."""
         if is_decided(beta):
             return NO_SCORE
-        score: cython.int = self.razor(static_eval, beta, depth, ply)
-        if score == NO_SCORE:
-            score = self.reverse_futility(static_eval, beta, depth, ply)
+        score: cython.int = self.reverse_futility(static_eval, beta, depth, ply)
         if score == NO_SCORE:
             score = self.null_move(static_eval, beta, depth, ply)
         if score == NO_SCORE:
             score = self.probcut(beta, depth, ply)
         return score
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def razor(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """So far below alpha that only captures can help: if they do not, that is it. Never raises.
-
-        (chessprogramming wiki: Razoring)
-        """
-        if depth > RAZORING_DEPTH or static_eval + razoring_margin(depth) >= beta:
-            return NO_SCORE
-        score: cython.int = self.quiescence.search(beta - 1, beta, ply)
-        return score if score < beta else NO_SCORE
 
     @cython.cfunc
     @cython.nogil
@@ -509,7 +485,7 @@ class Search:
         other: cython.int = self.null_window_node(bar, (depth - 1) // 2, ply, self.line.cut_node[ply])
         self.line.excluded[ply] = NO_MOVE
         if other < bar:
-            return 2 if other < bar - DOUBLE_EXTENSION_MARGIN else 1
+            return 1
         if bar >= beta and not is_decided(bar):
             return MULTICUT
         return -1 if score >= beta else 0

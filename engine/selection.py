@@ -14,8 +14,6 @@ if cython.compiled:
         CAPTURE_EXCHANGE_MARGIN,
         EXCHANGE_PRUNING_DEPTH,
         FUTILITY_DEPTH,
-        HISTORY_PRUNING_DEPTH,
-        HISTORY_PRUNING_MARGIN,
         LATE_MOVE_COUNT,
         LATE_MOVE_DEPTH,
         MOVE_COUNT_DEPTH,
@@ -31,8 +29,6 @@ else:
         CAPTURE_EXCHANGE_MARGIN,
         EXCHANGE_PRUNING_DEPTH,
         FUTILITY_DEPTH,
-        HISTORY_PRUNING_DEPTH,
-        HISTORY_PRUNING_MARGIN,
         LATE_MOVE_COUNT,
         LATE_MOVE_DEPTH,
         MOVE_COUNT_DEPTH,
@@ -61,7 +57,7 @@ class Selection:
         """Is a move, some other having saved us from mate, not worth making at all? Never raises.
 
         A quiet check is spared: it may be mate.
-        (chessprogramming wiki: Futility Pruning, Late Move Pruning, History Leaf Pruning)
+        (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
         if not self.position.has_pieces(self.position.side_to_move):
             return False
@@ -86,15 +82,12 @@ class Selection:
     def is_weak(
         self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
     ) -> cython.bint:
-        """Does anything speak against a quiet move: the evaluation, history, what it puts en prise? Never raises."""
-        worth: cython.int = self.line.worth[ply]
-        left: cython.int = depth - late_move_reduction(depth, number, worth)
+        """Does the evaluation speak against a quiet move, or what it puts en prise? Never raises."""
+        left: cython.int = depth - late_move_reduction(depth, number, self.line.worth[ply])
         if left < 1:
             left = 1
         hopes_to_reach: cython.int = self.line.static_eval(ply) + futility_margin(left)
         if not self.line.in_check[ply] and left <= FUTILITY_DEPTH and hopes_to_reach <= alpha:
-            return True
-        if left <= HISTORY_PRUNING_DEPTH and worth < -HISTORY_PRUNING_MARGIN * left:
             return True
         return left <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(self.position, move, -QUIET_EXCHANGE_MARGIN * left)
 

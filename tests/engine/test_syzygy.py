@@ -247,14 +247,14 @@ def test_the_only_drawing_move_is_played_at_any_depth(tables: Path) -> None:
 
 @pytest.mark.parametrize("fen", ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"])
 def test_shallow_searches_win_what_is_won(tables: Path, fen: str) -> None:
-    """Against the longest defence, with two plies of search."""
+    """Against the longest defence, with three plies of search."""
     tablebase = Tablebase([tables])
     board = Board(fen)
     engine = Engine()
     engine.set_tables(Tables(tablebase))
     while board.legal_moves():
         engine.set_position(board)
-        move = engine.go(Limits(depth=2)).best_move
+        move = engine.go(Limits(depth=3)).best_move
         assert move is not None
         board.push(move)
         report = tablebase.report(board)
