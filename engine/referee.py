@@ -51,7 +51,7 @@ class Referee:
         self.begin_again()
 
     def begin_again(self) -> None:
-        """The search begins at the position as it stands now: later ones may be repeated once, earlier ones twice."""
+        """The search begins at the position as it stands: what arises after it is a draw when it arises again."""
         self.root_height = self.position.height
 
     @cython.cfunc

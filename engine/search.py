@@ -293,7 +293,7 @@ class Search:
                 depth -= self.internal_reduction(entry, depth)
         return self.search_moves(beta - 1, beta, depth, ply, entry)
 
-    # --- Answers before every move is tried ------------------------------------------------------------------------
+    # --- Answers before any move is tried --------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.inline
