@@ -205,7 +205,7 @@ def test_lists_on_the_web_count_and_none_holds_up_an_answer(arena: Arena, liches
     arena.challenge(arena.player("Greedy"))
     arena.until_ended(1)
     judge(arena.ended[0])
-    arena.until(lambda: arena.log().count("list.failed") == 2)
+    arena.until(lambda: arena.log().count("list.failed") >= 2)
 
 
 # Rematches, and what is remembered

@@ -92,7 +92,7 @@ def test_who_we_are_is_made_sure_of_as_soon_as_lichess_tells(arena: Arena, refus
     arena.until(lambda: f"game.over game={over.game.id}" in arena.log())
     arena.until_plies(table, table.game.ply + 2)
     refusing.answers = {}
-    arena.until(lambda: arena.log().count("events.open") == 2)
+    arena.until(lambda: arena.log().count("events.open") >= 2)
     arena.until_ended(2)
     judge(table)
     arena.challenge(arena.player("Greedy"))
@@ -104,7 +104,7 @@ def test_games_of_another_account_are_left_once_it_turns_out_to_be_another(arena
     other = {"id": "other", "username": "Other", "title": "BOT"}
     refusing.answers = {ACCOUNT: broken}
     arena.spawn()
-    arena.until(lambda: arena.log().count(f"game.state game={table.game.id}") == 2)
+    arena.until(lambda: arena.log().count(f"game.state game={table.game.id}") >= 2)
     refusing.answers = {ACCOUNT: lambda: JSONResponse(other), PLAYING: lambda: JSONResponse({"nowPlaying": []})}
     arena.until(lambda: "account.changed was=testbot games_left=1" in arena.log())
     arena.until(lambda: "account name=Other" in arena.log())

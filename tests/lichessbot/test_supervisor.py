@@ -143,7 +143,7 @@ def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, 
     daemon.start()
     daemon.until_asked(stream("abcd1234"))
     asked_at = time.monotonic()
-    daemon.until(lambda: lichess.paths().count(stream("abcd1234")) == 2)
+    daemon.until(lambda: lichess.paths().count(stream("abcd1234")) >= 2)
     assert time.monotonic() - asked_at < 2.5
     daemon.until(lambda: any(path.startswith("/api/bot/game/abcd1234/move/") for path in lichess.paths()))
 
