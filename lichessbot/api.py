@@ -21,16 +21,8 @@ from requests.structures import CaseInsensitiveDict
 from urllib3.exceptions import HTTPError
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
-from lichessbot.events import (
-    Account,
-    Challenge,
-    GameInfo,
-    TokenInfo,
-    parse_account,
-    parse_error,
-    parse_playing,
-    parse_token_test,
-)
+from lichessbot.events import Account, Challenge, GameInfo, TokenInfo
+from lichessbot.parsing import parse_account, parse_error, parse_playing, parse_token_test
 from lichessbot.replies import (
     ArenaInfo,
     BotUser,

@@ -30,7 +30,7 @@ from lichessbot.conversation import Conversation, Hearsay
 from lichessbot.courtesy import Courtesy
 from lichessbot.engine_process import EngineProcess, fallback_move
 from lichessbot.errors import EngineError
-from lichessbot.events import GameFull, GameInfo, GameState, OpponentGone, parse_game_event
+from lichessbot.events import GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.game import Game
 from lichessbot.gate import Gate
 from lichessbot.journal import Journal
@@ -57,6 +57,7 @@ from lichessbot.messages import (
     StreamRefused,
 )
 from lichessbot.overhead import Overhead
+from lichessbot.parsing import parse_game_event
 from lichessbot.profiles import GameFacts, Machine, engine_for
 from lichessbot.repertoire import Repertoire
 from lichessbot.score_sheet import ScoreSheet

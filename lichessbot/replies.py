@@ -9,7 +9,8 @@ from typing import Any, Final
 from pydantic import Field, ValidationError
 
 from lichessbot.errors import UnreadableLine
-from lichessbot.events import Account, Challenge, Id, Payload, validated
+from lichessbot.events import Account, Challenge, Id, Payload
+from lichessbot.parsing import validated
 from lichessbot.vocabulary import Colour, GameStatus
 
 _LONGEST_S: Final = timedelta(days=366).total_seconds()

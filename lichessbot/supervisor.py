@@ -33,7 +33,6 @@ from lichessbot.events import (
     GameInfo,
     GameStart,
     StreamLine,
-    parse_house_event,
 )
 from lichessbot.game_task import House
 from lichessbot.gate import Gate
@@ -66,6 +65,7 @@ from lichessbot.messages import (
     Venture,
 )
 from lichessbot.overhead import ROUND_TRIPS_USED, Overhead
+from lichessbot.parsing import parse_house_event
 from lichessbot.profiles import Machine, candidates, concessions, engines_of
 from lichessbot.reconciler import Reconciler
 from lichessbot.reload import Settings, with_engines_of

@@ -39,6 +39,7 @@ ROWS = {
     "lichessbot": (
         ("errors", "backoff", "vocabulary", "waits", "journal", "credentials", "systemd"),
         ("config", "events", "courtesy", "terms"),
+        ("parsing",),
         ("replies",),
         ("messages", "clock", "overhead", "state_file", "reload", "occupancy", "profiles", "engine_options"),
         ("api", "archive", "engine_process", "guest_book", "actions", "slots", "waiting"),

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from lichessbot import events
+from lichessbot import events, parsing
 from lichessbot.errors import UnreadableLine
 from lichessbot.vocabulary import Colour, GameStatus
 
@@ -28,33 +28,33 @@ def read(name: str) -> Any:
 
 
 def house(name: str) -> events.StreamLine:
-    return events.parse_house_event(json.dumps(read(name)).encode())
+    return parsing.parse_house_event(json.dumps(read(name)).encode())
 
 
 def game(name: str) -> events.StreamLine:
-    return events.parse_game_event(json.dumps(read(name)).encode())
+    return parsing.parse_game_event(json.dumps(read(name)).encode())
 
 
 def check_payload(path: Path) -> None:
     """Parse a payload with the model that its file name names, and see that the model knew it."""
     text = path.read_bytes()
     if path.name.startswith("event-"):
-        assert not isinstance(events.parse_house_event(text), events.UnknownEvent)
+        assert not isinstance(parsing.parse_house_event(text), events.UnknownEvent)
     elif path.name.startswith(("game-game", "game-chatLine", "game-opponentGone")):
-        assert not isinstance(events.parse_game_event(text), events.UnknownEvent)
+        assert not isinstance(parsing.parse_game_event(text), events.UnknownEvent)
     elif path.name.startswith(("error-", "issue-")):
-        body = events.parse_error(text)
+        body = parsing.parse_error(text)
         assert body is not None
         assert body.text
     elif path.name.startswith(("account", "user-public", "bot-online")):
-        assert events.parse_account(json.loads(text)).id
+        assert parsing.parse_account(json.loads(text)).id
     elif path.name.startswith("challenge-ai"):
         assert events.GameInfo.model_validate_json(text).game_id
     elif path.name.startswith(("challenge-create", "challenge-open", "challenge-outgoing")):
         assert events.Challenge.model_validate_json(text).id
     elif path.name == "token-test.json":
         for token, info in json.loads(text).items():
-            assert (events.parse_token_test({token: info}, token) is None) == (info is None)
+            assert (parsing.parse_token_test({token: info}, token) is None) == (info is None)
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.json")), ids=lambda path: path.name)
@@ -113,7 +113,7 @@ def test_status_is_an_object_in_the_event_stream_and_a_name_in_the_game_stream()
 
 
 def test_games_in_progress_have_no_id_but_a_game_id() -> None:
-    (info,) = events.parse_playing(read("playing.json")["nowPlaying"])
+    (info,) = parsing.parse_playing(read("playing.json")["nowPlaying"])
     assert info.game_id == "Hk29dLmq"
     assert info.compat.bot
 
@@ -125,7 +125,7 @@ def test_either_spelling_of_a_game_id_will_do() -> None:
 
 def test_an_unknown_status_counts_as_over() -> None:
     line = {**read("game-gameState.json"), "status": "quantumCollapse"}
-    state = events.parse_game_event(json.dumps(line).encode())
+    state = parsing.parse_game_event(json.dumps(line).encode())
     assert isinstance(state, events.GameState)
     assert state.status.is_over
 
@@ -139,8 +139,8 @@ def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> No
 
 def test_an_unknown_type_is_no_error() -> None:
     for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}'):
-        assert isinstance(events.parse_house_event(line), events.UnknownEvent)
-        assert isinstance(events.parse_game_event(line), events.UnknownEvent)
+        assert isinstance(parsing.parse_house_event(line), events.UnknownEvent)
+        assert isinstance(parsing.parse_game_event(line), events.UnknownEvent)
 
 
 @pytest.fixture
@@ -158,13 +158,13 @@ def no_collection() -> Iterator[None]:
 )
 def test_an_unreadable_line_is_one_narrow_error(line: bytes) -> None:
     with pytest.raises(UnreadableLine):
-        events.parse_game_event(line)
+        parsing.parse_game_event(line)
 
 
 @pytest.mark.parametrize("game_id", ["../../account", "a b", "", "x" * 50, "a?b"])
 def test_an_id_that_could_bend_an_address_is_unreadable(game_id: str) -> None:
     with pytest.raises(UnreadableLine):
-        events.parse_house_event(
+        parsing.parse_house_event(
             json.dumps({"type": "gameStart", "game": {"gameId": game_id, "variant": {"key": "standard"}}}).encode()
         )
 
@@ -183,12 +183,12 @@ def nulls_in_turn(data: Any) -> list[Any]:
 def test_a_null_anywhere_is_survived_or_unreadable(name: str) -> None:
     for data in nulls_in_turn(read(name)):
         with suppress(UnreadableLine):
-            events.parse_house_event(json.dumps(data).encode())
+            parsing.parse_house_event(json.dumps(data).encode())
 
 
 def test_null_flags_mean_absent() -> None:
     line = {**read("game-gameFull.json"), "clock": None, "initialFen": None}
-    full = events.parse_game_event(json.dumps(line).encode())
+    full = parsing.parse_game_event(json.dumps(line).encode())
     assert isinstance(full, events.GameFull)
     assert (full.clock, full.initial_fen) == (None, "startpos")
 
@@ -206,7 +206,7 @@ def numbers_in(model: Any) -> Iterator[float]:
 @pytest.mark.parametrize("path", sorted(DATA.glob("*-game*.json")), ids=lambda path: path.name)
 def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: Path, number: str) -> None:
     text = path.read_text(encoding="utf-8")
-    parse = events.parse_house_event if path.name.startswith("event-") else events.parse_game_event
+    parse = parsing.parse_house_event if path.name.startswith("event-") else parsing.parse_game_event
     for found in re.finditer(r"(?<=: )-?\d+", text):
         event = parse((text[: found.start()] + number + text[found.end() :]).encode())
         assert type(event) is type(parse(text.encode()))
@@ -217,14 +217,14 @@ def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: P
 
 def test_a_clock_beyond_all_reason_is_as_good_as_none() -> None:
     line = {**read("game-gameState.json"), "wtime": 10**400, "btime": -(10**400)}
-    state = events.parse_game_event(json.dumps(line).encode())
+    state = parsing.parse_game_event(json.dumps(line).encode())
     assert isinstance(state, events.GameState)
     assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
 
 
 def test_a_pause_beyond_all_reason_leaves_the_rest_of_the_refusal_readable() -> None:
     limit = {"key": "bot.vsBot.day", "seconds": 10**400}
-    body = events.parse_error(json.dumps({"error": "played enough", "ratelimit": limit}).encode())
+    body = parsing.parse_error(json.dumps({"error": "played enough", "ratelimit": limit}).encode())
     assert body is not None
     assert (body.text, body.quota, body.pause) == ("played enough", "bot.vsBot.day", None)
 
@@ -240,14 +240,14 @@ JSON = st.recursive(
 def test_no_json_makes_parsing_fail_otherwise(data: Any) -> None:
     for kind in ("challenge", "gameStart", "gameFull", "gameState"):
         line = {**data, "type": kind} if isinstance(data, dict) else data
-        for parse in (events.parse_house_event, events.parse_game_event):
+        for parse in (parsing.parse_house_event, parsing.parse_game_event):
             with suppress(UnreadableLine):
                 parse(json.dumps(line).encode())
 
 
 def test_an_error_may_be_text_or_an_object() -> None:
-    plain = events.parse_error((DATA / "error-400.json").read_bytes())
-    form = events.parse_error((DATA / "error-400-form.json").read_bytes())
+    plain = parsing.parse_error((DATA / "error-400.json").read_bytes())
+    form = parsing.parse_error((DATA / "error-400-form.json").read_bytes())
     assert plain is not None
     assert form is not None
     assert plain.text == "Not your turn, or game already over"
@@ -255,17 +255,17 @@ def test_an_error_may_be_text_or_an_object() -> None:
 
 
 def test_an_error_may_say_how_long_to_wait() -> None:
-    body = events.parse_error((DATA / "error-429-bot-daily.json").read_bytes())
+    body = parsing.parse_error((DATA / "error-429-bot-daily.json").read_bytes())
     assert body is not None
     assert body.pause == timedelta(seconds=4711)
 
 
 def test_a_page_instead_of_json_is_no_error_body() -> None:
-    assert events.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
+    assert parsing.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
 
 
 def test_the_scopes_of_a_token_are_a_list_with_commas() -> None:
-    info = events.parse_token_test(read("token-test.json"), "lip_good")
+    info = parsing.parse_token_test(read("token-test.json"), "lip_good")
     assert info is not None
     assert info.scope_names == {"bot:play", "challenge:read", "challenge:write"}
-    assert events.parse_token_test(read("token-test.json"), "lip_bad") is None
+    assert parsing.parse_token_test(read("token-test.json"), "lip_bad") is None

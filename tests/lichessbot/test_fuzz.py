@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.facade import InvalidFen, InvalidMove
-from lichessbot import events
+from lichessbot import events, parsing
 from lichessbot.actions import GameOver, Think
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.conversation import Conversation, Hearsay
@@ -82,7 +82,7 @@ def bent(line: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("rounds", [QUICK, pytest.param(LONG, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    ("prefix", "parse"), [("event-", events.parse_house_event), ("game-", events.parse_game_event)]
+    ("prefix", "parse"), [("event-", parsing.parse_house_event), ("game-", parsing.parse_game_event)]
 )
 def test_a_line_is_read_or_unreadable_whatever_is_wrong_in_it(
     prefix: str, parse: Callable[[bytes], events.StreamLine], rounds: int
@@ -106,7 +106,7 @@ def test_a_list_of_games_is_read_or_unreadable_whatever_is_wrong_in_it(rounds: i
     for _ in range(rounds):
         try:
             body = json.loads(mutated(original["nowPlaying"], chance))
-            events.parse_playing(body)
+            parsing.parse_playing(body)
         except (ValueError, UnreadableLine):
             continue
 
@@ -116,7 +116,7 @@ def test_an_error_body_is_read_or_ignored_whatever_is_wrong_in_it(rounds: int) -
     chance = random.Random(2)
     originals = payloads("error-")
     for _ in range(rounds):
-        body = events.parse_error(mutated(chance.choice(originals), chance))
+        body = parsing.parse_error(mutated(chance.choice(originals), chance))
         if body is not None:
             assert isinstance(body.text, str)
             assert body.pause is None or body.pause.total_seconds() >= 0
@@ -161,7 +161,7 @@ class Victim:
     def hear_line(self, line: bytes) -> bool:
         """A line of the stream, as far as it can be read; True if it says that the game is over."""
         try:
-            event = events.parse_game_event(line)
+            event = parsing.parse_game_event(line)
         except UnreadableLine:
             return False
         self.hear(StreamEvent("abcd1234", event))

@@ -20,11 +20,12 @@ from lichessbot.challenges import Decline
 from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import RateLimited
-from lichessbot.events import ChallengeDeclined, ChallengeReceived, GameStart, parse_house_event
+from lichessbot.events import ChallengeDeclined, ChallengeReceived, GameStart
 from lichessbot.gate import Gate
 from lichessbot.matchmaker import Matchmaker, Situation
 from lichessbot.messages import CommandDone, CommandFailed, Inbox, Report, StreamEvent, StreamOpened
 from lichessbot.occupancy import Guest
+from lichessbot.parsing import parse_house_event
 from lichessbot.player_lists import PlayerLists
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.challenges import Challenge, Terms

@@ -17,7 +17,7 @@ import pytest
 from lichessbot.api import LineStream
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.events import parse_game_event
+from lichessbot.parsing import parse_game_event
 from lichessbot.rehearsal.challenges import Terms
 from lichessbot.rehearsal.clock import Correspondence
 from lichessbot.rehearsal.server import RehearsalServer

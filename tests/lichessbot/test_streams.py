@@ -14,8 +14,9 @@ from pydantic import SecretStr
 
 from lichessbot.api import Access, Api
 from lichessbot.courtesy import Courtesy
-from lichessbot.events import ChatLine, GameFull, GameState, UnknownEvent, parse_game_event, parse_house_event
+from lichessbot.events import ChatLine, GameFull, GameState, UnknownEvent
 from lichessbot.messages import Inbox, PlayingWanted, Report, StreamEvent, StreamLost, StreamOpened, StreamRefused
+from lichessbot.parsing import parse_game_event, parse_house_event
 from lichessbot.streams import Source, StreamReader
 from lichessbot.waits import Waits
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
