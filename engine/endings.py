@@ -1,15 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Endings that are known: exact verdicts where one king is bare, and how drawish the others are.
 
-(chessprogramming wiki: Endgame, KBNK Endgame, Bishops of Opposite Colors)
+(chessprogramming wiki: Endgame, KBNK Endgame, Wrong Color Bishop and Rook Pawn, Bishops of Opposite Colors)
 """
 
 import cython
 
 if cython.compiled:
-    from cython.cimports.engine.bitboard import DARK_SQUARES, lsb, popcount, u64
+    from cython.cimports.engine.bitboard import DARK_SQUARES, FILE_A, FILE_H, lsb, popcount, u64
     from cython.cimports.engine.kpk import is_won
     from cython.cimports.engine.params import (
+        ENDGAME_MEN,
         KNOWN_WIN,
         SCALE_BARE_BISHOPS,
         SCALE_NO_PAWNS,
@@ -26,9 +27,10 @@ if cython.compiled:
     from cython.cimports.engine.position import Position
     from cython.cimports.engine.score import DRAW, NO_SCORE, endgame_of
 else:
-    from engine.bitboard import DARK_SQUARES, lsb, popcount, u64
+    from engine.bitboard import DARK_SQUARES, FILE_A, FILE_H, lsb, popcount, u64
     from engine.kpk import is_won
     from engine.params import (
+        ENDGAME_MEN,
         KNOWN_WIN,
         SCALE_BARE_BISHOPS,
         SCALE_NO_PAWNS,
@@ -75,8 +77,9 @@ def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
     if heavy or (bishops & DARK_SQUARES and bishops & ~DARK_SQUARES):
         return drive_to_the_edge(position, us)
     if pawns:
-        alone: cython.bint = not knights and not bishops and popcount(pawns) == 1
-        return king_and_pawn(position, us) if alone else NO_SCORE
+        if not knights and not bishops and popcount(pawns) == 1:
+            return king_and_pawn(position, us)
+        return DRAW if not knights and corner_is_shut(position, us) else NO_SCORE
     if knights and bishops:
         return drive_to_the_corner(position, us)
     return NO_SCORE if popcount(knights) > 2 else DRAW     # two knights cannot force mate
@@ -94,6 +97,24 @@ def king_and_pawn(position: Position, us: cython.int) -> cython.int:
         pawn, ours, theirs = pawn ^ 7, ours ^ 7, theirs ^ 7
     side: cython.int = position.side_to_move ^ us
     return KNOWN_WIN + WIN_PAWN_RANK * (pawn >> 3) if is_won(side, ours, theirs, pawn) else DRAW
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
+    """Must all our pawns queen in a corner that no bishop of ours attacks, and that their king stands beside?
+
+    From there it cannot be driven away, only stalemated. Never raises.
+    """
+    pawns: u64 = position.pieces[us * KINDS + PAWN]
+    corner: cython.int = 0 if us else 56
+    if pawns & ~FILE_A:
+        if pawns & ~FILE_H:
+            return False
+        corner += 7
+    alike: u64 = DARK_SQUARES if DARK_SQUARES >> corner & 1 else ~DARK_SQUARES
+    return not position.pieces[us * KINDS + BISHOP] & alike and distance(position.king_square(us ^ 1), corner) <= 1
 
 
 @cython.cfunc
@@ -140,20 +161,48 @@ def to_the_edge(square: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def tempered(position: Position, guess: cython.int) -> cython.int:
+    """A guess at a position's score for the side to move, less what is drawish about its ending. Never raises."""
+    if popcount(position.occupied) > ENDGAME_MEN:
+        return guess
+    return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
     """How much of its endgame advantage the stronger side may hope to keep, of SCALE_NORMAL. Never raises."""
-    first: cython.int = strong * KINDS
-    pawns: cython.int = popcount(position.pieces[first + PAWN])
+    scale: cython.int = drawish_scale(position, strong)
+    if scale < SCALE_NORMAL:
+        return scale
+    if are_opposite(position.pieces[BISHOP], position.pieces[KINDS + BISHOP]):
+        return SCALE_OPPOSITE_BISHOPS
+    scale = SCALE_NORMAL - SCALE_PER_PAWN * (FEW_PAWNS - popcount(position.pieces[strong * KINDS + PAWN]))
+    return scale if scale < SCALE_NORMAL else SCALE_NORMAL
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def drawish_scale(position: Position, strong: cython.int) -> cython.int:
+    """The same for endings of which not even a network has seen enough: few are long. Never raises."""
+    pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
     if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
         return SCALE_NO_PAWNS      # a piece more does not win without pawns
-    ours: u64 = position.pieces[BISHOP]
-    theirs: u64 = position.pieces[KINDS + BISHOP]
-    if popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0):
-        if popcount(position.occupied) == pawn_count(position) + 4:
-            return SCALE_BARE_BISHOPS
-        return SCALE_OPPOSITE_BISHOPS
-    scale: cython.int = SCALE_NORMAL - SCALE_PER_PAWN * (FEW_PAWNS - pawns)
-    return scale if scale < SCALE_NORMAL else SCALE_NORMAL
+    bare: cython.bint = popcount(position.occupied) == pawn_count(position) + 4
+    if bare and are_opposite(position.pieces[BISHOP], position.pieces[KINDS + BISHOP]):
+        return SCALE_BARE_BISHOPS * pawns
+    return SCALE_NORMAL
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def are_opposite(ours: u64, theirs: u64) -> cython.bint:
+    """Has each side one bishop, and are these of opposite colours? Never raises."""
+    return popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0)
 
 
 @cython.cfunc

@@ -8,6 +8,7 @@ import cython
 
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
+    from cython.cimports.engine.endings import tempered
     from cython.cimports.engine.evaluate import evaluate, known_score
     from cython.cimports.engine.history import NO_STEP, History, bonus
     from cython.cimports.engine.move import NO_MOVE, is_tactical, to_square
@@ -27,6 +28,7 @@ if cython.compiled:
     )
 else:
     from engine.bitboard import u64
+    from engine.endings import tempered
     from engine.evaluate import evaluate, known_score
     from engine.history import NO_STEP, History, bonus
     from engine.move import NO_MOVE, is_tactical, to_square
@@ -59,7 +61,7 @@ def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cyt
     """
     known: cython.int = known_score(position)
     if known == NO_SCORE:
-        return accumulators.score(position, ply)
+        return tempered(position, accumulators.score(position, ply))
     if known == DRAW:
         return DRAW
     return known + NETWORK_LIMIT if known > DRAW else known - NETWORK_LIMIT
@@ -84,8 +86,8 @@ def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def is_guess(score: cython.int) -> cython.bint:
-    """Is a static score no more than that, and not a win that is known and only has to be found? Never raises."""
-    return -NETWORK_LIMIT <= score <= NETWORK_LIMIT
+    """Is a static score no more than that: neither a known draw nor a win that only has to be found? Never raises."""
+    return -NETWORK_LIMIT <= score <= NETWORK_LIMIT and score != DRAW
 
 
 @cython.final

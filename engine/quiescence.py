@@ -83,7 +83,8 @@ class Quiescence:
                 return best
             if best > alpha:
                 alpha = best
-            bar = self.line.static_eval(ply) + DELTA_MARGIN
+            if self.position.has_pieces(self.position.side_to_move):   # what a lone king takes may change everything
+                bar = self.line.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE
         move: cython.int = self.picker.next(ply)

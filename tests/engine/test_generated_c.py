@@ -19,6 +19,7 @@ ROOMS = [room["sources"][0] for room in PROJECT["tool"]["setuptools"]["ext-modul
 # Functions that cannot raise but hold something that could: the error would be printed as "Exception ignored" and 0
 # returned. Each with the reason why it never comes to that.
 HARMLESS = {
+    "engine.endings.tempered": "divides by SCALE_NORMAL, which is not 0",
     "engine.history.nudged": "divides by HISTORY_LIMIT, which is not 0",
     "engine.history.History.correction": "divides by CORRECTION_SCALE, which is not 0",
     "engine.history.History.learn_error": "divides by CORRECTION_WEIGHT, which is not 0",

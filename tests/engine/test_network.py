@@ -20,9 +20,9 @@ from engine.move import uci_text
 from engine.movegen import legal_moves
 from engine.net_file import Net, write
 from engine.network import Accumulators, Network
-from engine.params import NETWORK_LIMIT
+from engine.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
 from engine.score import scale
-from tests.engine.nets import random_net, slow_score
+from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.positions import Start, random_games
 
 NET = random_net(seed=11, hidden=32, buckets=8)
@@ -161,6 +161,26 @@ def test_a_known_ending_comes_before_the_network() -> None:
     assert network_score(parse_fen(won)[0], network) > NETWORK_LIMIT
     assert network_score(parse_fen(lost)[0], network) < -NETWORK_LIMIT
     assert network_score(parse_fen(drawn)[0], network) == 0
+
+
+@pytest.mark.parametrize(
+    ("fen", "part"),
+    [
+        ("4k3/8/8/8/8/8/4r3/R3KB2 w - - 0 1", SCALE_NO_PAWNS),
+        ("4k3/8/8/8/8/8/r7/3RKB2 b - - 0 1", SCALE_NO_PAWNS),
+        ("4k3/8/8/8/3P4/8/4r3/R3KB2 w - - 0 1", SCALE_NORMAL),
+        ("4k3/8/8/5b2/3P4/8/3B4/4K3 w - - 0 1", SCALE_BARE_BISHOPS),
+        ("4k3/8/8/5b2/3PP3/8/3B4/4K3 w - - 0 1", 2 * SCALE_BARE_BISHOPS),
+        ("4k3/8/8/4b3/3P4/8/3B4/4K3 w - - 0 1", SCALE_NORMAL),             # bishops of the same colour
+        ("r3k3/8/8/5b2/3P4/8/3B4/R3K3 w - - 0 1", SCALE_NORMAL),
+    ],
+)
+def test_of_a_drawish_ending_a_network_gets_a_part(fen: str, part: int) -> None:
+    network = Network(material_net())
+    position, _ = parse_fen(fen)
+    guess = Accumulators(network).evaluate(position, 0)
+    assert abs(guess) > 80
+    assert network_score(position, network) == guess * part // SCALE_NORMAL
 
 
 def test_no_score_comes_near_a_mate() -> None:
