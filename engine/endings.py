@@ -186,7 +186,7 @@ def endgame_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drawish_scale(position: Position, strong: cython.int) -> cython.int:
-    """The same for endings of which not even a network has seen enough: few are long. Never raises."""
+    """The same for endings of which a network has seen too little: games are called decided before. Never raises."""
     pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
     if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
         return SCALE_NO_PAWNS      # a piece more does not win without pawns
