@@ -15,6 +15,9 @@ from pathlib import Path
 
 OPENINGS = Path(__file__).parent.parent / "data" / "openings.epd"
 BATCH_GAMES = 50
+# Both players' scores say so, in centipawns, for so many moves in a row: then nobody plays on.
+AGREED_WIN = ("-resign", "movecount=4", "score=700", "twosided=true")
+AGREED_DRAW = ("-draw", "movenumber=40", "movecount=8", "score=10")
 MARGIN_MS = 20                     # how far beyond the flag is still forgiven: the referee's own share
 ABSENT = "it is built from https://github.com/Disservin/fastchess"
 
@@ -42,12 +45,16 @@ class Player:
 
 @dataclass(frozen=True)
 class Table:
-    """Where games are played: the openings, taken in turn or at random, and how many games at a time."""
+    """Where games are played: the openings, taken in turn or at random, and how many games at a time.
+
+    With `agreed_ends` a game is over when both players call it won or dead.
+    """
 
     fastchess: str
     openings: Path = OPENINGS
     at_random: bool = False
     concurrency: int = 2
+    agreed_ends: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,7 @@ class Match:
             "-rounds", str(pairs), "-games", "2",
             "-concurrency", str(table.concurrency), "-force-concurrency",
             "-recover",
+            *((*AGREED_WIN, *AGREED_DRAW) if table.agreed_ends else ()),
             "-pgnout", "file=games.pgn",
             "-log", "file=warnings.log", "level=warn",
         ]  # fmt: skip

@@ -216,6 +216,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--each", default="", metavar="WORDS", help="limits and options of all")
     made.add_argument("--games", type=int, default=200, help="against each opponent (200)")
     made.add_argument("--batch", type=int, default=BATCH_GAMES, help=f"games of a batch ({BATCH_GAMES})")
+    made.add_argument("--agreed-ends", action="store_true", help="nobody plays on once both call a game won or dead")
     made.add_argument("--concurrency", type=int, default=2, help="games at a time (2)")
     made.add_argument("--minutes", type=float, help="stop after so long; an unfinished batch is lost")
     made.add_argument("--sprt", type=float, nargs="*", metavar="ELO", help="leads between which to decide (0 10)")
@@ -249,7 +250,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error)
         return 2
-    table = Table(fastchess, arguments.openings.resolve(), concurrency=arguments.concurrency)
+    openings, agreed = arguments.openings.resolve(), arguments.agreed_ends
+    table = Table(fastchess, openings, concurrency=arguments.concurrency, agreed_ends=agreed)
     folder = arguments.folder.resolve()
     matches = [Match(table, (first, opponent), folder / opponent.name) for opponent in opponents]
     until = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes

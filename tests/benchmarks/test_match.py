@@ -92,9 +92,9 @@ def fastchess(tmp_path: Path) -> Path:
     return path
 
 
-def match_in(folder: Path, fastchess: Path, opponent: str = "toga2") -> Match:
+def match_in(folder: Path, fastchess: Path, opponent: str = "toga2", agreed_ends: bool = False) -> Match:
     ours, theirs = (Player(name, ("engine",), {"nodes": "10"}) for name in ("ours", opponent))
-    return Match(Table(str(fastchess)), (ours, theirs), folder / "games" / opponent)
+    return Match(Table(str(fastchess), agreed_ends=agreed_ends), (ours, theirs), folder / "games" / opponent)
 
 
 # --- Players -------------------------------------------------------------------------------------------------------
@@ -199,6 +199,14 @@ def test_batches_go_on_in_the_openings_where_the_last_one_ended(tmp_path: Path, 
     play([match], Plan(games=10, batch=6))
     words = [(batch / "words").read_text().splitlines() for batch in match.batches()]
     assert [next(word for word in some if word.startswith("start=")) for some in words] == ["start=1", "start=4"]
+
+
+@pytest.mark.parametrize("agreed_ends", [True, False])
+def test_games_end_by_agreement_only_when_that_is_wanted(tmp_path: Path, fastchess: Path, agreed_ends: bool) -> None:
+    match = match_in(tmp_path, fastchess, agreed_ends=agreed_ends)
+    play([match], Plan(games=2, batch=2))
+    words = (match.batches()[0] / "words").read_text().splitlines()
+    assert ("-resign" in words, "twosided=true" in words, "-draw" in words) == (agreed_ends,) * 3
 
 
 def test_playing_ends_with_the_test(tmp_path: Path, fastchess: Path) -> None:
