@@ -10,7 +10,7 @@ cdef class FloatNet:
     cdef readonly int hidden, buckets, lanes
     cdef readonly long long bias, output, output_bias, size         # where each part of the weights begins and ends
     cdef readonly long long slopes, sums                            # where those of lane 0 begin
-    cdef readonly double trust, unit
+    cdef readonly double trust, unit, steepness
     cdef float[::1] numbers
 
     cdef double add_record(self, u64[::1] words, int entry, int lane, bint learning) noexcept nogil

@@ -16,6 +16,8 @@ from array import array
 
 import cython
 
+from engine.net_file import SCALE
+
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.tuning.features import WORDS, black_to_move, expected, read_men, target
@@ -109,7 +111,7 @@ class FloatNet:
         self.size = self.output_bias + buckets
         self.slopes = 3 * self.size
         self.sums = self.slopes + lanes * self.size
-        self.trust, self.unit = 1.0, 1.0
+        self.trust, self.unit, self.steepness = 1.0, 1.0, 1.0
         self.numbers = array("f", bytes(4 * (self.sums + lanes * 2 * hidden)))
         rng = random.Random(f"weights {seed}")
         for index in range(self.bias):
@@ -185,18 +187,18 @@ class FloatNet:
         count: cython.int = read_men(words, record, entry & 1, men)
         bucket: cython.int = (count - 2) // MEN_PER_BUCKET if self.buckets > 1 else 0
         view: cython.int = black_to_move(last)
-        hope: cython.double = expected(self.forward(men, count, lane, view, bucket))
+        hope: cython.double = expected(self.steepness * self.forward(men, count, lane, view, bucket))
         error: cython.double = hope - target(last, self.trust, self.unit)
         if learning:
-            slope: cython.double = 2 * error * hope * (1 - hope)
+            slope: cython.double = 2 * error * hope * (1 - hope) * self.steepness
             self.backward(men, count, lane, view, bucket, cython.cast(cython.float, slope))
         return error * error
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 
     def aim(self, trust: float, unit: float) -> None:
-        """What the outputs should be: see `target`. One logistic unit is the output of one."""
-        self.trust, self.unit = trust, unit
+        """What the outputs should be, see `target`; `unit` is in centipawns, an output of one has SCALE of them."""
+        self.trust, self.unit, self.steepness = trust, unit, SCALE / unit
 
     def errors(
         self,
@@ -265,7 +267,7 @@ class FloatNet:
         return memoryview(self.numbers)[begin : begin + self.size]
 
     def output_of(self, words: u64[::1], record: cython.int) -> float:
-        """For tests: the output for the side to move, in logistic units."""
+        """For tests: the output for the side to move."""
         men = cython.declare(cython.int[64])
         if not cython.compiled:
             men = [0] * 64

@@ -40,7 +40,7 @@ class Settings:
     rate: float = 0.001            # of Adam: about so much each weight moves a step
     decay: float = 0.1             # times the rate: the share of itself that each weight loses a step
     trust: float = 1.0             # weight of the search's score in the target; the game's result has the rest
-    unit_cp: int = net_file.SCALE  # centipawns of one logistic unit, and of an output of one
+    unit_cp: int = 400             # centipawns of the search's score that are one logistic unit
     checks: int = 16               # how often the loss on the held-out games is looked at
     patience: int = 8              # checks without a better loss that end the training
     seed: int = 1
@@ -187,7 +187,7 @@ def _check_same_shape(net: Net, settings: Settings) -> None:
     for option, found, expected in (
         ("--hidden", net.hidden, settings.hidden),
         ("--buckets", net.buckets, settings.buckets),
-        ("--unit-cp", net.scale, settings.unit_cp),
+        ("a scale of", net.scale, net_file.SCALE),
     ):
         if found != expected:
             raise InvalidNet(f"{net.name} cannot begin this net: it has {option} {found}, expected {expected}")
@@ -225,7 +225,6 @@ def quantise(weights: array[float], settings: Settings, name: str) -> Net:
         feature_bias=array("h", (round(clamp * weight) for weight in weights[bias:output])),
         output_weights=array("h", (round(unit * weight) for weight in weights[output:output_bias])),
         output_bias=array("i", (round(clamp * unit * weight) for weight in weights[output_bias:])),
-        scale=settings.unit_cp,
     )
 
 

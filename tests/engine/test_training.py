@@ -18,7 +18,7 @@ from engine.tuning.features import pack
 from engine.tuning.float_net import FloatNet
 from engine.tuning.production import card_path, make_net
 from engine.tuning.training import Settings, Training, dequantise, quantise, rate_at
-from tests.engine.nets import random_net, slow_score
+from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.shards import random_samples, write_shards
 
 SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6)
@@ -36,12 +36,12 @@ def data(folder: Path) -> Data:
     return load(sorted(folder.glob("*.shard")), 10**6)
 
 
-@pytest.mark.parametrize("buckets", [1, 8])
-def test_the_slopes_are_the_loss_s(buckets: int) -> None:
+@pytest.mark.parametrize(("buckets", "unit_cp"), [(1, 400.0), (8, 400.0), (8, 250.0)])
+def test_the_slopes_are_the_loss_s(buckets: int, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
     net = FloatNet(32, buckets, 1, 7)
-    net.aim(0.7, 400.0)
+    net.aim(0.7, unit_cp)
     row = net.rows()[0]
     row[768 * 32 : 769 * 32] = memoryview(array("f", [0.3] * 32))      # some activations inside, some clamped
     row[769 * 32 :] = memoryview(array("f", [weight * 8 for weight in row[769 * 32 :]]))
@@ -118,11 +118,23 @@ def test_a_net_may_begin_with_the_weights_of_another(
     assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("setting", [{"hidden": 64}, {"buckets": 1}, {"unit_cp": 300}])
+@pytest.mark.parametrize("setting", [{"hidden": 64}, {"buckets": 1}])
 def test_a_net_of_another_shape_is_no_beginning(data: Data, setting: dict[str, int]) -> None:
     option, wanted = next((f"--{name.replace('_', '-')}", value) for name, value in setting.items())
     with pytest.raises(InvalidNet, match=f"random 3 .* has {option} .*, expected {wanted}"):
         Training(data, replace(SETTINGS, **setting), random_net(3, 32, 8))
+
+
+def test_a_net_of_another_scale_is_no_beginning(data: Data) -> None:
+    with pytest.raises(InvalidNet, match=r"random 3 .* has a scale of 300, expected 400"):
+        Training(data, SETTINGS, replace(random_net(3, 32, 8), scale=300))
+
+
+@pytest.mark.parametrize("unit_cp", [200, 400, 800])
+def test_a_centipawn_stays_one_whatever_the_logistic_unit(data: Data, unit_cp: int) -> None:
+    """The score of every record is the material, and that is what this net says."""
+    training = Training(data, replace(SETTINGS, buckets=1, unit_cp=unit_cp), material_net())
+    assert training.loss(training.best) < 0.0005
 
 
 def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
