@@ -141,8 +141,9 @@ class Loop:
     def _train(self, generation: Generation) -> None:
         if generation.card is None:
             paths = records.shards(self._plan.folder / "shards")
-            learnt = data.load(paths, self._plan.newest)
-            generation.card = make_net(learnt, self._plan.settings, self.net_path(generation.number)).content()
+            plan = self._plan
+            learnt = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
+            generation.card = make_net(learnt, plan.settings, self.net_path(generation.number)).content()
             self._save()
 
     def _compare(self, generation: Generation) -> None:

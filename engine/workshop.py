@@ -235,7 +235,7 @@ def _tune(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     settings = _settings(options)
     first = net_file.read(options.begin) if options.begin is not None else None
-    learnt = data.load(_shards(options.folder), options.newest)
+    learnt = data.load(_shards(options.folder), options.newest, settings.hindsight, settings.unit_cp)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     make_net(learnt, settings, options.output, first)
     return 0

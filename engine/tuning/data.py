@@ -10,8 +10,9 @@ from itertools import groupby
 from pathlib import Path
 
 from engine import records
+from engine.net_file import SCALE
 from engine.records import RECORD, InvalidRecord
-from engine.tuning.features import first_invalid, pack
+from engine.tuning.features import add_hindsight, first_invalid, pack
 
 HELD_OUT_PERCENT = 5
 WORDS = RECORD.size // 8
@@ -38,9 +39,10 @@ class Data:
         return len(self.held_out) // WORDS
 
 
-def load(paths: Sequence[Path], newest: int) -> Data:
+def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = SCALE) -> Data:
     """The last positions of the shards, at least `newest` if there are so many, oldest first.
 
+    `hindsight` and `unit_cp` are as for `add_hindsight`, which changes the scores; without any they stay.
     Raises InvalidRecord for a damaged shard, and if there are too few games to hold out some.
     """
     learnt, held_out = array("Q"), array("Q")
@@ -48,6 +50,8 @@ def load(paths: Sequence[Path], newest: int) -> Data:
     chosen = window(paths, newest)
     for path in chosen:
         words = read_words(path)
+        if hindsight > 0:
+            add_hindsight(words, hindsight, unit_cp)
         begin = 0
         for game, same in groupby(word >> 32 for word in words[WORDS - 1 :: WORDS]):
             end = begin + WORDS * sum(1 for _ in same)

@@ -2,6 +2,7 @@ from engine.bitboard cimport u64
 
 cdef extern from "math.h" nogil:
     double exp(double exponent) noexcept
+    double log(double number) noexcept
 
 cdef int WORDS
 

@@ -20,7 +20,7 @@ if cython.compiled:
     from cython.cimports.engine.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, ROOK
     from cython.cimports.engine.position import Position
 else:
-    from math import exp
+    from math import exp, log
 
     from engine.bitboard import ALL_SQUARES, lsb, popcount, u64
     from engine.evaluate import evaluate
@@ -33,6 +33,8 @@ SEVEN_RANKS = cython.declare(cython.int, 56)
 HOMES_WHITE = cython.declare(cython.int, 3)        # a king and a rook on White's first rank, see `home`
 HOMES_BLACK = cython.declare(cython.int, 12)
 SETTLED = cython.declare(cython.int, 2)            # of the side's byte: no castling right is left, see `records.py`
+LATER_KEPT = cython.declare(cython.double, 0.9)    # of hindsight: each position weighs so much of the one before it
+SUREST = cython.declare(cython.double, 0.9999)     # share of the point; what promises more has no score
 
 
 # --- Taking a record apart -------------------------------------------------------------------------------------------
@@ -189,6 +191,30 @@ def first_invalid(words: u64[::1]) -> int:
         if kings != 101:
             return record
     return -1
+
+
+def add_hindsight(words: u64[::1], weight: cython.double, unit: cython.double) -> None:
+    """Blend into the scores of whole games, with a weight of 0 to 1, what came later in them.
+
+    That is a mean of the later scores, the nearer ones weighing more, and at the end of the game its result. Later
+    searches have seen further. `unit` centipawns are one logistic unit. (Sutton: Temporal differences, TD(lambda))
+    """
+    record: cython.longlong
+    later: cython.double = 0
+    game_after: u64 = 0
+    count: cython.longlong = len(words) // WORDS
+    for record in range(count - 1, -1, -1):
+        last: u64 = words[WORDS * record + 3]
+        if record == count - 1 or last >> 32 != game_after:
+            later = ((last >> 16) & 0xFF) / 2.0
+        game_after = last >> 32
+        hope: cython.double = expected(white_score(last) / unit)
+        blend: cython.double = (1 - weight) * hope + weight * later
+        later = LATER_KEPT * later + (1 - LATER_KEPT) * hope
+        blend = blend if blend < SUREST else SUREST
+        blend = blend if blend > 1 - SUREST else 1 - SUREST
+        score: cython.int = round(unit * log(blend / (1 - blend)))
+        words[WORDS * record + 3] = last >> 16 << 16 | (score & 0xFFFF)
 
 
 def inputs(words: u64[::1], record: cython.int, mirrored: cython.bint) -> tuple[list[int], list[int]]:

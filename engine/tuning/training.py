@@ -40,6 +40,7 @@ class Settings:
     rate: float = 0.001            # of Adam: about so much each weight moves a step
     decay: float = 0.1             # times the rate: the share of itself that each weight loses a step
     trust: float = 1.0             # weight of the search's score in the target; the game's result has the rest
+    hindsight: float = 0.0         # weight of later scores of the same game in a position's own, see `features.py`
     unit_cp: int = 400             # centipawns of the search's score that are one logistic unit
     checks: int = 16               # how often the loss on the held-out games is looked at
     patience: int = 8              # checks without a better loss that end the training

@@ -4,7 +4,7 @@ import random
 from array import array
 from dataclasses import replace
 from itertools import pairwise
-from math import exp
+from math import exp, log
 
 import chess
 import pytest
@@ -12,7 +12,16 @@ import pytest
 from engine.evaluate import static_score
 from engine.fen import parse_fen
 from engine.records import RECORD, Result, Sample, encode, snapshot
-from engine.tuning.features import first_invalid, hand_written_scores, inputs, loss_of_scores, pack, shuffled
+from engine.tuning.features import (
+    add_hindsight,
+    first_invalid,
+    hand_written_scores,
+    inputs,
+    loss_of_scores,
+    pack,
+    recorded_scores,
+    shuffled,
+)
 from tests.engine.positions import Start, random_games
 from tests.engine.shards import PLIES, random_samples
 
@@ -81,6 +90,40 @@ def test_the_target_blends_score_and_result_for_the_side_to_move() -> None:
         hope = 0.75 / (1 + exp(-200 / 400)) + 0.25
         hope = hope if sign == 1 else 1 - hope
         assert loss_of_scores(words, array("d", [0.0]), 1.0, 0.75, 400.0) == pytest.approx((0.5 - hope) ** 2)
+
+
+def test_hindsight_is_a_mean_of_what_came_later_in_the_game_and_its_result() -> None:
+    scores, results = [[120, -30, 500], [-900, 40]], [Result.WHITE_WON, Result.DRAWN]
+    board = random_samples(1)[0]
+    samples = [
+        replace(board, score_cp=score, result=result, game=game)
+        for game, (row, result) in enumerate(zip(scores, results, strict=True))
+        for score in row
+    ]
+    words = pack(b"".join(map(encode, samples)))
+    others = words[:]
+    add_hindsight(words, 0.4, 250)
+    found = [score if not board.black_to_move else -score for score in recorded_scores(words)]
+    wanted = []
+    for row, result in zip(scores, results, strict=True):
+        hopes = [1 / (1 + exp(-score / 250)) for score in row]
+        for number, hope in enumerate(hopes):
+            after = hopes[number + 1 :]
+            later = sum(0.1 * 0.9**distance * other for distance, other in enumerate(after))
+            later += 0.9 ** len(after) * result / 2
+            share = 0.6 * hope + 0.4 * later
+            wanted.append(250 * log(share / (1 - share)))
+    assert found == pytest.approx(wanted, abs=1)
+    assert [word >> 16 for word in words[3::4]] == [word >> 16 for word in others[3::4]]
+    assert (words[0::4], words[1::4], words[2::4]) == (others[0::4], others[1::4], others[2::4])
+
+
+def test_hindsight_of_a_game_won_at_once_is_a_score_that_fits_a_record() -> None:
+    for result, sign in ((Result.WHITE_WON, 1), (Result.BLACK_WON, -1)):
+        samples = [replace(random_samples(1)[0], score_cp=sign * 32000, result=result, black_to_move=False)]
+        words = pack(b"".join(map(encode, samples)))
+        add_hindsight(words, 0.5, 400)
+        assert recorded_scores(words)[0] == pytest.approx(sign * 400 * log(0.9999 / 0.0001), abs=1)
 
 
 def test_the_hand_written_evaluation_speaks_for_the_side_to_move() -> None:

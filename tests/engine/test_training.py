@@ -137,6 +137,15 @@ def test_a_centipawn_stays_one_whatever_the_logistic_unit(data: Data, unit_cp: i
     assert training.loss(training.best) < 0.0005
 
 
+def test_only_with_hindsight_are_the_scores_of_the_shards_changed(folder: Path, data: Data) -> None:
+    paths = sorted(folder.glob("*.shard"))
+    assert load(paths, 10**6, 0.0, 280) == data
+    wiser = load(paths, 10**6, 0.3, 280)
+    assert wiser.learnt_count == data.learnt_count
+    changed = sum(ours != theirs for ours, theirs in zip(wiser.learnt, data.learnt, strict=True))
+    assert changed > data.learnt_count / 2
+
+
 def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
     training = Training(data, replace(SETTINGS, epochs=400, checks=400, patience=3, decay=0.0))
     checks = list(training.run())
