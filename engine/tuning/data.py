@@ -10,7 +10,6 @@ from itertools import groupby
 from pathlib import Path
 
 from engine import records
-from engine.net_file import SCALE
 from engine.records import RECORD, InvalidRecord
 from engine.tuning.features import add_hindsight, first_invalid, pack
 
@@ -39,7 +38,7 @@ class Data:
         return len(self.held_out) // WORDS
 
 
-def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = SCALE) -> Data:
+def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 280) -> Data:
     """The last positions of the shards, at least `newest` if there are so many, oldest first.
 
     `hindsight` and `unit_cp` are as for `add_hindsight`, which changes the scores; without any they stay.

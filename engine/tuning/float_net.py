@@ -16,8 +16,6 @@ from array import array
 
 import cython
 
-from engine.net_file import SCALE
-
 if cython.compiled:
     from cython.cimports.engine.bitboard import u64
     from cython.cimports.engine.tuning.features import WORDS, black_to_move, expected, read_men, target
@@ -39,7 +37,11 @@ FIRST_DECAY = cython.declare(cython.float, 0.9)            # Adam's memory of sl
 SECOND_DECAY = cython.declare(cython.float, 0.999)         # and of their squares
 TINY = cython.declare(cython.float, 1e-8)
 LIMIT = cython.declare(cython.float, 127 / 64)     # the largest weight whose product with an activation fits 16 bits
-FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.12           # spread of the random weights a net begins with
+OUTPUT_HASTE = cython.declare(cython.float, 2)     # how much faster output weights move: they are larger
+FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.24           # spread of the random weights a net begins with
+# Centipawns of an output of one. The fewer, the larger the output weights, and the less of each is lost when they are
+# rounded; at 200 hardly any is beyond the limit.
+SCALE = 200
 
 
 # --- Rows of numbers: the loops that cost the time -------------------------------------------------------------------
@@ -231,8 +233,9 @@ class FloatNet:
     ) -> None:
         """Adam for the weights from `begin` up to `end`, number `count` from 1 on; the slopes are zero afterwards.
 
-        The slopes of all lanes, times `share`, are one slope. Each weight moves by about `rate`, however steep its
-        slope, less `decay` of itself times the rate, and stays within what the file can hold.
+        The slopes of all lanes, times `share`, are one slope. Each weight moves by about `rate`, those of the
+        outputs faster, however steep its slope, less `decay` of itself times the rate, and stays within what the file
+        can hold.
         """
         numbers: cython.p_float = pointer(self.numbers)
         index: cython.longlong
@@ -250,6 +253,8 @@ class FloatNet:
                 square: cython.float = SECOND_DECAY * numbers[2 * self.size + index]
                 square += (1 - SECOND_DECAY) * slope * slope
                 move: cython.float = mean / first / (sqrtf(square / second) + TINY)
+                if index >= self.output:
+                    move *= OUTPUT_HASTE
                 weight: cython.float = numbers[index] - rate * (move + decay * numbers[index])
                 weight = weight if weight < LIMIT else LIMIT
                 numbers[index] = weight if weight > -LIMIT else -LIMIT

@@ -22,7 +22,7 @@ from engine import net_file
 from engine.net_file import InvalidNet, Net
 from engine.tuning.data import Data
 from engine.tuning.features import hand_written_scores, loss_of_scores, shuffled
-from engine.tuning.float_net import FloatNet
+from engine.tuning.float_net import SCALE, FloatNet
 
 UNITS_CP = range(100, 801, 20)
 WARM_UP = 0.03                     # of all steps: the rate grows from nothing, while Adam gets to know the slopes
@@ -40,8 +40,8 @@ class Settings:
     rate: float = 0.001            # of Adam: about so much each weight moves a step
     decay: float = 0.1             # times the rate: the share of itself that each weight loses a step
     trust: float = 1.0             # weight of the search's score in the target; the game's result has the rest
-    hindsight: float = 0.0         # weight of later scores of the same game in a position's own, see `features.py`
-    unit_cp: int = 400             # centipawns of the search's score that are one logistic unit
+    hindsight: float = 0.3         # weight of later scores of the same game in a position's own, see `features.py`
+    unit_cp: int = 280             # centipawns of the search's score that are one logistic unit
     checks: int = 16               # how often the loss on the held-out games is looked at
     patience: int = 8              # checks without a better loss that end the training
     seed: int = 1
@@ -188,7 +188,6 @@ def _check_same_shape(net: Net, settings: Settings) -> None:
     for option, found, expected in (
         ("--hidden", net.hidden, settings.hidden),
         ("--buckets", net.buckets, settings.buckets),
-        ("a scale of", net.scale, net_file.SCALE),
     ):
         if found != expected:
             raise InvalidNet(f"{net.name} cannot begin this net: it has {option} {found}, expected {expected}")
@@ -226,14 +225,16 @@ def quantise(weights: array[float], settings: Settings, name: str) -> Net:
         feature_bias=array("h", (round(clamp * weight) for weight in weights[bias:output])),
         output_weights=array("h", (round(unit * weight) for weight in weights[output:output_bias])),
         output_bias=array("i", (round(clamp * unit * weight) for weight in weights[output_bias:])),
+        scale=SCALE,
     )
 
 
 def dequantise(net: Net) -> array[float]:
-    """The inverse of `quantise`, but for the rounding."""
-    clamp, unit = net_file.CLAMP, net_file.OUTPUT_UNIT
+    """The inverse of `quantise`, but for the rounding. Of a net with a larger scale the outermost weights are cut."""
+    clamp, unit = net_file.CLAMP, net_file.OUTPUT_UNIT * SCALE / net.scale
+    most = net_file.OUTPUT_WEIGHT_LIMIT / net_file.OUTPUT_UNIT
     weights = array("f", (weight / clamp for weight in net.feature_weights))
     weights.extend(weight / clamp for weight in net.feature_bias)
-    weights.extend(weight / unit for weight in net.output_weights)
+    weights.extend(max(-most, min(weight / unit, most)) for weight in net.output_weights)
     weights.extend(weight / (clamp * unit) for weight in net.output_bias)
     return weights

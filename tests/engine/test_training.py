@@ -21,7 +21,7 @@ from engine.tuning.training import Settings, Training, dequantise, quantise, rat
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.shards import random_samples, write_shards
 
-SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6)
+SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6, unit_cp=400)
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +125,17 @@ def test_a_net_of_another_shape_is_no_beginning(data: Data, setting: dict[str, i
         Training(data, replace(SETTINGS, **setting), random_net(3, 32, 8))
 
 
-def test_a_net_of_another_scale_is_no_beginning(data: Data) -> None:
-    with pytest.raises(InvalidNet, match=r"random 3 .* has a scale of 300, expected 400"):
-        Training(data, SETTINGS, replace(random_net(3, 32, 8), scale=300))
+def test_a_net_of_another_scale_says_the_same_centipawns_when_it_begins() -> None:
+    """Only weights that are then too large for the file are cut."""
+    first = random_net(3, 32, 8)
+    assert first.scale == 400
+    small = replace(first, output_weights=array("h", (weight // 2 for weight in first.output_weights)))
+    taken = quantise(dequantise(small), SETTINGS, "taken")
+    assert taken.scale == 200
+    assert taken.output_weights == array("h", (2 * weight for weight in small.output_weights))
+    assert taken.output_bias == array("i", (2 * bias for bias in small.output_bias))
+    large = replace(first, output_weights=array("h", [100, -100] * (len(first.output_weights) // 2)))
+    assert set(quantise(dequantise(large), SETTINGS, "cut").output_weights) == {127, -127}
 
 
 @pytest.mark.parametrize("unit_cp", [200, 400, 800])
@@ -164,7 +172,7 @@ def test_the_written_net_says_what_the_trained_one_does(data: Data, buckets: int
     sample = random_samples(1)[40]
     reader = FloatNet(32, buckets, 1, 0)
     reader.rows()[0][:] = memoryview(training.best)
-    output_cp = 400 * reader.output_of(pack(encode(sample)), 0)
+    output_cp = 200 * reader.output_of(pack(encode(sample)), 0)
     assert abs(slow_score(net, sample.board, sample.black_to_move) - output_cp) < 15
 
 
