@@ -83,13 +83,13 @@ CORRECTION_SCALE = 256             # corrections are kept in so many parts of a 
 CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 
 # --- Outcome: how scores of a search turn into wins, draws and losses, see outcome.py ------------------------------
-# Fitted on 2026-11-22 by `lichessbot-engine records --wdl` to 9,788,480 positions of 177,369 games of ours, 400 nodes a
-# move by networks on the way to 2026-11-22e and by that one.
-WDL_EVEN = 256                     # cp, once counted, that with 16 men are as likely won as not; sane 100..500
-WDL_EVEN_MEN = -110                # cp more with 32 men, as many less with none; sane -250..250
-WDL_SPREAD = 153                   # cp of one logistic unit with 16 men; sane 100..400
-WDL_SPREAD_MEN = 51                # cp more with 32 men, as many less with none; sane -100..100
-WDL_LIMIT = 1242                   # cp that a boundless lead counts as; sane 500..5000
+# Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 games of ours, 1,000
+# nodes a move by the network 2026-11-22f.
+WDL_EVEN = 275                     # cp, once counted, that with 16 men are as likely won as not; sane 100..500
+WDL_EVEN_MEN = -135                # cp more with 32 men, as many less with none; sane -250..250
+WDL_SPREAD = 142                   # cp of one logistic unit with 16 men; sane 100..400
+WDL_SPREAD_MEN = 31                # cp more with 32 men, as many less with none; sane -100..100
+WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------
 MOVES_TO_GO = 22                   # moves we expect to play with what is on the clock; sane 15..40
