@@ -92,12 +92,12 @@ WDL_SPREAD_MEN = 31                # cp more with 32 men, as many less with none
 WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------
-MOVES_TO_GO = 22                   # moves we expect to play with what is on the clock; sane 15..40
+MOVES_TO_GO = 18                   # moves we expect to play with what is on the clock; sane 15..40
 MOVES_TO_GO_UNPAID = 36            # the same without an increment that pays for the overhead; sane 25..60
 HARD_FACTOR = 4                    # the hard deadline, in soft deadlines; sane 2..6
 HARD_PERCENT = 35                  # part of the clock one move may cost at most; sane 10..60
 SCRAMBLE_MOVES = 200               # moves that must fit into a clock too short for their overhead; sane 100..400
-NEXT_DEPTH_PERCENT = 75            # of the soft deadline gone: too late to begin another depth; sane 30..100
+NEXT_DEPTH_PERCENT = 90            # of the soft deadline gone: too late to begin another depth; sane 30..100
 
 # How the soft deadline bends, see clock.py; all in percent.
 STEADY_PERCENT = (160, 130, 110, 95, 85, 80)   # [depths in a row with the same best move]; sane 50..250
