@@ -38,10 +38,10 @@ class Data:
         return len(self.held_out) // WORDS
 
 
-def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 280) -> Data:
+def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
     """The last positions of the shards, at least `newest` if there are so many, oldest first.
 
-    `hindsight` and `unit_cp` are as for `add_hindsight`, which changes the scores; without any they stay.
+    `hindsight` and `unit_cp` are as for `add_hindsight`, which changes the scores; without hindsight they stay.
     Raises InvalidRecord for a damaged shard, and if there are too few games to hold out some.
     """
     learnt, held_out = array("Q"), array("Q")
