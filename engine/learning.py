@@ -140,8 +140,8 @@ class Loop:
 
     def _train(self, generation: Generation) -> None:
         if generation.card is None:
-            paths = records.shards(self._plan.folder / "shards")
             plan = self._plan
+            paths = records.shards(plan.folder / "shards")
             learnt = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
             generation.card = make_net(learnt, plan.settings, self.net_path(generation.number)).content()
             self._save()
