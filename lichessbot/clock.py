@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from engine.facade import Limits, longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.events import GameFull, GameState
+from lichessbot.events import GameFull, GameInfo, GameState
 from lichessbot.vocabulary import Colour
 from lichessbot.waits import Waits
 
@@ -197,7 +197,7 @@ class GameClock:
         return max(waits.silence_floor.total_seconds(), min(waits.silence_ceiling.total_seconds(), share_s))
 
     def opening_s(self, planned_s: float, waits: Waits, now: float) -> float:
-        """How long to wait for the stream to open, or for its first line: meanwhile our clock may run unseen."""
+        """How long to wait for the stream to open, or for a line it owes us: meanwhile our clock may run unseen."""
         share_s = replace(self, running=True).remaining_s(now) * _SHARE_FOR_A_RETRY
         return min(planned_s, max(waits.stream_floor.total_seconds(), share_s))
 
@@ -223,3 +223,16 @@ class GameClock:
         running = replace(self, running=True)
         pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
         return pause_s(wished_s, waits, now)
+
+
+def longest_unread_s(info: GameInfo | None, waits: Waits) -> float:
+    """How long the stream of a game may be left alone that has told nothing yet, by what its announcement says.
+
+    Perhaps our clock runs; perhaps the opponent waits for our first move. Only with days for a move nobody waits.
+    """
+    if info is not None and info.is_correspondence:
+        return math.inf
+    most_s = waits.first_move_pause.total_seconds()
+    if info is None or info.seconds_left is None:
+        return most_s
+    return min(most_s, max(waits.rate_limit_spacing.total_seconds(), info.seconds_left * _SHARE_FOR_A_REFUSED_MOVE))

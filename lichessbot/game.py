@@ -21,9 +21,9 @@ from lichessbot.actions import (
     Remember,
     ReopenStream,
 )
-from lichessbot.clock import GameClock
+from lichessbot.clock import GameClock, longest_unread_s
 from lichessbot.config import Config, EngineConfig
-from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameState, OpponentGone
+from lichessbot.events import STANDARD_START, GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.messages import (
     Abort,
     Advice,
@@ -136,9 +136,12 @@ class Game:
         """Whether an engine thinks for us, at whoever's turn."""
         return self._thinking.engine_wanted
 
-    def join(self, now: float) -> None:
-        """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more."""
-        self._watch = StreamWatch(self._waits)
+    def join(self, now: float, info: GameInfo | None = None) -> None:
+        """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more.
+
+        `info` is what was announced of it.
+        """
+        self._watch = StreamWatch(self._waits, longest_unread_s(info, self._waits))
         self._watch.begun(None, now)
         self._idle_since = None
         self._thinking.drop()

@@ -121,7 +121,7 @@ class GameTask:
     def start(self) -> None:
         """Begin to read the game, perhaps again after a `rest`; the engine starts meanwhile, if there is any hurry."""
         self.began_at = time.monotonic()
-        self._game.join(self.began_at)
+        self._game.join(self.began_at, self.info)
         self._read()
         if self.info.is_correspondence:
             return

@@ -66,7 +66,7 @@ class OwedMove:
         if report.command != self._command or self._stage is not _Stage.SENT:
             return
         if isinstance(report, CommandDone):
-            echo_s = clock.retry_pause_s(self._waits.move_echo.total_seconds(), self._waits, now)
+            echo_s = clock.opening_s(self._waits.move_echo.total_seconds(), self._waits, now)
             self._move_on(_Stage.PLAYED, now + echo_s)
         elif isinstance(report.error, Refused):
             # Perhaps an earlier try got through, perhaps the game ended: only the stream knows.

@@ -5,6 +5,7 @@ game, or with the state that should come first; a refused one may belong to a ga
 state is then read anew, or compared with the games in progress.
 """
 
+import math
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -21,11 +22,13 @@ _MOST_REFUSALS = 8
 class StreamWatch:
     """What is due when, as long as the stream says nothing."""
 
-    def __init__(self, waits: Waits) -> None:
+    def __init__(self, waits: Waits, longest_unread_s: float = math.inf) -> None:
+        """`longest_unread_s` is the longest pause before the first state, which alone tells the clocks."""
         self._waits = waits
+        self._longest_unread_s = longest_unread_s
         self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
         self._asked_in_vain = False
-        self._answer_patience = waits.stream_answer
+        self._patience_s = self._least_patience_s = 0.0
         self._refusals = 0
         self._refused = False
         self._heard_at: float | None = None
@@ -44,15 +47,17 @@ class StreamWatch:
 
     def begun(self, clock: GameClock | None, now: float, pause_s: float = 0.0) -> None:
         """After a pause a connection will be opened."""
-        self._opening_due_at = now + pause_s + self._patience_s(self._answer_patience, clock, now + pause_s)
+        planned_s = self._bearable_s(self._waits.stream_answer, clock, now + pause_s)
+        self._patience_s = max(planned_s, self._least_patience_s)
+        self._opening_due_at = now + pause_s + self._patience_s
 
     def opened(self, clock: GameClock | None, now: float) -> None:
         """A new connection stands: its first line is the state."""
         self._heard_at = now
         self._refused = False
-        self._answer_patience = self._waits.stream_answer
+        self._least_patience_s = 0.0
         self._opening_due_at = self._reopen_due_at = None
-        self._state_due_at = now + self._patience_s(self._waits.first_state, clock, now)
+        self._state_due_at = now + self._bearable_s(self._waits.first_state, clock, now)
 
     def told(self, now: float, *, fresh: bool) -> None:
         """The stream told the state; `fresh` if it was written for a new connection."""
@@ -74,8 +79,10 @@ class StreamWatch:
     def lost(self, loss: StreamLost, clock: GameClock | None, now: float) -> None:
         """The connection is gone. Its reader's pause may be longer than the clock allows."""
         self._state_due_at = None
-        pause_s = retry_in_s = loss.retry_in.total_seconds()
-        if clock is not None:
+        retry_in_s = loss.retry_in.total_seconds()
+        if clock is None:
+            pause_s = min(retry_in_s, self._longest_unread_s)
+        else:
             pause_s = clock.unseen_pause_s(retry_in_s, self._waits, now, as_asked=loss.as_asked)
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
         self.begun(clock, now, min(pause_s, retry_in_s))
@@ -122,8 +129,8 @@ class StreamWatch:
 
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
         if _is_due(self._opening_due_at, now):
-            # A site that answers nobody is asked less and less often, as far as the clock allows.
-            self._answer_patience = min(self._answer_patience * 2, self._waits.liveness)
+            # Each attempt begins anew: were the next not longer, a site that opens slowly would never be reached.
+            self._least_patience_s = min(2 * self._patience_s, self._waits.liveness.total_seconds())
             self.begun(clock, now)
             yield ReopenStream("it does not open", hangs=True)
         if _is_due(self._state_due_at, now):
@@ -142,7 +149,7 @@ class StreamWatch:
                 yield PlayingWanted("an opponent is silent")
             self._asked_in_vain = not self._asked_in_vain
 
-    def _patience_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
+    def _bearable_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
         planned_s = planned.total_seconds()
         return planned_s if clock is None else clock.opening_s(planned_s, self._waits, now)
 

@@ -1,6 +1,7 @@
 """The state machine, fed by hand: reports in, actions out, time as a number."""
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -136,6 +137,10 @@ class Bench:
         """Our first move as White, found and just sent."""
         think = only(self.full(), Think)
         return only(self.hear(BestMove(GAME, think.search.search_id, move)), SendMove)
+
+
+def tells_of_a_hang(actions: list[Action]) -> bool:
+    return any(isinstance(action, ReopenStream) and action.hangs for action in actions)
 
 
 def only(actions: list[Action], kind: type[Any]) -> Any:
@@ -585,20 +590,33 @@ def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
 
 @pytest.mark.parametrize(
     ("time_ms", "patience_s", "next_s"),
-    [(180_000, 5, 10), (24_000, 3, 3), (4_000, 1, 1)],
+    [(180_000, 5, 10), (24_000, 3, 6), (4_000, 1, 2)],
     ids=["long", "short", "nearly gone"],
 )
-def test_a_stream_that_does_not_open_is_not_waited_for(time_ms: int, patience_s: float, next_s: float) -> None:
+def test_a_stream_that_does_not_open_is_not_waited_for_but_each_time_twice_as_long(
+    time_ms: int, patience_s: float, next_s: float
+) -> None:
     bench = Bench()
     bench.full("e2e4", time_ms=time_ms)
     bench.hear(StreamLost(GAME, "reset", timedelta()))
     assert bench.wait(patience_s - 0.1) == []
     assert only(bench.wait(0.1), ReopenStream).hangs
-    assert not any(isinstance(action, ReopenStream) for action in bench.wait(next_s - 1.1))
-    assert any(isinstance(action, ReopenStream) and action.hangs for action in bench.wait(1.1)), "nor the next"
+    assert not tells_of_a_hang(bench.wait(next_s - 0.1))
+    assert tells_of_a_hang(bench.wait(0.1)), "nor the next"
     bench.hear(StreamOpened(GAME))
     bench.full("e2e4", time_ms=time_ms)
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
+
+
+def test_a_site_that_opens_slowly_is_reached_before_the_clock_is_gone() -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=8_000)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    hung_at = [bench.now]
+    while len(hung_at) < 4:
+        if tells_of_a_hang(bench.wait_until_due()):
+            hung_at.append(bench.now)
+    assert [round(later - earlier, 3) for earlier, later in pairwise(hung_at)] == [1, 2, 4]
 
 
 def test_a_refused_stream_that_then_does_not_open_is_not_waited_for_either() -> None:
@@ -645,6 +663,35 @@ def test_a_stream_whose_pause_the_clock_survives_is_left_to_its_reader() -> None
     bench.full("e2e4 e7e5", time_ms=90_000)
     bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(60))
+
+
+@pytest.mark.parametrize(
+    ("announced", "again_after_s"),
+    [
+        ({"secondsLeft": 600, "speed": "blitz"}, 10),
+        ({"secondsLeft": 12, "speed": "bullet"}, 6),
+        ({"secondsLeft": 1, "speed": "bullet"}, 1),
+        ({}, 10),
+    ],
+    ids=["much is left", "little is left", "nothing is left", "nobody knows"],
+)
+def test_a_game_that_was_never_read_does_not_wait_out_a_pause(
+    announced: dict[str, Any], again_after_s: float
+) -> None:
+    bench = Bench()
+    info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, **announced})
+    bench.game.join(bench.now, info)
+    assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True)) == []
+    assert bench.wait(again_after_s - 0.1) == []
+    assert not only(bench.wait(0.1), ReopenStream).hangs
+
+
+def test_a_correspondence_game_that_was_never_read_can_wait() -> None:
+    bench = Bench()
+    told = {"gameId": GAME, "variant": {"key": "standard"}, "secondsLeft": 86_400, "speed": "correspondence"}
+    bench.game.join(bench.now, GameInfo.model_validate(told))
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    assert bench.wait(60) == []
 
 
 def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None:
