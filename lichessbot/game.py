@@ -178,8 +178,8 @@ class Game:
                 self._watch.opened(self._clock, now)
             case StreamLost():
                 self._watch.lost(report, self._clock, now)
-            case StreamRefused(status=status, text=text):
-                yield from self._watch.refused(f"{status}: {text}", now)
+            case StreamRefused():
+                yield from self._watch.refused(report, now)
                 if self._colour is None and self._watch.is_refused_for_good:
                     # Only we thought that there is such a game, and a look that would tell may be long in coming.
                     yield self._end(GameStatus.UNKNOWN_FINISH, None)

@@ -250,6 +250,8 @@ class StreamRefused:
     game_id: str | None
     status: int
     text: str
+    certain: bool = True
+    """Whether it was Lichess who said so, and not perhaps something on the way to it."""
 
 
 @dataclass(frozen=True, slots=True)

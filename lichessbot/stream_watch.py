@@ -12,7 +12,7 @@ from datetime import timedelta
 from lichessbot.actions import Action, ReopenStream
 from lichessbot.backoff import Backoff
 from lichessbot.clock import GameClock
-from lichessbot.messages import PlayingWanted, Standing, StreamLost
+from lichessbot.messages import PlayingWanted, Standing, StreamLost, StreamRefused
 from lichessbot.waits import Waits
 
 # A game that is listed as ours, but refused so often in a row, cannot be played by us.
@@ -87,13 +87,13 @@ class StreamWatch:
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
         self.begun(clock, now, min(pause_s, retry_in_s))
 
-    def refused(self, reason: str, now: float) -> Iterator[Action]:
+    def refused(self, refusal: StreamRefused, now: float) -> Iterator[Action]:
         """Lichess denies the stream: is the game still on? Until somebody says no, it is tried again."""
         self._refused = True
-        self._refusals += 1
+        self._refusals += refusal.certain
         self._opening_due_at = self._state_due_at = self._opponent_due_at = None
         self.read_again_later(now)
-        yield PlayingWanted(reason)
+        yield PlayingWanted(f"{refusal.status}: {refusal.text}")
 
     @property
     def is_refused_for_good(self) -> bool:

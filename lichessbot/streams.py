@@ -113,7 +113,7 @@ class StreamReader(threading.Thread):
             if self._source.game_id is None and not error.denies_token:
                 # Without its events the daemon is deaf: only a dead token ends them.
                 return self._lost(str(error), self._delay())
-            self._put(StreamRefused(self._source.game_id, error.status, error.text))
+            self._put(StreamRefused(self._source.game_id, error.status, error.text, error.certain))
             return None
         except RateLimited as error:
             self._courtesy.hold_back(error.pause)

@@ -516,6 +516,15 @@ def test_a_stream_that_is_refused_again_and_again_is_given_up_if_the_game_is_rea
     assert not only(bench.standing(our_turn=True), GameOver).certain
 
 
+def test_pages_of_something_on_the_way_to_lichess_never_give_a_game_up() -> None:
+    bench = Bench(announced=Colour.WHITE)
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 403, "Forbidden", certain=False)), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    assert bench.standing(our_turn=True) == []
+    only(bench.standing(our_turn=None), GameOver)
+
+
 def test_a_game_that_only_we_believe_in_is_given_up_without_a_look() -> None:
     bench = Bench()
     for _ in range(7):

@@ -245,6 +245,16 @@ def test_a_line_that_trickles_in_for_ever_is_given_up(
     assert "a line that does not end" in lost(inbox).reason
 
 
+def test_a_page_that_denies_a_game_stream_is_no_certain_refusal(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    lichess.answer(GAME_PATH, Reply(403, "<html>Forbidden</html>"))
+    read()
+    refused = heard(inbox)
+    assert isinstance(refused, StreamRefused)
+    assert not refused.certain
+
+
 def test_after_the_final_state_the_stream_is_not_opened_again(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
