@@ -29,7 +29,16 @@ from lichessbot.errands import (
     urgency_of,
 )
 from lichessbot.errors import Unreachable
-from lichessbot.messages import AcceptChallenge, Command, CommandDone, CommandFailed, Inbox, Say, SendMove
+from lichessbot.messages import (
+    AcceptChallenge,
+    Command,
+    CommandDone,
+    CommandFailed,
+    GameCommand,
+    Inbox,
+    Say,
+    SendMove,
+)
 from lichessbot.waits import Waits
 
 # Lines of chat that wait to be sent, of all games together.
@@ -215,6 +224,8 @@ class _HouseLane(threading.Thread):
         if isinstance(command, AcceptChallenge):
             give_up_at = min(give_up_at, command.until)
         with self._changed:
+            if isinstance(command, GameCommand) and any(errand.command == command for errand in self._errands):
+                return  # a game repeats what has no effect, also while a pause holds everything up
             errand = _Errand(urgency_of(command), next(self._numbers), command, backoff, give_up_at)
             self._errands.append(errand)
             self._drop_old_talk()

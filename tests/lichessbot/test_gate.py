@@ -307,6 +307,22 @@ def test_what_only_matters_now_is_not_sent_after_a_pause(
     assert not gate.is_talking
 
 
+def test_what_a_game_repeats_during_a_pause_is_sent_once_after_it(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "1")]))
+    gate.send(MOVE)
+    answer(inbox)
+    resign, path = Resign("abcd1234", "why"), "/api/bot/game/abcd1234/resign"
+    for _ in range(6):
+        gate.send(resign)
+    gate.send(Resign("efgh5678", "why"))
+    assert {answer(inbox).command.game_id, answer(inbox).command.game_id} == {"abcd1234", "efgh5678"}
+    assert lichess.paths().count(path) == 1
+    gate.send(resign)
+    assert answer(inbox).command == resign, "what was answered may be sent again"
+
+
 def talk(number: int) -> Say:
     return Say("abcd1234", ChatRoom.PLAYER, f"line {number}")
 
