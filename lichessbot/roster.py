@@ -5,6 +5,7 @@ A game with a clock has its task from its beginning to its end; a correspondence
 sit at it, which few do at a time.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -38,6 +39,8 @@ class Roster:
         self._check_in_at = 0.0
         self._list_was_cut = False
         self._departures: Counter[str] = Counter()
+        self._ended_at: dict[str, float] = {}
+        """The games whose end is certain, until a look that began later."""
         self._left_alone: set[str] = set()
 
     def __len__(self) -> int:
@@ -82,6 +85,7 @@ class Roster:
             self._note(info, asked_at, house)
         listed = {info.game_id: info for info in games}
         self._left_alone &= listed.keys()
+        self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > asked_at}
         if self._list_was_cut:
             period_s = house.config.correspondence.check_in_every.total_seconds()
             self._letters.doubt_all_but(listed, asked_at - _PERIODS_UNSEEN * period_s)
@@ -127,7 +131,7 @@ class Roster:
     def _note(self, info: GameInfo, seen_at: float, house: House) -> None:
         """A game is in progress: begin to play it, unless that has happened."""
         known = info.game_id in self._tasks or info.game_id in self._letters
-        if not known and not self._may_join(info):
+        if not known and (seen_at <= self._ended_at.get(info.game_id, -math.inf) or not self._may_join(info)):
             return
         if not known:
             Journal(info.game_id).info(
@@ -223,6 +227,7 @@ class Roster:
         task.close()
         if certain:
             self._departures.pop(task.game_id, None)
+            self._ended_at[task.game_id] = time.monotonic()
             return
         self._departures[task.game_id] += 1
         self._inbox.put(PlayingWanted("a game was left without a known end"))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,23 @@ def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: Scri
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")), over)
     daemon.start()
     daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
+
+
+def test_a_game_that_ends_while_a_look_is_under_way_is_not_joined_again(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    daemon.time_scale = "0.5"       # the second look is 1.5 s after the first at least, and is waited for 5 s
+    both = replace(playing(game("abcd1234"), game("efgh5678")), delay_s=2.5)
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), both)
+    lichess.answer(EVENTS, Reply(lines=[b"\n", 0.5]), ticking())
+    moves = "e2e4 e7e5 g1f3"
+    over = line("gameState", moves=moves, wtime=1, btime=1, status="resign", winner="white")
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves), 2.5, over))
+    lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
+    daemon.start()
+    daemon.until_asked(stream("efgh5678"))
+    assert "game.over game=abcd1234 status=resign" in daemon.log.partition("game.join game=efgh5678")[0]
+    assert daemon.log.count("game.join game=abcd1234") == 1
 
 
 def test_a_game_in_progress_whose_stream_is_refused_is_tried_again(lichess: ScriptedLichess, daemon: Daemon) -> None:
