@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from lichessbot.api import Api
 from lichessbot.courtesy import Courtesy, Purpose
-from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.errors import ApiError, RateLimited, Unreachable
 from lichessbot.messages import (
     Abort,
     AcceptChallenge,
@@ -98,11 +98,10 @@ def patience_for(command: Command, waits: Waits) -> timedelta:
 
 
 def is_worth_repeating(command: Command, error: ApiError) -> bool:
-    """A game repeats its commands itself, as long as they have a point; and without our account we can do nothing."""
-    if isinstance(error, Refused):
-        return isinstance(command, ReadAccount) and not error.denies_token
+    """A game repeats its commands itself, as long as they have a point; who we are is asked for until it is known."""
     # A challenge created twice could become two games.
-    return isinstance(error, Unreachable) and not isinstance(command, GameCommand | CreateChallenge | Say)
+    at_most_once = GameCommand | CreateChallenge | Say | ReadAccount
+    return isinstance(error, Unreachable) and not isinstance(command, at_most_once)
 
 
 def is_for(command: Command, game_id: str) -> bool:

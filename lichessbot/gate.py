@@ -73,12 +73,12 @@ class Gate:
             if waiting:
                 self._house_lane().take_over(waiting)
 
-    def send(self, command: Command) -> None:
-        """Carry out `command` off this thread. A move of a game without a lane opens one."""
+    def send(self, command: Command, after: timedelta = timedelta()) -> None:
+        """Carry out `command` off this thread. A move of a game without a lane opens one; only it is never put off."""
         if isinstance(command, SendMove):
             self._move_lane(command.game_id).send(command)
         else:
-            self._house_lane().send(command)
+            self._house_lane().send(command, after)
 
     @property
     def is_talking(self) -> bool:
@@ -218,15 +218,16 @@ class _HouseLane(threading.Thread):
             self._errands += errands
             self._changed.notify()
 
-    def send(self, command: Command) -> None:
+    def send(self, command: Command, after: timedelta) -> None:
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
-        give_up_at = time.monotonic() + patience_for(command, self._waits).total_seconds()
+        not_before = time.monotonic() + after.total_seconds()
+        give_up_at = not_before + patience_for(command, self._waits).total_seconds()
         if isinstance(command, AcceptChallenge):
             give_up_at = min(give_up_at, command.until)
         with self._changed:
             if isinstance(command, GameCommand) and any(errand.command == command for errand in self._errands):
                 return  # a game repeats what has no effect, also while a pause holds everything up
-            errand = _Errand(urgency_of(command), next(self._numbers), command, backoff, give_up_at)
+            errand = _Errand(urgency_of(command), next(self._numbers), command, backoff, give_up_at, not_before)
             self._errands.append(errand)
             self._drop_old_talk()
             self._changed.notify()

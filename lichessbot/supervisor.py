@@ -20,6 +20,7 @@ from engine.facade import Limits
 from lichessbot import self_test
 from lichessbot.api import Access, Api
 from lichessbot.archive import Archive
+from lichessbot.backoff import Backoff
 from lichessbot.config import Config
 from lichessbot.courtesy import Courtesy
 from lichessbot.errors import ApiError
@@ -129,6 +130,7 @@ class Supervisor:
         self._self_test: SelfTest | None = None
         self._tests = 0
         self._account: Account | None = None
+        self._introductions = Backoff(waits.backoff_first, waits.backoff_ceiling)
         self._listening = "connecting"
         self._has_listened = False
         self._stopping = False
@@ -326,7 +328,7 @@ class Supervisor:
                 if error.denies_token:
                     self._refused(str(error))
                 else:
-                    self._gate.send(command)
+                    self._gate.send(command, self._introductions.next_delay())
             case ReadPlaying():
                 self._reconciler.done(time.monotonic(), answered=False)
                 if error.denies_token:

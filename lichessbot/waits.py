@@ -45,8 +45,9 @@ class Waits:
     """At least between two tries of a move whose clock does not survive the asked pause."""
     backoff_first: timedelta = timedelta(seconds=0.5)
     """Bound of the second retry; the first is immediate, later bounds double."""
-    backoff_ceiling: timedelta = timedelta(seconds=30)
-    """No delay between two attempts at the event stream or the account grows beyond this."""
+    backoff_ceiling: timedelta = timedelta(seconds=45)
+    """No delay between two attempts at the event stream or the account grows beyond this: were it 30 s, a long outage
+    would use up what Lichess allows of them, and the bot would stay deaf for minutes after its end."""
     game_backoff_ceiling: timedelta = timedelta(seconds=4)
     """No delay between two attempts at a move or a game's stream grows beyond this: a clock runs."""
     first_move_pause: timedelta = timedelta(seconds=10)

@@ -1,7 +1,11 @@
 import time
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 
+import pytest
+
+from lichessbot.backoff import Backoff
 from lichessbot.courtesy import Courtesy, Purpose
 from lichessbot.waits import Waits
 
@@ -58,3 +62,17 @@ def test_a_request_that_has_to_wait_is_not_counted() -> None:
         courtesy.ask(Purpose.EVENT_STREAM)
     time.sleep(0.06)
     assert courtesy.ask(Purpose.EVENT_STREAM) == 0.0
+
+
+@pytest.mark.parametrize("purpose", [Purpose.EVENT_STREAM, Purpose.ACCOUNT])
+def test_an_outage_of_hours_does_not_use_up_what_lichess_allows(
+    purpose: Purpose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr("lichessbot.courtesy.time.monotonic", lambda: now)
+    waits = Waits()
+    courtesy, backoff = Courtesy(waits), Backoff(waits.backoff_first, waits.backoff_ceiling, random=Random(7))
+    for _ in range(500):
+        wait_s = courtesy.ask(purpose)
+        assert wait_s < waits.backoff_ceiling.total_seconds()
+        now += wait_s or backoff.next_delay().total_seconds()

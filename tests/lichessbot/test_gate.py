@@ -271,6 +271,20 @@ def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
     assert ACCEPT_PATH not in lichess.paths()
 
 
+def test_the_account_is_asked_for_once_and_when_its_time_has_come(
+    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+) -> None:
+    lichess.answer("/api/account", Reply(502))
+    lichess.answer(ACCEPT_PATH, Reply())
+    began = time.monotonic()
+    gate.send(ReadAccount(), timedelta(seconds=0.5))
+    gate.send(AcceptChallenge("c1"))
+    assert answer(inbox).command == AcceptChallenge("c1"), "what is put off lets others pass"
+    assert isinstance(answer(inbox), CommandFailed)
+    assert time.monotonic() - began >= 0.5
+    assert lichess.paths() == [ACCEPT_PATH, "/api/account"]
+
+
 def test_the_account_is_not_asked_for_more_often_than_lichess_allows(
     lichess: ScriptedLichess, gate: Gate, inbox: Inbox
 ) -> None:
