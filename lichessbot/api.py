@@ -276,6 +276,9 @@ class LineStream:
             return self._response.raw.read1(_READ_BYTES, decode_content=True)
         except (HTTPError, OSError) as error:
             raise Unreachable(_network_complaint(error)) from error
+        except (ValueError, AttributeError) as error:
+            # Python's TLS socket, told to shut down by another thread, may be without its cipher in mid-read.
+            raise Unreachable(f"interrupted: {error}") from error
 
     def interrupt(self) -> None:
         """Free the thread that reads, from any other thread: it sees the stream end."""

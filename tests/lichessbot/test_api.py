@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from lichessbot.api import Access, Api
+from lichessbot.api import Access, Api, LineStream
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.terms import Days, Terms
 from lichessbot.vocabulary import ChatRoom, Colour, DeclineReason, ExactClock, Variant
@@ -380,3 +381,14 @@ def test_an_ended_game_is_read(lichess: ScriptedLichess, api: Api) -> None:
     lichess.answer("/game/export/abcd1234", Reply(body={"id": "abcd1234", "status": "mate", "winner": "white"}))
     record = api.game_record("abcd1234")
     assert (record.status.is_over, record.winner) == (True, Colour.WHITE)
+
+
+@pytest.mark.parametrize("error", [ValueError("Read on closed or unwrapped SSL socket."), AttributeError("read")])
+def test_a_tls_stream_interrupted_in_mid_read_is_lost_like_any_other(error: Exception) -> None:
+    class Interrupted:
+        def read1(self, *args: object, **options: object) -> bytes:
+            raise error
+
+    response: Any = SimpleNamespace(raw=Interrupted())
+    with pytest.raises(Unreachable, match="interrupted"):
+        list(LineStream(response, timedelta(seconds=1)))
