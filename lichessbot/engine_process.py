@@ -149,6 +149,10 @@ class EngineProcess:
             if self._running is not None:
                 self._tell_to_stop()
 
+    def kill(self, reason: str) -> None:
+        """End it and everything it started; its death is reported with the reason. From any thread."""
+        self._kill(reason)
+
     def close(self) -> None:
         """Kill the engine and everything it started, and say nothing more. Takes no time."""
         with self._lock:

@@ -3,6 +3,7 @@
 Knows how they are asked and what a good answer is; what follows from a bad one is the asker's affair.
 """
 
+import threading
 from collections.abc import Iterator
 from typing import Final
 
@@ -32,6 +33,7 @@ class SelfTest:
         self._limits = limits
         self._left = list(candidates(config))
         self._engine: EngineProcess | None = None
+        self._alarm: threading.Timer | None = None
         self._start()
 
     @property
@@ -59,14 +61,21 @@ class SelfTest:
         return faults
 
     def close(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
         if self._engine is not None:
             self._engine.close()
             self._engine = None
 
     def _start(self) -> None:
         try:
-            self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._inbox, self._waits)
-            self._engine.search(Search(self._number, STARTING_FEN, False, (), self._limits))
+            engine = self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._inbox, self._waits)
+            patience = self._waits.engine_handshake + self._waits.engine_first_move
+            self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
+            self._alarm.daemon = True
+            self._alarm.start()
+            engine.search(Search(self._number, STARTING_FEN, False, (), self._limits))
         except EngineError as error:
             self._inbox.put(EngineDied(GAME_ID, self._number, str(error)))
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Final, Self
 
-_OF_THIS_MACHINE: Final = {"engine_handshake", "engine_stop", "engine_overrun", "engine_restart_floor", "fallback"}
+_OF_THIS_MACHINE: Final = {
+    "engine_handshake",
+    "engine_first_move",
+    "engine_stop",
+    "engine_overrun",
+    "engine_restart_floor",
+    "fallback",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,8 @@ class Waits:
     """Beyond the thinking time, for our move in a correspondence game, before another game gets the place."""
     engine_handshake: timedelta = timedelta(seconds=15)
     """For a new engine to answer `uci` and `isready`: a cold disk on a small machine is slow."""
+    engine_first_move: timedelta = timedelta(minutes=1)
+    """For its answer to a first question, before any game depends on it: some load a large network for that."""
     engine_stop: timedelta = timedelta(seconds=1)
     """For the best move of an engine told to stop, before it counts as hung."""
     engine_overrun: timedelta = timedelta(seconds=2)

@@ -1,5 +1,9 @@
 """An engine is judged by its answer, or by its death."""
 
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
@@ -41,3 +45,13 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
     test = SelfTest(Config(engine=SMALL), SimpleQueue(), Waits(), Limits(depth=1))
     assert test.judge(BestMove(GAME_ID, 0, None))[0] == "engine: the engine finds no move in the start position"
+
+
+def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
+    engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "deaf")})
+    waits = replace(Waits(), engine_handshake=timedelta(seconds=5), engine_first_move=timedelta(seconds=0.1))
+    inbox: Inbox = SimpleQueue()
+    test = SelfTest(Config(engine=engine), inbox, waits, Limits(depth=1))
+    assert isinstance(inbox.get(timeout=30), EngineReady)
+    (fault,) = test.judge(inbox.get(timeout=30))
+    assert "no move in time" in fault
