@@ -11,6 +11,7 @@ import gc
 import os
 import platform
 import re
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -118,6 +119,7 @@ def _run(options: argparse.Namespace) -> int:
     faulthandler.enable()  # a watchdog's SIGABRT leaves in the log where every thread stood
     if os.geteuid() == 0:
         journal.warning("root", note="the bot needs no rights: run it as a user of its own (deploy/README.md)")
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # from now on others find us, and none shall kill what only begins
     try:
         store = Store(StateFile(loaded.state_dir))
     except StateError as error:

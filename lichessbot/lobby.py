@@ -96,7 +96,7 @@ class Lobby:
 
     def reload(self, config: Config) -> None:
         self._watch_lists(config)
-        self._tournaments.want(config.tournaments, anew=True)
+        self._tournaments.want(config.tournaments)
 
     def stop(self) -> None:
         """No new games: whatever we asked for is taken back."""

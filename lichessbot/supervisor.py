@@ -129,6 +129,7 @@ class Supervisor:
         self._resumption = Resumption(store, access.url, waits)
         self._self_test: SelfTest | None = None
         self._tests = 0
+        self._engine_is_good = False
         self._account: Account | None = None
         self._introductions = Backoff(waits.backoff_first, waits.backoff_ceiling)
         self._listening = "connecting"
@@ -279,13 +280,14 @@ class Supervisor:
             self._refuse_engine(faults)
         elif test.over:
             self._journal.info("engine.good")
+            self._engine_is_good = True
             self._use(test.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
             self._resumption.engine_is_good(time.monotonic())
             self._open_house()
 
     def _refuse_engine(self, faults: Sequence[str]) -> None:
-        if self._house is None:
+        if not self._engine_is_good:
             for fault in faults:
                 self._journal.error("engine.unfit", reason=fault)
             self._exit = ExitCode.FAILED
@@ -293,7 +295,6 @@ class Supervisor:
         for fault in faults:
             self._journal.warning("reload.refused", problem=fault)
         self._settings.keep_engines(self._config)
-
         self._open_house()
 
     # The account and the event stream
@@ -505,11 +506,12 @@ class Supervisor:
         """Take over what a running daemon can; a file that is not valid changes nothing."""
         self._manager.reloading()
         config = self._settings.reload_aloud(self._journal)
-        if self._house is not None:
-            self._drop_test()
-            if list(candidates(config)) != list(candidates(self._config)):
-                self._test_engines(config)
-                config = with_engines_of(config, self._config)
+        self._drop_test()
+        if not self._engine_is_good:
+            self._test_engines(config)
+        elif list(candidates(config)) != list(candidates(self._config)):
+            self._test_engines(config)
+            config = with_engines_of(config, self._config)
         self._use(config)
         self._manager.reloaded()
 

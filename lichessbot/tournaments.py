@@ -70,10 +70,9 @@ class Tournaments:
 
     # What is wanted
 
-    def want(self, configured: Iterable[TournamentConfig], *, anew: bool = False) -> None:
-        """Take part in these and in those noted in the store, and in no others. `anew`: those may have changed."""
-        rows = self._store.read_anew(Table.TOURNAMENTS) if anew else self._store.remembered(Table.TOURNAMENTS)
-        wishes = {str(row[0]): Wish(*row) for row in rows}
+    def want(self, configured: Iterable[TournamentConfig]) -> None:
+        """Take part in these and in those noted in the store by now, and in no others."""
+        wishes = {str(row[0]): Wish(*row) for row in self._store.read_anew(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         for tournament_id, wish in wishes.items():
             if tournament_id not in self._entries and not self._stopping:

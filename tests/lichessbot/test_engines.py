@@ -100,6 +100,19 @@ def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
     assert (depths(arena, first), depths(arena, second)) == ({3}, {2})
 
 
+def test_a_reload_during_the_start_counts(arena: Arena, rude_engine: Path) -> None:
+    arena.configure(engine=f"command: [{sys.executable}, {rude_engine}, deaf]")
+    arena.spawn()
+    arena.until(arena.engines)
+    arena.configure(depth=2)
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: "events.open" in arena.log())
+    game = arena.challenge(arena.player("First"))
+    arena.until_ended(1)
+    assert arena.stop() == 0
+    assert depths(arena, game) == {2}
+
+
 def test_a_profile_decides_how_deep_the_engine_searches(arena: Arena) -> None:
     more = """\
 profiles:
