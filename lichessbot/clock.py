@@ -54,7 +54,7 @@ _SHARE_FOR_A_RETRY: Final = 1 / 8
 
 @dataclass(frozen=True, slots=True)
 class GameClock:
-    """The clocks as one state told them at `read_at`."""
+    """The clocks as one state told them, which arrived at `read_at`: from then on ours may have run."""
 
     colour: Colour
     timed: bool
@@ -66,12 +66,12 @@ class GameClock:
     """Whether each move has days of its own, and no more."""
 
     @classmethod
-    def read(cls, full: GameFull, state: GameState, colour: Colour, to_move: str, now: float) -> Self:
-        """The clocks of `state`, just received, with `to_move` the side whose turn it is."""
+    def read(cls, full: GameFull, state: GameState, colour: Colour, to_move: str, received_at: float) -> Self:
+        """The clocks of `state`, with `to_move` the side whose turn it is."""
         running = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
-        return cls(colour, full.clock is not None or limited, running, state, now, by_days)
+        return cls(colour, full.clock is not None or limited, running, state, received_at, by_days)
 
     def remaining_s(self, now: float) -> float:
         """What is left on our clock; endless without one. Never negative."""

@@ -165,10 +165,10 @@ class Game:
 
     def _react(self, report: Report, now: float) -> Iterator[Action]:
         match report:
-            case StreamEvent(event=GameFull() as full):
-                yield from self._read_full(full, now)
-            case StreamEvent(event=GameState() as state) if self._full is not None:
-                yield from self._read_state(self._full, state, now, fresh=False)
+            case StreamEvent(event=GameFull() as full, received_at=received_at):
+                yield from self._read_full(full, received_at, now)
+            case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
+                yield from self._read_state(self._full, state, received_at, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)):
                 status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
                 yield self._end(status, game.winner)
@@ -218,7 +218,7 @@ class Game:
 
     # What the stream says
 
-    def _read_full(self, full: GameFull, now: float) -> Iterator[Action]:
+    def _read_full(self, full: GameFull, received_at: float, now: float) -> Iterator[Action]:
         colour = self._our_colour(full)
         if colour is None:
             yield self._end(GameStatus.UNKNOWN_FINISH, None)
@@ -226,7 +226,7 @@ class Game:
         self._full, self._colour = full, colour
         self._rereading = False
         self._takebacks.held_until = None
-        yield from self._read_state(full, full.state, now, fresh=True)
+        yield from self._read_state(full, full.state, received_at, now, fresh=True)
 
     def _our_colour(self, full: GameFull) -> Colour | None:
         """The side with our id; what was announced if neither has one; None if both are others."""
@@ -236,7 +236,9 @@ class Game:
             return Colour.BLACK
         return self._colour if None in (full.white.id, full.black.id) else None
 
-    def _read_state(self, full: GameFull, state: GameState, now: float, *, fresh: bool) -> Iterator[Action]:
+    def _read_state(
+        self, full: GameFull, state: GameState, received_at: float, now: float, *, fresh: bool
+    ) -> Iterator[Action]:
         """Take over what the stream says; `fresh` if it was written for a new connection."""
         assert self._colour is not None, "known since the first full state"
         if state.status.is_over:
@@ -255,7 +257,7 @@ class Game:
             yield from self._read_anew("a move was taken back, or an old line came late")
             return
         self._board, self._told = board, tuple(state.moves.split())
-        self._clock = clock = GameClock.read(full, state, self._colour, board.turn, now)
+        self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at)
         if self._owed is not None and not self._owed.is_for(self._moves):
             self._owed = None
         self._absence.follow(len(self._moves), our_turn=board.turn == self._colour)

@@ -229,7 +229,7 @@ class StreamEvent:
 
     game_id: str | None
     event: StreamLine
-    received_at: float = field(default=0.0, compare=False)
+    received_at: float = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,14 +71,14 @@ class Bench:
 
     def full(self, moves: str = "", flags: str = "", time_ms: int = 60_000) -> list[Action]:
         full = GameFull.model_validate({**self._full, "state": self._state(moves, flags, time_ms)})
-        return self.hear(StreamEvent(GAME, full))
+        return self.hear(StreamEvent(GAME, full, self.now))
 
     def state(self, moves: str, flags: str = "", time_ms: int = 60_000) -> list[Action]:
-        return self.hear(StreamEvent(GAME, GameState.model_validate(self._state(moves, flags, time_ms))))
+        return self.hear(StreamEvent(GAME, GameState.model_validate(self._state(moves, flags, time_ms)), self.now))
 
     def gone(self, claim_in_s: int | None, *, gone: bool = True) -> list[Action]:
         event = OpponentGone.model_validate({"gone": gone, "claimWinInSeconds": claim_in_s})
-        return self.hear(StreamEvent(GAME, event))
+        return self.hear(StreamEvent(GAME, event, self.now))
 
     def find(self, actions: list[Action], move: str, score: str = "cp 0") -> list[Action]:
         """The engine answers the search among `actions`."""

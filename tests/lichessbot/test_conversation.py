@@ -42,7 +42,7 @@ class Talk:
         )
 
     def hear(self, event: Any) -> list[Action]:
-        return list(self.conversation.hear(StreamEvent(GAME, event), self.now))
+        return list(self.conversation.hear(StreamEvent(GAME, event, self.now), self.now))
 
     def meet(self, them: dict[str, Any] | None = None, moves: str = "", status: str = "started") -> list[Action]:
         state = {"moves": moves, "wtime": 1, "btime": 1, "status": status}

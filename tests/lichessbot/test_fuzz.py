@@ -164,7 +164,7 @@ class Victim:
             event = parsing.parse_game_event(line)
         except UnreadableLine:
             return False
-        self.hear(StreamEvent("abcd1234", event))
+        self.hear(StreamEvent("abcd1234", event, self.now))
         state = event.state if isinstance(event, events.GameFull) else event
         return isinstance(state, events.GameState) and state.status.is_over
 

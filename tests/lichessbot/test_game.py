@@ -103,14 +103,14 @@ class Bench:
 
     def full(self, moves: str = "", **changes: Any) -> list[Action]:
         full = GameFull.model_validate({**self._full, "state": state(moves, **changes)})
-        return self.hear(StreamEvent(GAME, full))
+        return self.hear(StreamEvent(GAME, full, self.now))
 
     def state(self, moves: str = "", **changes: Any) -> list[Action]:
-        return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, **changes))))
+        return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, **changes)), self.now))
 
     def finish(self, status: str = "resign", winner: str | None = "white") -> list[Action]:
         game = {"gameId": GAME, "variant": {"key": "standard"}, "status": {"name": status}, "winner": winner}
-        return self.hear(StreamEvent(None, GameFinish.model_validate({"game": game})))
+        return self.hear(StreamEvent(None, GameFinish.model_validate({"game": game}), self.now))
 
     def wait(self, seconds: float) -> list[Action]:
         """What is done because of the time; looks at the games in progress are passed over."""
@@ -200,7 +200,7 @@ def test_talk_and_absence_change_nothing() -> None:
     bench = Bench()
     bench.full()
     for event in (ChatLine(text="hi"), OpponentGone(gone=True)):
-        assert bench.hear(StreamEvent(GAME, event)) == []
+        assert bench.hear(StreamEvent(GAME, event, bench.now)) == []
 
 
 def test_a_stream_that_breaks_leaves_the_search_running() -> None:
@@ -344,6 +344,13 @@ def test_a_rate_limited_move_waits_as_long_as_the_clock_survives() -> None:
     assert bench.hear(CommandFailed(sent, limited(60))) == []
     assert bench.wait(59) == []
     assert bench.wait(1) == [sent]
+
+
+def test_the_clock_runs_from_when_the_line_arrived_not_from_when_somebody_had_time_for_it() -> None:
+    bench = Bench()
+    full = GameFull.model_validate({**bench._full, "state": state("e2e4 e7e5", time_ms=60_000)})
+    think = only(bench.hear(StreamEvent(GAME, full, bench.now - 0.5)), Think)
+    assert think.search.limits.white_time_ms == 59_500
 
 
 def test_a_rate_limited_move_is_tried_earlier_when_the_pause_would_lose_on_time() -> None:

@@ -399,4 +399,4 @@ def test_state_events_arrive_in_order(lichess: ScriptedLichess, inbox: Inbox, re
     read()
     reports = [heard(inbox) for _ in range(52)]
     assert sum(isinstance(r, StreamEvent) and isinstance(r.event, GameState) for r in reports) == 50
-    assert reports[-1] == StreamEvent(GAME, ChatLine(text="end"))
+    assert reports[-1] == StreamEvent(GAME, ChatLine(text="end"), 0.0)
