@@ -48,7 +48,7 @@ class Limits:
 
 
 def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
-    """The soft and the hard deadline of a search in microseconds, LEAST_US <= soft <= hard.
+    """The soft and the hard deadline of a search in microseconds, LEAST_US <= soft <= hard; equal if they do not bend.
 
     `overhead_ms` is what a move costs between our clock and the referee's, over and above the search. It is kept back
     for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, LEAST_US at least.
@@ -70,7 +70,7 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
         return scramble, scramble
     share = usable if moves == 1 else usable * params.HARD_PERCENT // 100
     hard = max(scramble, min(soft * params.HARD_FACTOR, share))
-    return min(soft, hard), hard
+    return max(LEAST_US, min(soft, hard - 1)), hard
 
 
 def bend_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -> int:

@@ -67,6 +67,23 @@ def test_three_hundred_moves_fit_a_clock_whose_increment_pays_for_the_overhead(i
         assert remaining > 0
 
 
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(white_time_ms=1000, white_increment_ms=1000),
+        Limits(white_time_ms=1000, moves_to_go=2),
+        Limits(white_time_ms=500, moves_to_go=1),
+    ],
+    ids=["nothing but the increment", "two moves to go", "the last move of a period"],
+)
+def test_a_rich_clock_bends_too(limits: Limits) -> None:
+    soft, hard = deadlines_us(limits, True, 10)
+    clock = Clock(soft, hard)
+    time.sleep(soft / 2e6)
+    assert clock.too_late_for_another_depth(50)
+    assert not clock.too_late_for_another_depth(100)
+
+
 def test_a_clock_without_an_increment_is_spared_for_longer_games() -> None:
     bare, _hard = deadlines_us(Limits(white_time_ms=60_000), True, 100)
     unpaid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=100), True, 100)
