@@ -252,10 +252,7 @@ class Search:
         self.line.cut_node[ply] = False
         self.line.note_evaluation(entry, in_check, ply)
         depth -= self.internal_reduction(entry, depth)
-        score = self.search_moves(alpha, beta, depth, ply, entry)
-        if known == NO_SCORE or (score > known) == (known > DRAW):
-            return score
-        return known               # the search did not see what the table knows
+        return self.heed(known, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
 
     @cython.cfunc
     @cython.nogil
@@ -279,9 +276,9 @@ class Search:
         score = self.line.table_cutoff(entry, beta, depth, ply)
         if score != NO_SCORE:
             return score
-        score = self.referee.known_ending(depth, ply)
-        if score != NO_SCORE and is_answer(score, beta - 1, beta):
-            return score
+        known: cython.int = self.referee.known_ending(depth, ply)
+        if known != NO_SCORE and is_answer(known, beta - 1, beta):
+            return known
         self.line.cut_node[ply] = cut_node
         self.line.note_evaluation(entry, in_check, ply)
         if not in_check and self.line.excluded[ply] == NO_MOVE:
@@ -291,7 +288,22 @@ class Search:
                 return score
             if cut_node:
                 depth -= self.internal_reduction(entry, depth)
-        return self.search_moves(beta - 1, beta, depth, ply, entry)
+        return self.heed(known, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def heed(self, known: cython.int, score: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+        """The score of a search, unless a table of endings knows better: then what it knows, also for later visits.
+
+        Never raises.
+        """
+        if known == NO_SCORE or (score > known) == (known > DRAW) or self.meter.stopped:
+            return score
+        bound: cython.int = LOWER_BOUND if known > DRAW else UPPER_BOUND
+        self.table.store(self.position.key, NO_MOVE, to_table(known, ply), depth, bound, self.line.raw_evals[ply])
+        return known
 
     # --- Answers before any move is tried --------------------------------------------------------------------------
 

@@ -15,9 +15,13 @@ import chess.syzygy
 import pytest
 
 from engine.board import Board
+from engine.clock import Clock
 from engine.facade import Engine, Limits, SearchResult, Tables, build_mode
+from engine.history import History
+from engine.search import Search
 from engine.syzygy_file import Ending, InvalidTable, Kind, read_head
 from engine.tablebase import Tablebase
+from engine.transposition import Table
 
 FIVE_MEN = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"       # White wins, but has to find out
 SUFFIXES = (".rtbw", ".rtbz")
@@ -227,6 +231,15 @@ def test_a_capture_into_a_won_ending_is_seen_from_afar(tables: Path) -> None:
     assert with_tables.report.table_hits > 100
     assert without.report.table_hits == 0
     assert (without.report.score_cp or 0) < 5_000
+
+
+def test_what_a_search_for_mate_leaves_behind_contradicts_no_table(tables: Path) -> None:
+    """White wins by taking the rook: the shared table must not call that a rook's worth afterwards."""
+    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, Table(4)
+    opened = Tables(Tablebase([tables]))
+    for window in ((29_950,), (28_000, 28_001)):
+        search = Search(position, shared, History(), Clock(), prober=opened.prober(position))
+        assert search.run(3, *window) > 29_000
 
 
 def test_a_table_draw_is_scored_as_one(tables: Path) -> None:
