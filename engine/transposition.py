@@ -8,6 +8,7 @@ static evaluation 16.
 """
 
 import mmap
+from contextlib import suppress
 
 import cython
 
@@ -73,7 +74,8 @@ class Table:
         except OSError as error:
             raise MemoryError(f"no memory for a hash table of {megabytes} MiB: {error}") from None
         if hasattr(mmap, "MADV_HUGEPAGE"):
-            memory.madvise(mmap.MADV_HUGEPAGE)     # fewer address look-ups: a probe is one cache miss as it is
+            with suppress(OSError):                # a kernel need not have them
+                memory.madvise(mmap.MADV_HUGEPAGE) # fewer address look-ups: a probe is one cache miss as it is
         self.slots = memoryview(memory).cast("Q")
         self.buckets = size // BUCKET_BYTES
         self.age = 0

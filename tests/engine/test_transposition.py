@@ -1,5 +1,7 @@
 """The table from a caller's view."""
 
+import mmap
+
 import pytest
 
 from engine import transposition
@@ -43,3 +45,12 @@ def test_what_was_found_is_used_again() -> None:
         first += engine.go(Limits(depth=depth)).report.nodes
         again += engine.go(Limits(depth=depth)).report.nodes
     assert again < first / 2
+
+
+def test_a_kernel_without_huge_pages_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain(mmap.mmap):
+        def madvise(self, *args: int) -> None:
+            raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(mmap, "mmap", Plain)
+    assert Table(1).hashfull() == 0
