@@ -78,6 +78,8 @@ def network_score(position: Position, network: Network) -> int:
 @cython.exceptval(check=False)
 def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
     """An advantage that is not used fades: half is left when the fifty-move rule makes it a draw. Never raises."""
+    if halfmove_clock > 100:
+        halfmove_clock = 100       # more only where somebody set it up: no game goes on so long
     return score * (FIFTY_MOVES_FADING - halfmove_clock) // FIFTY_MOVES_FADING
 
 

@@ -66,11 +66,11 @@ class Referee:
             return NO_SCORE
         if self.position.is_insufficient_material() or self.position.is_repetition(self.root_height):
             return DRAW
+        if ply >= MAX_PLY:
+            return self.line.evaluate(ply)
         if self.position.halfmove_clock >= 100:
             # Mate on the hundredth half-move wins all the same.
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
-        if ply >= MAX_PLY:
-            return self.line.evaluate(ply)
         return NO_SCORE
 
     @cython.cfunc

@@ -1,6 +1,7 @@
 """The protocol, spoken by python-chess and by nobody's client."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import chess
 import chess.engine
 import pytest
 
-from engine.facade import Engine, describe_build
+from engine.facade import Board, Engine, describe_build
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
 
@@ -409,6 +410,15 @@ def test_an_answer_past_the_hard_deadline_is_admitted(session: Session) -> None:
     late = [line for line in session.until("bestmove") if line.startswith("info string late")]
     assert len(late) == 1
     assert 200 <= int(late[0].split()[-2]) <= 600
+
+
+def test_a_halfmove_clock_that_no_game_reaches_is_survived(session: Session) -> None:
+    fen = "2n1k3/8/8/8/8/8/8/R3K3 w - - 50000000 1"
+    session.say(f"position fen {fen}")
+    session.say("go depth 3")
+    *lines, best = session.until("bestmove")
+    assert best.split()[1] in Board(fen).legal_moves()
+    assert max(abs(int(found)) for line in lines for found in re.findall(r"score cp (-?\d+)", line)) < 30_000
 
 
 def test_checkmate_on_the_board_has_no_move() -> None:
