@@ -388,7 +388,7 @@ class Engine:
         Raises InvalidMove if one of them is not legal.
         """
         legal = [self._board.parse(text) for text in self._board.legal_moves()]
-        chosen = [self._board.parse(text) for text in dict.fromkeys(only)] or legal
+        chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
         self._table.new_search()
         for history in self._histories:

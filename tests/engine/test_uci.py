@@ -332,6 +332,15 @@ def test_only_the_named_moves_are_searched(client: chess.engine.SimpleEngine) ->
     assert client.play(chess.Board(), chess.engine.Limit(depth=5), root_moves=only).move in only
 
 
+def test_a_named_move_spelt_twice_is_one_move(session: Session) -> None:
+    session.say("setoption name MultiPV value 2")
+    session.say("position fen r3k3/8/8/8/8/8/8/4K2R w K - 0 1")
+    session.say("go depth 4 searchmoves e1g1 e1h1")
+    *lines, best = session.until("bestmove")
+    assert best.split()[:2] == ["bestmove", "e1g1"]
+    assert not [line for line in lines if " multipv 2 " in line]
+
+
 def test_a_mate_as_short_as_asked_for_ends_the_search(session: Session) -> None:
     session.say("position fen kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1")
     session.say("go mate 2")
