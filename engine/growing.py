@@ -118,7 +118,9 @@ class Grower:
             score_cp = _centipawns(found.report) if found.report is not None else 0
             white_score = score_cp if board.turn == WHITE else -score_cp
             board.push(found.best_move)
-            result = natural_end(board) or adjudicator.verdict(len(board.moves), white_score)
+            result = natural_end(board)
+            if result is None:
+                result = adjudicator.verdict(len(board.moves), white_score)
         return result
 
 
