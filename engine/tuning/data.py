@@ -77,7 +77,11 @@ def window(paths: Sequence[Path], newest: int) -> list[Path]:
 
 def read_words(path: Path) -> array[int]:
     """All records of a shard, packed. Raises InvalidRecord."""
-    content = path.read_bytes()
+    return packed(path.read_bytes(), path)
+
+
+def packed(content: bytes, path: Path) -> array[int]:
+    """The records that were read from the shard `path`, packed. Raises InvalidRecord."""
     if len(content) % RECORD.size:
         raise InvalidRecord(f"{path}: ends within a record")
     words = pack(content)

@@ -14,6 +14,7 @@ from math import cos, pi, sqrt
 from pathlib import Path
 
 from engine import records, tuned, weights
+from engine.tuning.data import packed
 from engine.tuning.samples import Samples
 
 BATCH = 16384
@@ -71,13 +72,17 @@ class Progress:
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
-    """The samples to learn from and those held out, of whole games each; at most `limit` in all."""
+    """The samples to learn from and those held out, of whole games each; at most `limit` in all.
+
+    Raises InvalidRecord if a shard is damaged.
+    """
     available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
     learnt = Samples(available)
     held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
     taken = 0
     for path in paths:
         content = path.read_bytes()
+        packed(content, path)          # for its complaint: what a sample is made of is not looked at again
         games: dict[int, Samples] = {}
         for offset in range(0, len(content), records.RECORD.size):
             record = content[offset : offset + records.RECORD.size]

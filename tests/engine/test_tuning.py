@@ -8,7 +8,7 @@ import pytest
 from engine import tuned
 from engine.evaluate import is_known, static_score
 from engine.fen import parse_fen
-from engine.records import Result, Sample, encode, snapshot
+from engine.records import InvalidRecord, Result, Sample, encode, snapshot
 from engine.tuning.samples import Samples
 from engine.tuning.tuner import Fit, Progress, Settings, load, module_text, named
 from engine.weights import COUNT, TERMS
@@ -114,6 +114,17 @@ def test_whole_games_are_held_out(tmp_path: Path) -> None:
     learnt.restore()
     assert len(learnt) + len(held_out) == len(written)
     assert 0 < len(held_out) < len(learnt)
+
+
+def test_a_damaged_shard_is_named_and_not_learnt_from(tmp_path: Path) -> None:
+    good = records(40)[0]
+    path = tmp_path / "0001-000001.shard"
+    path.write_bytes(b"".join(good)[:-1])
+    with pytest.raises(InvalidRecord, match="ends within a record"):
+        load([path], 1000)
+    path.write_bytes(b"".join(good) + b"\xff" * len(good[0]))
+    with pytest.raises(InvalidRecord, match="is no chess position"):
+        load([path], 1000)
 
 
 def test_the_written_module_holds_what_was_fitted() -> None:
