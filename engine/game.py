@@ -15,7 +15,7 @@ UNFINISHED = "*"
 RESULTS = ("1-0", "0-1", "1/2-1/2", UNFINISHED)
 STANDARD = ("", "?", "-", "standard", "chess", "normal", "orthodox", "fromposition")
 CHESS960 = ("chess960", "fischerandom", "fischerrandom", "960")
-COMMAND = re.compile(r"\s*\[%(\w+)\s+([^\]]*)\]\s*")
+COMMAND = re.compile(r"\[%(\w+)\s([^][]*)\]")
 CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,6})?)")
 EVALUATION = re.compile(r"(?:#([+-]?\d{1,4})|([+-]?\d{0,6}(?:\.\d{1,6})?))(?:,(\d{1,3}))?")
 
@@ -66,7 +66,8 @@ class Node:
     @property
     def remark(self) -> str:
         """The comment without what it says to programs."""
-        return COMMAND.sub(" ", self.comment).strip()
+        said = COMMAND.split(self.comment)[:: COMMAND.groups + 1]
+        return " ".join(filter(None, map(str.strip, said)))
 
     @property
     def clock_s(self) -> float | None:

@@ -51,7 +51,7 @@ WORD = re.compile(
 )
 TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s*"((?:[^"\\]|\\.)*)"\s*\]')
 # With quotes inside that nobody escaped, or without those around it, or without the bracket at the end.
-LOOSE_TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s+"?(.*?)"?\s*\]?\s*$')
+LOOSE_TAG = re.compile(r"\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s+(.*)")
 ATTEMPT = re.compile(r"[A-Za-z♔-♟]\S*\d")           # what is no move but was meant to be one
 ESCAPED = re.compile(r'\\(["\\])')
 
@@ -129,7 +129,8 @@ class Words:
         if start and not rest.lstrip().startswith("["):
             yield from self._movetext(rest)
         elif found := LOOSE_TAG.match(line[:LONGEST_HEADER]) if start == 0 else None:
-            yield Kind.TAG, f"{found[1]}\n{found[2]}"
+            value = found[2].rstrip().removesuffix("]").rstrip()
+            yield Kind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
         elif rest.strip():
             yield Kind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
 
@@ -139,8 +140,7 @@ class Words:
             start = found.end()
             group, text = found.lastgroup or "", found[0]
             if group == "BRACE":
-                comment, line = self._comment(line[start:])
-                start = 0
+                comment, line, start = self._comment(line, start)
                 yield Kind.COMMENT, comment
                 if self._held is not None:
                     yield Kind.BROKEN, "a comment is not closed before the next game"
@@ -153,27 +153,26 @@ class Words:
             elif group != "PASSING":
                 yield Kind[group], text
 
-    def _comment(self, text: str) -> tuple[str, str]:
-        """The comment up to its closing brace, its lines joined by spaces, and the rest of the line after the brace.
+    def _comment(self, line: str, start: int) -> tuple[str, str, int]:
+        """The comment up to its closing brace, its lines joined by spaces; the line with that brace, and where it ends.
 
         One that is not closed ends before the next game's headers, or with the text.
         """
         parts: list[str] = []
         length = 0
         while True:
-            body, brace, rest = text.partition("}")
+            end = line.find("}", start)
+            body = line[start : end if end >= 0 else None].strip()
             if length < MOST_COMMENT:
-                parts.append(body.strip()[: MOST_COMMENT - length])
+                parts.append(body[: MOST_COMMENT - length])
                 length += len(parts[-1]) + 1
-            if brace:
-                break
-            blank = not text.strip()
+            if end >= 0:
+                return " ".join(filter(None, parts)), line, end + 1
             following = self._next()
-            if following is None or (blank and following.startswith('[Event "')):
-                self._held, rest = following, ""
-                break
-            text = following
-        return " ".join(filter(None, parts)), rest
+            if following is None or (not body and following.startswith('[Event "')):
+                self._held = following
+                return " ".join(filter(None, parts)), "", 0
+            line, start = following, 0
 
 
 def _quoted(text: str) -> str:

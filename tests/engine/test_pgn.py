@@ -4,6 +4,7 @@ import io
 import itertools
 import random
 import re
+import time
 import tracemalloc
 from collections.abc import Iterator
 
@@ -396,6 +397,26 @@ def test_headers_do_not_grow_with_the_file(line: str) -> None:
     game = only(f"{line}\n\n1. e4 *")
     assert len(game.headers.get("White", "")) <= LONGEST_HEADER
     assert game.moves == ["e2e4"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[Event a{' ' * 100_000}x\n\n*\n",
+        "1. e4 " + "{}" * 500_000 + " *\n",
+        "1. e4 {" + " " * 1_000_000 + "x} *\n",
+        "1. e4 {" + "[%clk " * 20_000 + "} *\n",
+        "1. e4 {[%clk" + " " * 1_000_000 + "} *\n",
+    ],
+    ids=["header", "comments", "spaces", "commands", "a command without end"],
+)
+def test_no_text_takes_long_for_its_length(text: str) -> None:
+    began = time.process_time()
+    for game in parse_games(text):
+        for node in game.root.line():
+            assert node.clock_s is None
+            assert len(node.remark) < len(text)
+    assert time.process_time() - began < 2
 
 
 def test_a_comment_does_not_grow_with_the_file() -> None:
