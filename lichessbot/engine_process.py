@@ -128,7 +128,7 @@ class EngineProcess:
             if self._running is None:
                 self._begin_next()
             elif self._does_not_stop():
-                self._kill("does not stop")
+                self.kill("does not stop")
             else:
                 self._tell_to_stop()
 
@@ -150,14 +150,25 @@ class EngineProcess:
                 self._tell_to_stop()
 
     def kill(self, reason: str) -> None:
-        """End it and everything it started; its death is reported with the reason. From any thread."""
-        self._kill(reason)
+        """End it and everything it started; its death is reported with the first reason given. From any thread."""
+        with self._lock:
+            if self._death is not None:
+                return
+            self._death = reason
+            try:
+                # The child leads its group.
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self._journal.debug("engine.gone")  # macOS denies signals to the already dead
+            self._handshake.cancel()
+            with suppress(BrokenPipeError):  # what it did not read is lost with it
+                _pipe(self._process.stdin).close()
 
     def close(self) -> None:
         """Kill the engine and everything it started, and say nothing more. Takes no time."""
         with self._lock:
             self._closing = True
-        self._kill("closed")
+        self.kill("closed")
 
     def _tell_to_stop(self) -> None:
         if self._told_to_stop_at is None:
@@ -215,7 +226,7 @@ class EngineProcess:
         with _pipe(self._process.stdout) as output:
             while (line := output.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
                 self._take(line.decode("utf-8", "replace").split())
-        self._kill("babbles" if line else "ended by itself")
+        self.kill("babbles" if line else "ended by itself")
         # Only this thread waits, and only after the kill: until then the id cannot be another's.
         self._process.wait()
         with self._lock:
@@ -269,7 +280,7 @@ class EngineProcess:
                 if not self.config.silence_stderr:
                     self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
         if line:
-            self._kill("babbles on its error output")
+            self.kill("babbles on its error output")
 
     def _write(self, *lines: str) -> None:
         text = "".join(f"{line}\n" for line in lines).encode()
@@ -280,25 +291,10 @@ class EngineProcess:
         except (OSError, ValueError):
             return  # It is gone; the reader thread sees the end of its output and reports it.
         if written < len(text):
-            self._kill("does not read its input")
+            self.kill("does not read its input")
 
     def _kill_silent(self) -> None:
-        self._kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")
-
-    def _kill(self, reason: str) -> None:
-        """Kill the process group; the first reason given is the one reported."""
-        with self._lock:
-            if self._death is not None:
-                return
-            self._death = reason
-            try:
-                # The child leads its group.
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                self._journal.debug("engine.gone")  # macOS denies signals to the already dead
-            self._handshake.cancel()
-            with suppress(BrokenPipeError):  # what it did not read is lost with it
-                _pipe(self._process.stdin).close()
+        self.kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")
 
 
 def _call_if_wanted(method: WeakMethod[Callable[[], None]]) -> None:
