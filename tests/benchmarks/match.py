@@ -6,8 +6,8 @@
         --engine "cmd=new/bin/lichessbot-engine name=new" --opponent "cmd=old/bin/lichessbot-engine name=old"
 
 A player is written as words: cmd=COMMAND, name=NAME (or what the command is called), one or more limits (tc, st, nodes,
-depth) and options (option.Hash=64). What a player says itself counts for him in place of what --each says; none takes
-a word of --each away.
+depth) and options (option.Hash=64). What a player says itself counts for him in place of what --each says; a limit of
+none and an option of nothing (option.Hash=) take that of --each away.
 
 Games are played by fastchess in batches, openings in turn, each with both colours; with several opponents one batch
 after the other against each, so that the table is always a fair one. FOLDER keeps finished batches: the same command
@@ -36,7 +36,7 @@ from tests.benchmarks.children import PLACES
 
 LIMITS = ("tc", "st", "nodes", "depth")
 WORDS = ("cmd", "name", *LIMITS)
-NO_WORD = "none"
+NO_LIMIT = "none"
 HALF_POINTS = {"1-0": 2, "1/2-1/2": 1, "0-1": 0}
 BEST_GAME = 2                      # half points
 SOUND_ENDS = ("normal", "adjudication")
@@ -65,7 +65,7 @@ def words_of(text: str) -> dict[str, str]:
 def player(text: str, each: str) -> Player:
     """A player from his words and those for all. Raises BadPlayer."""
     words = {**words_of(each), **words_of(text)}
-    words = {name: value for name, value in words.items() if value != NO_WORD}
+    words = {name: value for name, value in words.items() if value != (NO_LIMIT if name in LIMITS else "")}
     command = shlex.split(words.get("cmd", ""))
     if not command:
         raise BadPlayer(f"{text!r}: expected cmd=COMMAND")

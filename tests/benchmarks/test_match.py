@@ -110,9 +110,9 @@ def test_a_player_says_what_differs_from_the_others() -> None:
     ]  # fmt: skip
 
 
-def test_none_takes_away_what_all_have() -> None:
-    found = player(f"cmd={PYTHON} nodes=5000 tc=none option.Hash=none", EACH)
-    assert (found.limits, found.options) == ({"nodes": "5000"}, {})
+def test_a_limit_of_none_and_an_option_of_nothing_take_away_what_all_have() -> None:
+    found = player(f"cmd={PYTHON} nodes=5000 tc=none option.Hash= option.EvalFile=none", EACH)
+    assert (found.limits, found.options) == ({"nodes": "5000"}, {"EvalFile": "none"})
     assert found.name == Path(PYTHON).name
 
 
