@@ -1,8 +1,7 @@
 """The command line: arguments, logging, start and exit codes; the work is done in the other rooms.
 
-Exit codes: 0 done; 1 `check`, `upgrade`, `explain` or `rehearse` did not succeed, or `run` met a bug and should be
-started again; 2 wrong arguments or configuration; 3 Lichess refuses the token or the account; 4 left by
-a second signal with games running.
+Exit codes: 0 done; 1 any other command did not succeed, or `run` met a bug and should be started again; 2 wrong
+arguments or configuration; 3 Lichess refuses the token or the account; 4 left by a second signal with games running.
 """
 
 import argparse

@@ -109,7 +109,7 @@ class Check:
         name = test.engine_name or f"the engine ({describe_build()})"
         faults = test.judge(report)
         for fault in faults:
-            self._fail(fault)
+            self._fail(fault.text)
         if not faults and isinstance(report, BestMove):
             self._say(
                 "ok",

@@ -26,7 +26,7 @@ from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineKeys
 from lichessbot.credentials import TOKEN_VARIABLE
 from lichessbot.engine_options import CHESS960, MULTI_PV, OVERHEAD, Options
-from lichessbot.errors import EngineError
+from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.journal import Journal
 from lichessbot.messages import BestMove, EngineDied, EngineReady, Inbox, Search, SearchSummary
 from lichessbot.waits import Waits
@@ -332,7 +332,7 @@ def fallback_move(board: Board, time_s: float) -> str | None:
 def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
     command = config.command or OUR_ENGINE
     if shutil.which(command[0]) is None:
-        raise EngineError(f"the engine does not start: no program {command[0]} that may be run")
+        raise EngineMissing(f"the engine does not start: no program {command[0]} that may be run")
     environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
     try:
         return subprocess.Popen(

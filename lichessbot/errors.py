@@ -3,6 +3,7 @@
 LichessBotError
 ├── ConfigError             the config file, the environment or the token file is wrong
 ├── EngineError             the engine child does not start or does not answer
+│   └── EngineMissing       there is no such program
 ├── StateError              the state folder cannot be used
 │   ├── StateLocked         another daemon uses it
 │   ├── StateNewer          a newer version wrote it
@@ -32,6 +33,10 @@ class ConfigError(LichessBotError):
 
 class EngineError(LichessBotError):
     """The engine child does not start or does not answer."""
+
+
+class EngineMissing(EngineError):
+    """There is no such program, or none that we may run: only a person can mend that."""
 
 
 class StateError(LichessBotError):

@@ -5,18 +5,28 @@ Knows how they are asked and what a good answer is; what follows from a bad one 
 
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from engine.facade import STARTING_FEN, Limits
 from lichessbot.config import Config
 from lichessbot.engine_process import EngineProcess
-from lichessbot.errors import EngineError
+from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.messages import BestMove, EngineDied, Inbox, Report, Search
 from lichessbot.profiles import Candidate, candidates
 from lichessbot.vocabulary import Variant
 from lichessbot.waits import Waits
 
 GAME_ID: Final = "self-test"  # longer than any of Lichess's
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with an engine, in one line."""
+
+    text: str
+    is_lasting: bool = True
+    """Whether the configuration is to blame, and no other attempt would fare better."""
 
 
 class SelfTest:
@@ -34,6 +44,7 @@ class SelfTest:
         self._left = list(candidates(config))
         self._engine: EngineProcess | None = None
         self._alarm: threading.Timer | None = None
+        self._is_missing = False
         self._start()
 
     @property
@@ -51,7 +62,7 @@ class SelfTest:
         """Whether the report is about an engine of this test."""
         return report.search_id == self._number
 
-    def judge(self, report: Report) -> tuple[str, ...]:
+    def judge(self, report: Report) -> tuple[Fault, ...]:
         """What is wrong with the engine under test, nothing if it is good; then the next one is tested."""
         candidate = self._left.pop(0)
         faults = tuple(self._faults(report, candidate))
@@ -77,21 +88,22 @@ class SelfTest:
             self._alarm.start()
             engine.search(Search(self._number, STARTING_FEN, False, (), self._limits))
         except EngineError as error:
+            self._is_missing = isinstance(error, EngineMissing)
             self._inbox.put(EngineDied(GAME_ID, self._number, str(error)))
 
-    def _faults(self, report: Report, candidate: Candidate) -> Iterator[str]:
+    def _faults(self, report: Report, candidate: Candidate) -> Iterator[Fault]:
         if isinstance(report, EngineDied):
-            yield f"{candidate.key}: the engine died: {report.reason}"
+            yield Fault(f"{candidate.key}: the engine died: {report.reason}", self._is_missing)
             return
         if not isinstance(report, BestMove) or report.move is None:
-            yield f"{candidate.key}: the engine finds no move in the start position"
+            yield Fault(f"{candidate.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is None:
             return
         for complaint in self._engine.complaints:
-            yield f"{candidate.key}.{complaint}"
+            yield Fault(f"{candidate.key}.{complaint}")
         others = [variant for variant in candidate.variants if variant is not Variant.STANDARD]
         if others and not self._engine.plays_chess960:
-            yield (
+            yield Fault(
                 f"{candidate.key}.command: {self._engine.name or 'the engine'} offers no UCI_Chess960, "
                 f"without which it cannot play {' and '.join(others)}: leave them out of challenge.variants"
             )

@@ -73,7 +73,7 @@ from lichessbot.reload import Settings, with_engines_of
 from lichessbot.repertoire import Repertoire
 from lichessbot.resumption import Resumption
 from lichessbot.roster import Roster
-from lichessbot.self_test import SelfTest
+from lichessbot.self_test import Fault, SelfTest
 from lichessbot.sources import Hosts, unusable
 from lichessbot.store import Store
 from lichessbot.streams import Source, StreamReader
@@ -96,7 +96,7 @@ class ExitCode(IntEnum):
     FAILED = 1
     """Any other command did not succeed; for `run`: a bug, and a restart resumes the games."""
     USAGE = 2
-    """The arguments or the configuration are wrong."""
+    """The arguments or the configuration are wrong, the engine it names included."""
     REFUSED = 3
     """Lichess refuses the token, or the account is not a BOT account."""
     ABANDONED = 4
@@ -286,14 +286,14 @@ class Supervisor:
             self._resumption.engine_is_good(time.monotonic())
             self._open_house()
 
-    def _refuse_engine(self, faults: Sequence[str]) -> None:
+    def _refuse_engine(self, faults: Sequence[Fault]) -> None:
         if not self._engine_is_good:
             for fault in faults:
-                self._journal.error("engine.unfit", reason=fault)
-            self._exit = ExitCode.FAILED
+                self._journal.error("engine.unfit", reason=fault.text)
+            self._exit = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
             return
         for fault in faults:
-            self._journal.warning("reload.refused", problem=fault)
+            self._journal.warning("reload.refused", problem=fault.text)
         self._settings.keep_engines(self._config)
         self._open_house()
 

@@ -62,7 +62,7 @@ def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(a
     more = "profiles: [{when: {speed: bullet}, engine: {uci_options: {Skill Level: 21}}}]\n"
     arena.configure(more, engine=f"command: [{STOCKFISH}], uci_options: {{Skil Level: 3}}")
     arena.spawn()
-    assert arena.wait_for_exit() == 1
+    assert arena.wait_for_exit() == 2
     nearest = "engine.uci_options.Skil Level: the engine offers no such option; nearest: Skill Level"
     assert [line for line in arena.log().splitlines() if "engine.unfit" in line and nearest in line]
     done = subprocess.run(
@@ -78,7 +78,7 @@ def test_an_engine_that_does_not_know_chess960_is_refused_unless_it_need_not(are
     command = f"command: [{sys.executable}, {rude_engine}, polite, e2e4]"
     arena.configure(engine=command)
     arena.spawn()
-    assert arena.wait_for_exit() == 1
+    assert arena.wait_for_exit() == 2
     assert "rude offers no UCI_Chess960, without which it cannot play chess960 and fromPosition" in arena.log()
 
 

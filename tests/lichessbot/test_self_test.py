@@ -39,12 +39,13 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
     report = inbox.get(timeout=1)
     assert isinstance(report, EngineDied)
     (fault,) = test.judge(report)
-    assert "no more processes" in fault
+    assert "no more processes" in fault.text
+    assert not fault.is_lasting
 
 
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
     test = SelfTest(Config(engine=SMALL), SimpleQueue(), Waits(), Limits(depth=1))
-    assert test.judge(BestMove(GAME_ID, 0, None))[0] == "engine: the engine finds no move in the start position"
+    assert test.judge(BestMove(GAME_ID, 0, None))[0].text == "engine: the engine finds no move in the start position"
 
 
 def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
@@ -54,4 +55,14 @@ def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
     test = SelfTest(Config(engine=engine), inbox, waits, Limits(depth=1))
     assert isinstance(inbox.get(timeout=30), EngineReady)
     (fault,) = test.judge(inbox.get(timeout=30))
-    assert "no move in time" in fault
+    assert "no move in time" in fault.text
+    assert not fault.is_lasting
+
+
+def test_a_program_that_is_not_there_is_the_configurations_fault() -> None:
+    engine = SMALL.model_copy(update={"command": ("no-such-engine",)})
+    inbox: Inbox = SimpleQueue()
+    test = SelfTest(Config(engine=engine), inbox, Waits(), Limits(depth=1))
+    (fault,) = test.judge(inbox.get(timeout=30))
+    assert "no program no-such-engine" in fault.text
+    assert fault.is_lasting
