@@ -41,8 +41,8 @@ version_name() {
     if [ -n "$wheels" ]; then
         cat "$wheels"/lichessbot-*.whl
     else
-        cd "$checkout" && find pyproject.toml engine lichessbot -name '*.py' -o -name '*.pxd' -o -name '*.toml' |
-            LC_ALL=C sort | xargs cat
+        cd "$checkout" && find pyproject.toml engine lichessbot -name '*.py' -o -name '*.pxd' -o -name '*.toml' \
+            -o -path 'engine/data/*' | LC_ALL=C sort | xargs cat
     fi | sha256sum | cut -c1-12
 }
 
@@ -59,7 +59,8 @@ build() { # FOLDER
 configure() {
     mkdir -p "$etc"
     if [ ! -e "$etc/config.yml" ]; then
-        sed 's|^token_file: null|token_file: /run/credentials/lichessbot.service/token|' \
+        sed -e 's|^token_file: null|token_file: /run/credentials/lichessbot.service/token|' \
+            -e 's|^state_dir: null|state_dir: /var/lib/lichessbot|' \
             "$checkout/config.example.yml" >"$etc/config.yml"
         say "wrote $etc/config.yml: see what you want to change"
     fi

@@ -4,6 +4,7 @@ The real ones are installed by the tests of the service.
 """
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,20 +12,21 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "install.sh"
 TOKEN = "lip_secret0123456789"
+SOURCES = ("engine/search.py", "engine/search.pxd", "engine/data/2026.net", "lichessbot/game.py", "pyproject.toml")
 # Says what it was asked, and passes its check unless it is a bad one.
 PROGRAM = """\
 #!/bin/sh
 echo "{version} $1 token=$LICHESS_BOT_TOKEN records=$STATE_DIRECTORY"
 exit {code}
 """
-# `python -m venv --clear FOLDER`, with a pip that takes the program above for a wheel.
+# `python -m venv --clear FOLDER`, with a pip that takes the program above for a wheel, also in a checkout.
 PYTHON = """\
 #!/bin/sh
 rm -rf "$4"; mkdir -p "$4/bin"
 cat >"$4/bin/pip" <<"END"
 #!/bin/sh
-while [ "$1" != --find-links ]; do shift; done
-cp "$2"/lichessbot-*.whl "$(dirname "$0")/lichessbot"
+while [ $# -gt 1 ] && [ "$1" != --find-links ]; do shift; done
+cp "${2:-$1}"/lichessbot-*.whl "$(dirname "$0")/lichessbot"
 END
 chmod +x "$4/bin/pip"
 """
@@ -45,6 +47,7 @@ def wheel(folder: Path, version: str, code: int = 0) -> Path:
 class Installation:
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.script = SCRIPT
         self.prefix = root / "opt" / "lichessbot"
 
     def install(self, *options: str | Path, token: str | None = TOKEN) -> "subprocess.CompletedProcess[str]":
@@ -53,7 +56,7 @@ class Installation:
             environment["LICHESS_BOT_TOKEN"] = token
         environment["PYTHON"] = str(program(self.root.parent / "python", PYTHON))
         return subprocess.run(
-            [SCRIPT, "--root", self.root, *options],
+            [self.script, "--root", self.root, *options],
             env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
         )  # fmt: skip
 
@@ -80,6 +83,7 @@ def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> 
     ).read_bytes()
     config, token = installation.root / "etc/lichessbot/config.yml", installation.root / "etc/lichessbot/token"
     assert "\ntoken_file: /run/credentials/lichessbot.service/token\n" in config.read_text()
+    assert "\nstate_dir: /var/lib/lichessbot\n" in config.read_text()
     assert token.read_text() == f"{TOKEN}\n"
     assert token.stat().st_mode & 0o077 == 0
     config.write_text("# ours\n")
@@ -112,6 +116,23 @@ def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> 
     assert not installation.prefix.exists()
     assert config.exists()
     assert token.exists()
+
+
+@pytest.mark.parametrize("changed", SOURCES)
+def test_whatever_is_installed_makes_another_version(
+    installation: Installation, tmp_path: Path, changed: str
+) -> None:
+    checkout = wheel(tmp_path / "checkout", "1.0")
+    for name in SOURCES:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("before")
+    shutil.copytree(SCRIPT.parent, checkout / "deploy")
+    shutil.copy(SCRIPT.parents[1] / "config.example.yml", checkout)
+    installation.script = checkout / "deploy" / "install.sh"
+    assert "is in use\n" in installation.install().stdout
+    assert installation.install().stdout.endswith("was in use already\n")
+    (checkout / changed).write_text("after")
+    assert "is in use\n" in installation.install().stdout
 
 
 def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: Path) -> None:
