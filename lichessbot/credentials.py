@@ -22,6 +22,11 @@ def read_token(path: Path) -> str:
         return file.read(_LONGEST_FILE).partition("\n")[0].strip()
 
 
+def looks_like_token(text: str) -> bool:
+    """Whether it begins as those that Lichess gives out."""
+    return text.startswith("lip_")
+
+
 def token_complaint(text: str) -> str | None:
     """What is wrong with a token, without showing it; None if it could be one."""
     if _TOKEN_SYNTAX.fullmatch(text):

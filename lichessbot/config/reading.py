@@ -5,7 +5,7 @@ Reads YAML keeping the line of each key, so that a complaint can name it; knows 
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -20,11 +20,13 @@ from lichessbot.config.engine import EngineKeys
 from lichessbot.config.fields import LOOPBACK, Section
 from lichessbot.config.foreign import instead_of
 from lichessbot.config.model import Config
-from lichessbot.credentials import TOKEN_VARIABLE, exposure, read_token, token_complaint
+from lichessbot.credentials import TOKEN_VARIABLE, exposure, looks_like_token, read_token, token_complaint
 from lichessbot.errors import ConfigError
 
 Engine = TypeVar("Engine", bound=EngineKeys)
 
+_SECRETS = ("token", "password")
+_NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
 _DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
 
 
@@ -173,9 +175,7 @@ class _Source:
     def _note(self, details: ErrorDetails) -> None:
         path = tuple(details["loc"])
         if details["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(path[-1]), _valid_keys(path), n=1, cutoff=0.4)
-            hint = f"; nearest valid key: {near[0]}" if near else ""
-            self.problem(path, f"unknown key{hint}")
+            self.problem(path, f"unknown key{_nearest(path)}")
             return
         if details["type"] == "missing":
             self.problem(path, "is missing")
@@ -183,7 +183,9 @@ class _Source:
         expected = details["msg"].removeprefix("Value error, ").replace("Input should", "it should")
         expected = expected.replace("it should be", "expected").replace("Tuple should have", "expected")
         expected = expected.replace("a valid tuple", "a list")
-        shown = "" if path[0] == "token" else f", found {details['input']!r}"
+        if details["type"] in _NO_MAPPING:
+            expected = "expected keys and values"
+        shown = "" if path[-1] in _SECRETS else f", found {details['input']!r}"
         self.problem(path, expected + shown)
 
     def _check(self, section: Section, path: KeyPath) -> None:
@@ -234,7 +236,7 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
             token_path = _beside(path, token_path.expanduser())
             text = read_token(token_path)
         except (OSError, ValueError, RuntimeError) as error:
-            source.problem(key, f"cannot be read: {token_path}: {error.__class__.__name__}")
+            source.problem(key, _token_file_complaint(token_path, error))
             return None
         source.warn(exposure(token_path))
     elif not text:
@@ -246,6 +248,29 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
         source.problem(key, complaint)
         return None
     return SecretStr(text)
+
+
+def _token_file_complaint(path: Path, error: Exception) -> str:
+    """Somebody may have put the token itself there."""
+    if isinstance(error, FileNotFoundError) and looks_like_token(path.name):
+        return "expected the name of a file, found what looks like the token itself"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} is not UTF-8 text"
+    return f"cannot be read: {path}: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def _nearest(path: KeyPath) -> str:
+    """What an unknown key was perhaps meant to be: one of a section above that is not indented, or another name."""
+    key = str(path[-1])
+    above = [name for name, field in Config.model_fields.items() if key in _keys_of(field.annotation)]
+    if len(path) == 1 and above:
+        return f"; it belongs to {' or '.join(above)}: indent it"
+    near = difflib.get_close_matches(key, _valid_keys(path), n=1, cutoff=0.4)
+    return f"; nearest valid key: {near[0]}" if near else ""
+
+
+def _keys_of(kind: Any) -> Collection[str]:
+    return kind.model_fields if isinstance(kind, type) and issubclass(kind, Section) else ()
 
 
 def _valid_keys(path: Sequence[str | int]) -> list[str]:

@@ -124,6 +124,11 @@ url: lichess
         ("challenge: {modes: []}\n", "1: challenge.modes: expected at least 1 item after validation, not 0, found []"),
         ("challenge: {modes: [rated, rated]}\n", None),
         ("- a\n- b\n", "1: expected keys and values such as `abort_time: 30`"),
+        ("engine: stockfish\n", "1: engine: expected keys and values, found 'stockfish'"),
+        ("challenge:\n  human:\n", "2: challenge.human: expected keys and values, found None"),
+        ("engine: {uci_options: }\n", "1: engine.uci_options: expected keys and values, found None"),
+        ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
+        ("tournaments: [{id: hL7vMrFQ, password: 1234}]\n", "1: tournaments.0.password: expected a valid string"),
         ("challenge: yes\n", None),
         ("abort_time: true\n", "1: abort_time: expected a valid integer, found True"),
         ("a: &loop [*loop]\n", None),
@@ -349,7 +354,12 @@ def test_no_token_anywhere_is_a_problem(file: Path) -> None:
 
 def test_a_missing_token_file_is_a_problem(file: Path) -> None:
     (problem,) = problems(file, "token_file: nowhere\n", {})
-    assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: FileNotFoundError"
+    assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: No such file or directory"
+
+
+def test_a_token_in_the_place_of_a_files_name_is_not_shown(file: Path) -> None:
+    (problem,) = problems(file, f"token_file: {TOKEN}\n", {})
+    assert problem == "1: token_file: expected the name of a file, found what looks like the token itself"
 
 
 @pytest.mark.parametrize("token", ["lip_abc def", "lip-abc", "Bearer lip_abc", "lip_ä"])
