@@ -159,10 +159,9 @@ def _settings(options: argparse.Namespace) -> training.Settings:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1, found {text!r}")
+    return int(text)
 
 
 # --- Commands --------------------------------------------------------------------------------------------------------
