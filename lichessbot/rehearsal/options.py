@@ -194,7 +194,7 @@ def _config(text: str) -> Mapping[str, object]:
     try:
         settings = yaml.safe_load(Path(text).read_text())
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {error}") from error
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(settings, dict):
         raise argparse.ArgumentTypeError(f"{text!r} is no configuration")
     for engine in _engines(settings):
