@@ -3,9 +3,11 @@
 Reads the account and tries the engine; changes nothing.
 """
 
+import os
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Final
 
@@ -52,9 +54,19 @@ class Check:
     def _check_state(self) -> None:
         newer = newer_than_ours(self._loaded.state_dir)
         if newer is None:
-            self._say("ok", f"records are kept in {self._loaded.state_dir}")
+            self._check_folder("records", self._loaded.state_dir)
         else:
             self._fail(newer)
+        if self._loaded.config.pgn_directory is not None:
+            self._check_folder("finished games", self._loaded.config.pgn_directory)
+
+    def _check_folder(self, what: str, folder: Path) -> None:
+        """It need not be there yet."""
+        place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+            self._say("ok", f"{what} are kept in {folder}")
+        else:
+            self._say("note", f"{what} cannot be kept in {folder}: {place} is no folder that we may write to")
 
     def _check_account(self, url: str) -> None:
         access = Access(url, self._loaded.token, self._waits, proxy=self._loaded.config.proxy)

@@ -484,6 +484,17 @@ def test_check_says_that_all_is_well_and_what_would_happen(arena: Arena) -> None
     assert "would play up to 4 games at once" in done.stdout
 
 
+def test_check_tells_of_folders_that_cannot_be_written_to(arena: Arena) -> None:
+    (arena.folder / "notes").write_text("no folder")
+    arena.configure("pgn_directory: notes/games\n")
+    done = run(arena, "check")
+    assert done.returncode == 0, "the bot plays all the same"
+    assert "\nok    records are kept in " in done.stdout
+    place = arena.folder / "notes"
+    complaint = f"finished games cannot be kept in {place}/games: {place} is no folder that we may write to"
+    assert f"\nnote  {complaint}\n" in done.stdout
+
+
 def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
     arena.bot.title = None
     arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.BOT_PLAY}))
