@@ -212,6 +212,11 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, waits: Waits, out: 
     decision = decide(inquiry.received(our_rating), config, now)
     _tell(decision, waits, out)
     if isinstance(decision, Accept | Wait):
+        if inquiry.challenger.is_bot and house.runs:
+            out.write(
+                "but: a bot may still hear `later`: not known here are what is left of the day's games against bots, "
+                "humans just sent away, and slots kept for challenges of ours and for tournaments\n"
+            )
         _tell_profiles(inquiry, loaded.config, out)
 
 

@@ -179,9 +179,9 @@ def read_only(folder: Path, query: str, *values: object) -> list[Any]:
     None at all if there are no records yet, or only those of an older version. Raises StateFailed or StateNewer.
     """
     path, ours = folder / FILE_NAME, len(MIGRATIONS)
-    if not path.exists():
-        return []
     try:
+        if not path.exists():
+            return []
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             schema = _schema(connection)
             if schema > ours:

@@ -132,7 +132,10 @@ def test_what_the_running_daemon_plays_counts(ask: Asked, tmp_path: Path, store:
     assert told["now"] == "slots taken: 1 of 2; correspondence games: 0"
     assert told["answer"] == "would wait up to 12 s for a slot, then be declined: later"
     assert told["rule"] == "challenge.games_reserved_for_humans = 1"
-    assert ask("--clock", "3+0")["answer"] == "would be accepted"
+    assert "what is left of the day's games against bots" in told["but"]
+    told = ask("--clock", "3+0")
+    assert told["answer"] == "would be accepted"
+    assert "but" not in told, "all that is said there is about bots"
     store.note_game("game0002", "BOT Zeekat")
     told = ask("--clock", "3+0")
     assert (told["answer"], told["rule"]) == (
