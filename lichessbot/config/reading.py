@@ -25,6 +25,7 @@ from lichessbot.errors import ConfigError
 
 Engine = TypeVar("Engine", bound=EngineKeys)
 
+_USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
 _DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
@@ -46,6 +47,8 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     Raises ConfigError naming every problem, one line each, as `file:line: key: ...`.
     """
     source = _Source("defaults") if path is None else _Source.read(path)
+    if path is None and _USUAL_NAME.exists():
+        source.warnings.append(f"{_USUAL_NAME} in this folder is not read: say --config {_USUAL_NAME}")
     config = source.validated(path.parent if path else Path())
     token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:

@@ -549,3 +549,11 @@ def test_the_password_of_a_tournament_shows_nowhere(file: Path) -> None:
     loaded = load(file, "tournaments: [{id: hL7vMrFQ, password: sesame}]\n")
     assert "sesame" not in repr(loaded) + str(dotted_values(loaded.config))
     assert loaded.config.tournaments[0].password is not None
+
+
+def test_a_file_that_is_there_but_not_named_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_config(None, WITH_TOKEN).warnings == ()
+    (tmp_path / "config.yml").write_text("abort_time: 40\n")
+    (warning,) = load_config(None, WITH_TOKEN).warnings
+    assert warning == "config.yml in this folder is not read: say --config config.yml"
