@@ -80,6 +80,7 @@ class SelfTest:
             self._engine = None
 
     def _start(self) -> None:
+        self._is_missing = False
         try:
             engine = self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._inbox, self._waits)
             patience = self._waits.engine_handshake + self._waits.engine_first_move
