@@ -188,7 +188,7 @@ class _Source:
         expected = expected.replace("a valid tuple", "a list")
         if details["type"] in _NO_MAPPING:
             expected = "expected keys and values"
-        shown = "" if path[-1] in _SECRETS else f", found {details['input']!r}"
+        shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}"
         self.problem(path, expected + shown)
 
     def _check(self, section: Section, path: KeyPath) -> None:
@@ -260,6 +260,15 @@ def _token_file_complaint(path: Path, error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"{path} is not UTF-8 text"
     return f"cannot be read: {path}: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def _shown(value: Any) -> str:
+    """A value as the file has it; of keys and values only that they are there, for one of them may be a password."""
+    if isinstance(value, dict):
+        return "keys and values"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    return repr(value)
 
 
 def _nearest(path: KeyPath) -> str:

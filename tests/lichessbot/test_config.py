@@ -551,6 +551,19 @@ def test_the_password_of_a_tournament_shows_nowhere(file: Path) -> None:
     assert loaded.config.tournaments[0].password is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tournaments: {id: hL7vMrFQ, password: sesame}\n", "keys and values"),
+        ("tournaments:\n- - id: hL7vMrFQ\n    password: sesame\n", "[keys and values]"),
+        ("abort_time: {password: sesame}\n", "keys and values"),
+    ],
+)
+def test_a_password_in_the_wrong_place_is_not_shown(file: Path, text: str, found: str) -> None:
+    (problem,) = problems(file, text)
+    assert problem.endswith(f", found {found}")
+
+
 def test_a_file_that_is_there_but_not_named_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_config(None, WITH_TOKEN).warnings == ()
