@@ -75,9 +75,8 @@ class Net:
     scale: int = SCALE
 
     def __post_init__(self) -> None:
-        _check_shape(self.hidden, self.buckets, self.scale)
-        if len(self.name.encode()) > NAME_BYTES_MOST:
-            raise InvalidNet(f"the name has {len(self.name.encode())} bytes, expected at most {NAME_BYTES_MOST}")
+        check_shape(self.hidden, self.buckets, self.scale)
+        check_name(self.name)
         for what, kind, values, count, limit in (
             ("feature weights", SHORT, self.feature_weights, FEATURES * self.hidden, FEATURE_WEIGHT_LIMIT),
             ("feature biases", SHORT, self.feature_bias, self.hidden, FEATURE_BIAS_LIMIT),
@@ -115,7 +114,7 @@ def decode(content: bytes) -> Net:
     _, version, hidden, buckets, scale = HEADER.unpack_from(content)
     if version != VERSION:
         raise InvalidNet(f"version {version} of the file format, expected {VERSION}")
-    _check_shape(hidden, buckets, scale)
+    check_shape(hidden, buckets, scale)
     (name_length,) = NAME_LENGTH.unpack_from(content, BODY)
     expected = file_size(hidden, buckets, name_length)
     if len(content) != expected:
@@ -187,8 +186,14 @@ def _to_bytes(values: array[int]) -> bytes:
     return values.tobytes()
 
 
-def _check_shape(hidden: int, buckets: int, scale: int) -> None:
-    """Raises InvalidNet."""
+def check_name(name: str) -> None:
+    """Raises InvalidNet if it is too long."""
+    if len(name.encode()) > NAME_BYTES_MOST:
+        raise InvalidNet(f"the name has {len(name.encode())} bytes, expected at most {NAME_BYTES_MOST}")
+
+
+def check_shape(hidden: int, buckets: int, scale: int = SCALE) -> None:
+    """Raises InvalidNet if no network has this shape."""
     if hidden % HIDDEN_STEP or not HIDDEN_STEP <= hidden <= HIDDEN_MOST:
         raise InvalidNet(
             f"{hidden} hidden values, expected a multiple of {HIDDEN_STEP} from {HIDDEN_STEP} to {HIDDEN_MOST}"

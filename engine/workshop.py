@@ -14,7 +14,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ PROGRESS = "progress.json"
 INTERRUPTED = 130                  # exit code, as shells have it
 MOST_POSITIONS = 50_000_000
 PAIRS_A_LINE = 10
+MOST_EPOCHS, MOST_MINUTES, MOST_STEP_CP = 1000, 100_000, 100
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -99,9 +100,9 @@ def _add_tune(tune: argparse.ArgumentParser) -> None:
     tune.add_argument("folder", type=Path)
     tune.add_argument("--positions", type=_positive, default=4_000_000, help="at most so many")
     tune.add_argument("--epochs", type=_positive, default=Settings.epochs)
-    tune.add_argument("--step", type=float, default=Settings.step_cp, help="centipawns, at first")
-    tune.add_argument("--trust", type=float, default=Settings.trust, help="weight of the score in the target, 0 to 1")
-    tune.add_argument("--pull", type=float, default=Settings.pull, help="towards the weights it begins with")
+    tune.add_argument("--step", type=_number(0, MOST_STEP_CP), default=Settings.step_cp, help="centipawns, at first")
+    tune.add_argument("--trust", type=_number(0, 1), default=Settings.trust, help="weight of the score in the target")
+    tune.add_argument("--pull", type=_number(0, 1), default=Settings.pull, help="towards the weights it begins with")
     tune.add_argument("--seed", type=int, default=Settings.seed)
     tune.add_argument("--output", type=Path, default=TUNED)
 
@@ -131,12 +132,12 @@ def _add_learn(learn: argparse.ArgumentParser) -> None:
     learn.set_defaults(act=_learn)
     learn.add_argument("folder", type=Path, help="holds games, nets and the log; goes on where it was")
     learn.add_argument("--generations", type=_positive, required=True, help="in all")
-    learn.add_argument("--minutes", type=float, required=True, help="of self-play a generation")
+    learn.add_argument("--minutes", type=_number(0, MOST_MINUTES), required=True, help="of self-play a generation")
     learn.add_argument("--nodes", type=_positive, default=plan.nodes, help="a move of self-play")
     learn.add_argument("--newest", type=_positive, default=plan.newest, help="positions that a net learns from")
     learn.add_argument("--games", type=_positive, default=plan.games, help="of each match")
     learn.add_argument("--match-nodes", type=_positive, default=plan.match_nodes, help="a move of a match")
-    learn.add_argument("--confidence", type=float, default=plan.confidence, help="needed to promote a net, 0.5 to 1")
+    learn.add_argument("--confidence", type=_number(0.5, 1), default=plan.confidence, help="needed to promote a net")
     learn.add_argument("--teacher", default=plan.teacher, metavar="FILE", help="of the first generation, or none")
     learn.add_argument("--games-per-shard", type=_positive, default=plan.games_per_shard)
     _add_processes(learn)
@@ -150,11 +151,14 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     """An option for each setting of a training; what each means is said there."""
     for setting in fields(training.Settings):
-        kind = _positive if isinstance(setting.default, int) else float
+        fraction = _number(0, MOST_EPOCHS if setting.name == "epochs" else 1)
+        kind = _positive if isinstance(setting.default, int) else fraction
         parser.add_argument(f"--{setting.name.replace('_', '-')}", type=kind, default=setting.default)
 
 
 def _settings(options: argparse.Namespace) -> training.Settings:
+    """Raises InvalidNet for a shape that no net has, before anybody plays or trains for hours."""
+    net_file.check_shape(options.hidden, options.buckets)
     return training.Settings(**{setting.name: getattr(options, setting.name) for setting in fields(training.Settings)})
 
 
@@ -162,6 +166,20 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1, found {text!r}")
     return int(text)
+
+
+def _number(lowest: float, highest: float) -> Callable[[str], float]:
+    """What reads an option that lies between these."""
+
+    def read(text: str) -> float:
+        try:
+            if lowest <= (number := float(text)) <= highest:
+                return number
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f"expected a number from {lowest:g} to {highest:g}, found {text!r}")
+
+    return read
 
 
 # --- Commands --------------------------------------------------------------------------------------------------------

@@ -62,8 +62,9 @@ def card_path(net: Path) -> Path:
 def make_net(data: Data, settings: Settings, output: Path, first: Net | None = None) -> Card:
     """Train a net, or go on with it, and write it with all that belongs to it; says on the way how it gets on.
 
-    `first` is what it begins with. Raises InvalidNet if that is of another shape.
+    `first` is what it begins with. Raises InvalidNet if that is of another shape, or the file's name too long for one.
     """
+    net_file.check_name(output.stem)
     training = Training(data, settings, first)
     checkpoint = output.with_name(f"{output.name}.checkpoint")
     hand_written, unit = hand_written_loss(data, settings)
