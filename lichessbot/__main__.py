@@ -80,7 +80,7 @@ def _parser(*, with_rehearsal: bool) -> argparse.ArgumentParser:
         from lichessbot.rehearsal import command
 
         command.add_arguments(rehearse)
-        rehearse.set_defaults(command=command.run)
+        rehearse.set_defaults(command=lambda options: _rehearse(options, command.run))
     return parser
 
 
@@ -154,6 +154,13 @@ def _explain(options: argparse.Namespace) -> int:
         sys.stderr.write(f"{error}\n")
         return ExitCode.FAILED
     return ExitCode.OK if known else ExitCode.FAILED
+
+
+def _rehearse(options: argparse.Namespace, play: Callable[[argparse.Namespace], int]) -> int:
+    """What is wrong with a configuration is said of the operator's own file: the bot will get a copy of it."""
+    if options.config is not None:
+        load_config(options.config, os.environ, needs_token=False)
+    return play(options)
 
 
 def _add_challenge(parser: argparse.ArgumentParser) -> None:

@@ -37,7 +37,7 @@ from lichessbot.rehearsal.display import (
 from lichessbot.rehearsal.house import House
 from lichessbot.rehearsal.match import Match, Outcome, Plan
 from lichessbot.rehearsal.mischief import FaultPlan
-from lichessbot.rehearsal.options import add_arguments, fault_plan, match_plan, refuse_nonsense
+from lichessbot.rehearsal.options import add_arguments, fault_plan, match_plan, own_config, refuse_nonsense
 from lichessbot.rehearsal.proxy import Proxy
 from lichessbot.rehearsal.report import show_catalogue, show_costs, write_ledger
 from lichessbot.rehearsal.server import RehearsalServer, ServerDidNotStart
@@ -64,13 +64,14 @@ def run(args: argparse.Namespace) -> int:
     if args.faults == ():
         show_catalogue(console)
         return EXIT_GOOD
-    plan, faults = match_plan(args), fault_plan(args)
+    config = own_config(args)
+    plan, faults = match_plan(args, config), fault_plan(args)
     try:
         timing = Timing().scaled(args.time_scale)
         with _interrupted_once(), RehearsalServer(args.port, timing=timing, seed=args.seed) as server:
             rehearsal = _Rehearsal(server, plan, faults, console)
             try:
-                return rehearsal.serve() if args.serve else rehearsal.play(args.time_scale, args.config)
+                return rehearsal.serve() if args.serve else rehearsal.play(args.time_scale, config)
             finally:
                 rehearsal.close(args.pgn, args.ledger)
     except ServerDidNotStart as error:

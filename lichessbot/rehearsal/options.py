@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=_depth, default=4, help="depth of the engine opponent (4)")
     parser.add_argument("--seed", type=int, default=0, help="same seed, same opponents, starts and faults (0)")
     parser.add_argument(
-        "--config", type=_config, metavar="FILE",
+        "--config", type=Path, metavar="FILE",
         help="rehearse with this configuration of the bot; only its account and its server are replaced",
     )
     parser.add_argument("--pgn", type=_new_file, metavar="FILE", help="write the games there")
@@ -73,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(refuse=parser.error)
 
 
-def match_plan(args: argparse.Namespace) -> Plan:
-    """What shall be played."""
+def match_plan(args: argparse.Namespace, config: Mapping[str, object] | None = None) -> Plan:
+    """What shall be played, by a bot with this configuration of its operator."""
     has_faults = args.faults is not None or args.chaos is not None
     return Plan(
         games=args.games,
@@ -85,7 +85,7 @@ def match_plan(args: argparse.Namespace) -> Plan:
         depth=args.depth,
         seed=args.seed,
         company=args.company or 0.0,
-        may_resign=_resigns(args.config),
+        may_resign=_resigns(config),
     )
 
 
@@ -190,15 +190,18 @@ def _clock(text: str) -> RealTime:
     return clock
 
 
-def _config(text: str) -> Mapping[str, object]:
+def own_config(args: argparse.Namespace) -> Mapping[str, object] | None:
+    """The operator's configuration, if he wants to rehearse with it; what cannot be read is a usage error."""
+    if args.config is None:
+        return None
     try:
-        settings = yaml.safe_load(Path(text).read_text())
+        settings: dict[str, object] = yaml.safe_load(args.config.read_text(encoding="utf-8")) or {}
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {' '.join(str(error).split())}") from error
+        args.refuse(f"{args.config} cannot be read: {' '.join(str(error).split())}")
     if not isinstance(settings, dict):
-        raise argparse.ArgumentTypeError(f"{text!r} is no configuration")
+        args.refuse(f"{args.config} is no configuration")
     for engine in _engines(settings):
-        _anchor(engine, Path(text).absolute().parent)
+        _anchor(engine, args.config.absolute().parent)
     return settings
 
 

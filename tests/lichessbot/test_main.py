@@ -50,7 +50,7 @@ def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
     assert exit_code(*words) == 2
 
 
-@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade"])
+@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
 def test_a_wrong_configuration_is_exit_code_two(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,7 +20,7 @@ import lichessbot
 from engine.facade import build_mode
 from lichessbot.rehearsal import command
 from lichessbot.rehearsal.faults import Card, Fault
-from lichessbot.rehearsal.options import fault_plan, match_plan
+from lichessbot.rehearsal.options import fault_plan, match_plan, own_config
 from lichessbot.rehearsal.traffic import Place
 
 from .client import Client
@@ -183,7 +183,6 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
         ["--chaos", "0"],
         ["--chaos", "1.1"],
         ["--time-scale", "0"],
-        ["--config", "no-such-file.yml"],
     ],
 )
 def test_wrong_options_are_usage_errors(words: list[str]) -> None:
@@ -199,6 +198,7 @@ def test_wrong_options_are_usage_errors(words: list[str]) -> None:
         ["--faults", "list", "--serve"],
         ["--ledger", "ledger.jsonl"],
         ["--serve", "--config", EXAMPLE_CONFIG],
+        ["--config", "no-such-file.yml"],
     ],
 )
 def test_options_that_make_no_sense_together_are_usage_errors(
@@ -250,7 +250,8 @@ def test_a_bot_that_is_configured_to_resign_is_not_blamed_for_it(
 ) -> None:
     file = tmp_path / "config.yml"
     file.write_text(settings)
-    assert match_plan(arguments("--config", str(file))).may_resign is may_resign
+    args = arguments("--config", str(file))
+    assert match_plan(args, own_config(args)).may_resign is may_resign
     assert not match_plan(arguments()).may_resign
 
 
@@ -278,7 +279,8 @@ profiles:
   - {when: {speed: bullet}, engine: {command: [stockfish]}}
   - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
 """)
-    settings = arguments("--config", str(config)).config
+    settings = own_config(arguments("--config", str(config)))
+    assert settings is not None
     assert settings["engine"] == {
         "command": [f"{tmp_path}/engines/mine", "-x"],
         "working_dir": f"{tmp_path}/nets",
