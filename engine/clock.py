@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cython
 
@@ -54,9 +54,11 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, LEAST_US at least.
     When not even the overhead of those moves is left, each gets so small a part of the rest that the game can last.
     An increment that pays for the overhead keeps the longest game alive; without one it must last for more moves.
+    A fixed time for the move is never more than the clock allows, where there is one.
     """
     if limits.move_time_ms is not None:
         budget = max(LEAST_US, (limits.move_time_ms - overhead_ms) * 1000)
+        budget = min(budget, deadlines_us(replace(limits, move_time_ms=None), white, overhead_ms)[1])
         return budget, budget
     remaining, increment = limits.clock_of(white)
     if limits.infinite or remaining is None:

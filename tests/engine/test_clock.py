@@ -1,6 +1,7 @@
 """Deadlines: never over the clock, never negative, and the search keeps them."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,13 @@ def test_a_move_never_costs_more_than_the_clock_less_the_overhead(
 def test_a_fixed_time_is_used_less_the_overhead(move_time: int, overhead: int) -> None:
     soft, hard = deadlines_us(Limits(move_time_ms=move_time), True, overhead)
     assert soft == hard == max(LEAST_US, (move_time - overhead) * 1000)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), overheads)
+def test_a_fixed_time_is_never_more_than_a_clock_allows(move_time: int, remaining: int, overhead: int) -> None:
+    fixed, clock = Limits(move_time_ms=move_time), Limits(black_time_ms=remaining)
+    least = min(deadlines_us(limits, False, overhead)[1] for limits in (fixed, clock))
+    assert deadlines_us(replace(clock, move_time_ms=move_time), False, overhead) == (least, least)
 
 
 def test_forty_moves_fit_a_clock_without_increment() -> None:
