@@ -18,6 +18,8 @@ from engine.uci import Uci
 
 WORKSHOP = ("selfplay", "records", "tune", "train", "match", "learn")
 KNOWN = ("uci", "bench", *terminal.COMMANDS, "book", *WORKSHOP)
+MOST_BENCH_DEPTH = 30
+INTERRUPTED = 130                  # exit code, as shells have it
 USAGE = f"usage: lichessbot-engine [{' | '.join(KNOWN)}] ...; without a command it speaks UCI"
 
 
@@ -28,29 +30,36 @@ def end_process(dead: threading.ExceptHookArgs) -> None:
 
 
 def main() -> int:
-    """Exit code 0, or 2 for arguments that make no sense."""
+    """Exit code 0; 2 for arguments that make no sense; 130 after Ctrl-C."""
     threading.excepthook = end_process
-    match sys.argv[1:]:
+    if sys.stdin is None:              # so it is where whoever started us has closed it
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    try:
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    match words:
         case [] | ["uci"]:
             _read_and_write_anything()
             Uci().run(sys.stdin)
-        case ["bench"]:
-            return _bench(DEFAULT_DEPTH)
-        case ["bench", depth, *evaluation] if depth.isdecimal() and 1 <= int(depth) <= 30 and len(evaluation) <= 1:
-            return _bench(int(depth), *evaluation)
+        case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
+            return _bench(*more)
         # These are imported here: much to load, and of no use to who only wants UCI.
         case [command, *_] if command in WORKSHOP:
             from engine.workshop import run
 
-            return run(sys.argv[1:])
-        case ["book", *words]:
+            return run(words)
+        case ["book", *more]:
             from engine.librarian import run
 
-            return run(words)
+            return run(more)
         case [command, *_] if command in terminal.COMMANDS:
             from engine.terminal.arguments import run
 
-            return run(sys.argv[1:])
+            return run(words)
         case [command, *_] if command in ("-h", "--help"):
             print(USAGE)
         case [command, *_]:
@@ -60,10 +69,13 @@ def main() -> int:
     return 0
 
 
-def _bench(depth: int, evaluation: str = "") -> int:
-    """Exit code 0, or 2 for a network that cannot be read."""
+def _bench(depth: str = str(DEFAULT_DEPTH), evaluation: str = "") -> int:
+    """Exit code 0, or 2 for a depth that is none and a network that cannot be read."""
+    if not (depth.isdecimal() and 1 <= int(depth) <= MOST_BENCH_DEPTH):
+        print(f"bench: expected a depth from 1 to {MOST_BENCH_DEPTH}, found {depth[:40]!r}", file=sys.stderr)
+        return 2
     try:
-        bench(depth, evaluation)
+        bench(int(depth), evaluation)
     except InvalidNet as error:
         print(error, file=sys.stderr)
         return 2

@@ -196,8 +196,8 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
 
 
 def _is_decided(task: Task, score: int, depth: int) -> bool:
-    """Would a deeper search change nothing? So for a mate as short as asked for, and, on the clock, for any proven
-    mate and for the only legal move."""
+    """Would a deeper search change nothing? So for a mate as short as asked for, and, where only time ends the search,
+    for any proven mate, for the only legal move, and in a game for the only one that may be played."""
     limits = task.limits
     moves = mate_distance(score)
     if limits.mate_in is not None and moves is not None and 0 < moves <= limits.mate_in:
@@ -205,4 +205,6 @@ def _is_decided(task: Task, score: int, depth: int) -> bool:
     on_clock = limits.depth is None and limits.nodes is None and limits.mate_in is None
     if task.patient or not on_clock or limits.infinite or task.lines > 1:
         return False
-    return len(task.moves) == 1 or (moves is not None and depth >= 2 * abs(moves))
+    in_game = limits.white_time_ms is not None or limits.black_time_ms is not None
+    no_choice = len(task.moves) == 1 and (task.complete or in_game)
+    return no_choice or (moves is not None and depth >= 2 * abs(moves))

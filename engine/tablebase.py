@@ -99,8 +99,8 @@ class Tablebase:
         """Where two folders have the same file, the first counts."""
         try:
             files = sorted(folder.iterdir())
-        except OSError as error:
-            self._problems.append(f"{folder}: {error.strerror}")
+        except (OSError, ValueError) as error:         # ValueError: a null byte in the path
+            self._problems.append(f"{folder}: {error.strerror if isinstance(error, OSError) else error}")
             return
         for kind in Kind:
             for file in files:

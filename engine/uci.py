@@ -6,10 +6,12 @@ Meyer-Kahlen: UCI protocol, 2006)
 """
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -100,15 +102,17 @@ class Uci:
         }
 
     def run(self, lines: Iterable[str]) -> None:
-        """Obey until `quit` or the end of the input."""
-        for line in lines:
-            words = line.split()
-            if words == ["quit"]:
-                break
-            if words:
-                self._obey(words)
-        self._finish_counting()
-        self._stop()
+        """Obey until `quit` or the end of the input; Ctrl-C ends the search too."""
+        try:
+            for line in lines:
+                words = line.split()
+                if words[:1] == ["quit"]:
+                    break
+                if words:
+                    self._obey(words)
+            self._finish_counting()
+        finally:
+            self._stop()
 
     def _obey(self, words: list[str]) -> None:
         command = self._commands.get(words[0])
@@ -135,21 +139,8 @@ class Uci:
     def _uci(self, words: list[str]) -> None:
         self._say(f"id name {NAME}")
         self._say(f"id author {AUTHOR}")
-        self._say(f"option name Hash type spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}")
-        self._say("option name Clear Hash type button")
-        self._say(f"option name Threads type spin default 1 min 1 max {MAX_THREADS}")
-        self._say(f"option name MultiPV type spin default 1 min 1 max {MAX_LINES}")
-        self._say("option name Ponder type check default false")
-        self._say(f"option name Move Overhead type spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}")
-        self._say("option name UCI_Chess960 type check default false")
-        self._say("option name UCI_AnalyseMode type check default false")
-        self._say("option name UCI_ShowWDL type check default false")
-        self._say(f"option name SyzygyPath type string default {EMPTY}")
-        self._say(f"option name SyzygyProbeLimit type spin default {MOST_MEN} min 0 max {MOST_MEN}")
-        self._say(f"option name EvalFile type string default {default_choice()}")
-        for option, group in STYLE_OPTIONS.items():
-            percents = STYLES[group]
-            self._say(f"option name {option} type spin default 100 min {percents[0]} max {percents[-1]}")
+        for name, kind in _options():
+            self._say(f"option name {name} type {kind}")
         self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
         self._say("uciok")
 
@@ -183,8 +174,10 @@ class Uci:
         """`name NAME value VALUE`; names are compared without case and may contain spaces."""
         split = words.index("value") if "value" in words else len(words)
         name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
+        if words[:1] != ["name"]:
+            raise UciError("expected setoption name NAME value VALUE")
         self._stop()
-        match name.lower() if words[:1] == ["name"] else "":
+        match name.lower():
             case "hash":
                 self._engine.resize_hash(_number(name, value, 1, MAX_HASH_MB))
             case "clear hash":
@@ -214,7 +207,9 @@ class Uci:
             case option if option.title() in STYLE_OPTIONS:
                 self._set_style(option.title(), value)
             case _:
-                raise UciError(f"unknown option {name[:40]!r}; `uci` lists the known ones")
+                close = get_close_matches(name, [known for known, _ in _options()], 1)
+                hint = f"did you mean {close[0]}? " if close else ""
+                raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
 
     def _set_style(self, option: str, value: str) -> None:
         group = STYLE_OPTIONS[option]
@@ -240,7 +235,9 @@ class Uci:
         if words[:1] == ["perft"]:
             self._begin_counting(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
             return
-        limits, only = _parse_limits(words)
+        limits, only, unknown = _parse_limits(words)
+        for word in unknown:
+            self._say(f"info string {_unknown_word(word)}; ignored")
         self._engine.set_position(self._board)
         self._thinking = self._engine.begin(limits, only)
         self._released.clear()
@@ -331,12 +328,27 @@ class Uci:
         self._say(f"\nNodes searched: {total}")
 
 
+def _options() -> Iterator[tuple[str, str]]:
+    """The name of each option, and of what kind it is."""
+    yield "Hash", f"spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}"
+    yield "Clear Hash", "button"
+    yield "Threads", f"spin default 1 min 1 max {MAX_THREADS}"
+    yield "MultiPV", f"spin default 1 min 1 max {MAX_LINES}"
+    yield "Ponder", "check default false"
+    yield "Move Overhead", f"spin default {DEFAULT_OVERHEAD_MS} min 0 max {MAX_OVERHEAD_MS}"
+    yield "UCI_Chess960", "check default false"
+    yield "UCI_AnalyseMode", "check default false"
+    yield "UCI_ShowWDL", "check default false"
+    yield "SyzygyPath", f"string default {EMPTY}"
+    yield "SyzygyProbeLimit", f"spin default {MOST_MEN} min 0 max {MOST_MEN}"
+    yield "EvalFile", f"string default {default_choice()}"
+    for option, group in STYLE_OPTIONS.items():
+        yield option, f"spin default 100 min {STYLES[group][0]} max {STYLES[group][-1]}"
+
+
 def _number(name: str, text: str, least: int, most: int) -> int:
     """The whole number from `least` to `most`. Raises UciError."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
+    number = int(text) if re.fullmatch("[+-]?[0-9]{1,20}", text) else least - 1
     if not least <= number <= most:
         raise UciError(f"expected a whole number from {least} to {most} for {name}, found {text[:40]!r}")
     return number
@@ -349,10 +361,14 @@ def _switch(name: str, text: str) -> bool:
     return text.lower() == "true"
 
 
-def _parse_limits(words: list[str]) -> tuple[Limits, list[str]]:
-    """The limits of a `go` command and its `searchmoves`. A clock below zero counts as empty. Raises UciError."""
+def _parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
+    """The limits of a `go` command, its `searchmoves`, and words that mean nothing, which UCI wants ignored.
+
+    A clock below zero counts as empty. Raises UciError for numbers that are none, and where no word means anything.
+    """
     limits: dict[str, Any] = {"infinite": not words}
     only: list[str] = []
+    unknown: list[str] = []
     index = 0
     while index < len(words):
         word = words[index]
@@ -368,9 +384,15 @@ def _parse_limits(words: list[str]) -> tuple[Limits, list[str]]:
             only = list(takewhile(lambda text: text not in GO_WORDS, words[index + 1 :]))
             index += len(only)
         else:
-            raise UciError(f"unknown word {word[:40]!r} after go; known: {' '.join(GO_WORDS)} perft")
+            unknown.append(word)
         index += 1
-    return Limits(**limits), only
+    if unknown and len(unknown) == len(words):
+        raise UciError(_unknown_word(unknown[0]))
+    return Limits(**limits), only, unknown
+
+
+def _unknown_word(word: str) -> str:
+    return f"unknown word {word[:40]!r} after go; known: {' '.join(GO_WORDS)} perft"
 
 
 def _info(report: SearchReport, shows_outcome: bool) -> str:

@@ -28,6 +28,14 @@ def test_bench_visits_the_expected_nodes(words: list[str]) -> None:
     assert answer.stdout.splitlines()[-1] == f"Nodes searched: {total}"
 
 
+@pytest.mark.parametrize("depth", ["deep", "31", "0"])
+def test_a_depth_that_is_none_is_one_line(depth: str) -> None:
+    command = [sys.executable, "-P", "-m", "engine", "bench", depth]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert answer.returncode == 2
+    assert answer.stderr == f"bench: expected a depth from 1 to 30, found {depth!r}\n"
+
+
 def test_arguments_that_make_no_sense_are_refused() -> None:
     command = [sys.executable, "-P", "-m", "engine", "sing"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)

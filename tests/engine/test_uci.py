@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,8 +38,8 @@ def converse(*lines: str, timeout: float = 20) -> list[str]:
 class Session:
     """A conversation in which time passes between the lines."""
 
-    def __init__(self) -> None:
-        self.child = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
     def say(self, line: str) -> None:
         assert self.child.stdin is not None
@@ -187,7 +187,11 @@ def test_what_comes_after_a_perft_waits_for_its_end() -> None:
         ("setoption name Hash value many", "expected a whole number from 1"),
         ("setoption name Nonsense value 1", "unknown option 'Nonsense'"),
         ("setoption name UCI_Chess960 value maybe", "expected true or false"),
-        ("setoption", "unknown option"),
+        ("setoption", "expected setoption name NAME value VALUE"),
+        ("setoption Hash value 16", "expected setoption name NAME value VALUE"),
+        ("setoption name Hsh value 16", "unknown option 'Hsh'; did you mean Hash?"),
+        ("setoption name Hash value 1_6", "found '1_6'"),
+        ("setoption name SyzygyPath value a\0b", "embedded null byte"),
         ("go depth", "expected a whole number"),
         ("go sideways", "unknown word 'sideways'"),
         ("go searchmoves e2e5", "'e2e5' is not legal here"),
@@ -201,6 +205,45 @@ def test_nonsense_is_answered_and_survived(line: str, answer: str) -> None:
     assert any(answer in said for said in lines if said.startswith("info string")), lines
     assert "readyok" in lines
     assert lines[-1].startswith("bestmove")
+
+
+def test_a_word_that_go_does_not_know_is_ignored_as_uci_has_it() -> None:
+    lines = converse("go depth 1 sideways", "quit now")
+    assert lines[0].startswith("info string unknown word 'sideways'")
+    assert lines[0].endswith("; ignored")
+    assert lines[-1].startswith("bestmove")
+
+
+HEARS_CTRL_C = """
+import signal, sys
+from engine.__main__ import main
+signal.signal(signal.SIGINT, signal.default_int_handler)     # ignored where the tests run in the background
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_ends_the_search_and_the_session() -> None:
+    session = Session([sys.executable, "-P", "-c", HEARS_CTRL_C])
+    session.say("go infinite")
+    session.until("info depth 2")
+    session.child.send_signal(signal.SIGINT)
+    session.until("bestmove")
+    assert session.child.wait(5) == 130
+    session.close()
+
+
+def test_a_closed_input_is_an_ended_one() -> None:
+    command = f"'{sys.executable}' -P -m engine <&-"
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=20, check=True)
+    assert answer.stderr == ""
+
+
+def test_one_move_is_searched_as_long_as_asked_for_unless_a_clock_runs(session: Session) -> None:
+    """Who asks for it outside a game wants to know what it is worth."""
+    session.say("go searchmoves a2a3 movetime 300")
+    assert int(session.until("bestmove")[-2].split()[2]) > 3
+    session.say("go searchmoves a2a3 wtime 60000 btime 60000")
+    assert int(session.until("bestmove")[-2].split()[2]) == 1
 
 
 def test_stop_before_go_and_go_while_searching_are_survived() -> None:
