@@ -15,6 +15,7 @@ is cut short would take the whole process with it. (chessprogramming wiki: PolyG
 """
 
 import os
+import stat
 import struct
 import weakref
 from collections import deque
@@ -67,7 +68,10 @@ class Book:
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         # A number of an open file may mean another one once that is closed: only who asks nobody may close it.
         self._closed_at_the_end = weakref.finalize(self, os.close, self._file)
-        self._size = self._entries(os.fstat(self._file).st_size)
+        status = os.fstat(self._file)
+        if not stat.S_ISREG(status.st_mode):
+            raise InvalidBook(f"{path}: is not a regular file")
+        self._size = self._entries(status.st_size)
         self._sample()
 
     def __len__(self) -> int:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 
 from engine.board import BLACK, WHITE
@@ -23,6 +22,7 @@ from engine.games import Adjudicator
 from engine.harvest import PlayedGame
 from engine.records import Result
 from engine.score import scale
+from engine.workers import side_by_side
 
 HASH_MB = 8
 LINES = 5                          # of which each opening move is chosen
@@ -32,6 +32,10 @@ SHARED_PLIES = 4                   # that most games pass: the first is searched
 RESULTS = {Result.WHITE_WON: "1-0", Result.DRAWN: "1/2-1/2", Result.BLACK_WON: "0-1"}
 PATTERN = "*.games"
 MATE = scale()["MATE"]
+
+
+class InvalidShard(ValueError):
+    """A file of games has a line that is none. The message names it."""
 
 
 @dataclass(frozen=True)
@@ -174,13 +178,13 @@ def _line(game: PlayedGame) -> str:
 
 
 def read(path: Path) -> Iterator[PlayedGame]:
-    """The games of a shard. Raises ValueError, naming the line, for what is none."""
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    """The games of a shard. Raises InvalidShard, naming the line, for what is none."""
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         match line.split():
             case [("white" | "black") as side, result, *moves]:
                 yield PlayedGame(moves, result, sides=frozenset({side}))
             case _:
-                raise ValueError(f"{path}:{number}: expected a side, a result and moves, found {line[:40]!r}")
+                raise InvalidShard(f"{path}:{number}: expected a side, a result and moves, found {line[:40]!r}")
 
 
 @cache
@@ -199,8 +203,7 @@ def run(plan: Plan, processes: int) -> Iterator[str]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     missing = plan.missing()
     started = time.monotonic()
-    with get_context("spawn").Pool(processes) as pool:
-        work = ((plan, number) for number in missing)
-        for done, _ in enumerate(pool.imap_unordered(_make_shard, work), 1):
-            left_s = (time.monotonic() - started) / done * (len(missing) - done)
-            yield f"shard {done}/{len(missing)}, {done * plan.games_per_shard:,} games, {left_s / 60:.0f} minutes left"
+    work = ((plan, number) for number in missing)
+    for done, _ in enumerate(side_by_side(_make_shard, work, processes), 1):
+        left_s = (time.monotonic() - started) / done * (len(missing) - done)
+        yield f"shard {done}/{len(missing)}, {done * plan.games_per_shard:,} games, {left_s / 60:.0f} minutes left"

@@ -19,23 +19,31 @@ from engine.facade import OWN_BOOK, STARTING_FEN, Board, InvalidFen
 from engine.game import Game, UnknownVariant
 from engine.harvest import POINTS, Harvest, PlayedGame
 from engine.pgn import read_games
+from engine.workers import end_politely
 
 BUILD_PLIES, BUILD_GAMES = 40, 3
 MEGABYTE = 1_000_000
+INTERRUPTED = 130                  # exit code, as shells have it
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Exit code 0; 1 for a book with faults; 2 for arguments or files that make no sense."""
+    """Exit code 0; 1 for a book with faults; 2 for arguments or files that make no sense; 130 after a signal."""
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     act: Callable[[argparse.Namespace], int] = options.act
+    end_politely()
     try:
         return act(options)
-    except (OSError, InvalidBook, InvalidFen) as error:
+    except KeyboardInterrupt:
+        print("cut off", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+    except (InvalidBook, InvalidFen, growing.InvalidShard) as error:
         print(error, file=sys.stderr)
-        return 2
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,13 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     build.set_defaults(act=_build)
     grow = commands.add_parser("grow", help="make our own book from games of the engine against itself")
     grow.add_argument("folder", type=Path, help="where the games are kept")
-    grow.add_argument("--games", type=_positive, default=1000)
-    grow.add_argument("--seed", type=int, default=growing.Plan.seed)
-    grow.add_argument("--processes", type=_positive, default=os.cpu_count() or 1)
-    grow.add_argument("-o", "--output", type=Path, default=OWN_BOOK)
+    grow.add_argument("--games", type=_positive, default=1000, help="in all (%(default)s)")
+    grow.add_argument("--seed", type=int, default=growing.Plan.seed, help="other seeds, other games (%(default)s)")
+    grow.add_argument("--processes", type=_positive, default=os.cpu_count() or 1, help="at once (%(default)s)")
+    grow.add_argument("-o", "--output", type=Path, default=OWN_BOOK, metavar="BOOK", help="default: the bot's own")
     grow.set_defaults(act=_grow)
     show = commands.add_parser("show", help="what a book knows of a position")
-    show.add_argument("fen", nargs="?", default=STARTING_FEN, help="default: the starting position")
+    show.add_argument("fen", nargs="*", metavar="FEN", help="the position; the starting position if left out")
     show.add_argument("--book", type=Path, default=OWN_BOOK, help="default: our own")
     show.set_defaults(act=_show)
     check = commands.add_parser("check", help="say what there is in a book, and what is wrong with it")
@@ -74,6 +82,7 @@ def _positive(text: str) -> int:
 
 def _build(options: argparse.Namespace) -> int:
     """The games of all files together; those that cannot be followed or have no result are counted and left out."""
+    _refuse_unwritable(options.output)
     harvest, left_out = Harvest(options.plies), 0
     total_mb = sum(path.stat().st_size for path in options.games) / MEGABYTE
     with progress("reading", total_mb, "MB") as advance:
@@ -82,7 +91,8 @@ def _build(options: argparse.Namespace) -> int:
             with path.open("rb") as stream:
                 for game in read_games(stream, variations=False):
                     left_out += not _gather(harvest, game)
-                    advance(before_mb + stream.tell() / MEGABYTE)
+                    if stream.seekable():              # a pipe does not know how much is left
+                        advance(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
     if left_out:
         print(f"{left_out:,} games left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
@@ -100,7 +110,14 @@ def _gather(harvest: Harvest, game: Game) -> bool:
     return True
 
 
+def _refuse_unwritable(path: Path) -> None:
+    """Before hours are spent. Raises InvalidBook."""
+    if not path.parent.is_dir():
+        raise InvalidBook(f"cannot write {path}: there is no folder {path.parent}")
+
+
 def _grow(options: argparse.Namespace) -> int:
+    _refuse_unwritable(options.output)
     plan = growing.Plan(options.folder, options.games, seed=options.seed)
     for line in growing.run(plan, options.processes):
         print(line, flush=True)
@@ -112,13 +129,18 @@ def _grow(options: argparse.Namespace) -> int:
 
 
 def _write(harvest: Harvest, fewest_games: int, path: Path) -> int:
-    entries = write(path, harvest.entries(fewest_games))
-    print(f"{harvest.games:,} games, {entries:,} moves written to {path}")
+    entries = list(harvest.entries(fewest_games))
+    if not entries:
+        found = f"of {harvest.games:,} games no move was played {fewest_games} times and brought a point"
+        print(f"{path} is not written: {found}", file=sys.stderr)
+        return 2
+    print(f"{harvest.games:,} games, {write(path, entries):,} moves written to {path}")
     return 0
 
 
 def _show(options: argparse.Namespace) -> int:
-    board = Board(options.fen)
+    fen = " ".join(options.fen)
+    board = Board(STARTING_FEN if fen in ("", "startpos") else fen)
     moves = Book(options.book).moves(board)
     total = sum(found.weight for found in moves)
     if not moves:

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
+from types import FrameType
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -34,6 +35,15 @@ def side_by_side(function: Callable[[Task], Answer], tasks: Iterable[Task], proc
             for child in multiprocessing.active_children():
                 child.terminate()
         pool.shutdown(cancel_futures=True)
+
+
+def end_politely() -> None:
+    """From now on SIGTERM is like Ctrl-C: the processes that work for us must not outlive us."""
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _end_with_signals() -> None:

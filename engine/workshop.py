@@ -12,13 +12,11 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from engine import learning, match, net_file, records, selfplay
 from engine.display import Display
@@ -30,6 +28,7 @@ from engine.tuning import data, outcomes, training
 from engine.tuning.production import make_net
 from engine.tuning.survey import survey
 from engine.tuning.tuner import Fit, Progress, Settings, best_unit, load, module_text, named
+from engine.workers import end_politely
 
 TUNED = Path(__file__).parent / "tuned.py"
 PROGRESS = "progress.json"
@@ -45,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
-    signal.signal(signal.SIGTERM, _interrupt)
+    end_politely()
     try:
         code: int = options.act(options)
     except KeyboardInterrupt:
@@ -55,11 +54,6 @@ def run(arguments: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     return code
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """A polite end is one like Ctrl-C: the processes that play must not outlive us."""
-    raise KeyboardInterrupt
 
 
 # --- Arguments -------------------------------------------------------------------------------------------------------

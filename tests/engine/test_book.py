@@ -10,8 +10,8 @@ import chess.polyglot
 import pytest
 
 from engine.book import Book, Entry, InvalidBook, move_text, packed_move, review_book, write
-from engine.facade import OWN_BOOK, Board
-from engine.growing import Candidate, Grower, Plan, deepest, make_shard, pick, read
+from engine.facade import OWN_BOOK, STARTING_FEN, Board
+from engine.growing import Candidate, Grower, InvalidShard, Plan, deepest, make_shard, pick, read
 from engine.harvest import Harvest, PlayedGame
 from engine.librarian import run
 from engine.polyglot import polyglot_key
@@ -112,6 +112,11 @@ def test_a_file_of_another_size_is_no_book(path: Path, content: bytes, complaint
     path.write_bytes(content)
     with pytest.raises(InvalidBook, match=complaint):
         Book(path)
+
+
+def test_a_folder_is_no_book(tmp_path: Path) -> None:
+    with pytest.raises(InvalidBook, match="is not a regular file"):
+        Book(tmp_path)
 
 
 def test_a_file_of_something_else_is_no_book(path: Path) -> None:
@@ -236,11 +241,13 @@ def test_host_and_guest_take_turns_and_every_move_is_legal(tmp_path: Path) -> No
             board.push_uci(move)
 
 
-def test_a_line_that_is_no_game_is_named(tmp_path: Path) -> None:
+def test_a_line_that_is_no_game_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shard = tmp_path / "0001-000000.games"
     shard.write_text("white 1-0 e2e4\nnothing\n")
-    with pytest.raises(ValueError, match=r"games:2: expected a side"):
+    with pytest.raises(InvalidShard, match=r"games:2: expected a side"):
         list(read(shard))
+    assert run(["grow", str(tmp_path), "--games", "1", "-o", str(tmp_path / "book.bin")]) == 2
+    assert "games:2: expected a side" in capsys.readouterr().err
 
 
 def test_no_move_further_from_the_best_than_allowed_is_picked() -> None:
@@ -327,6 +334,48 @@ def test_several_files_count_together_and_rare_moves_are_left_out(tmp_path: Path
         (tmp_path / name).write_text(PGN)
     assert run(["build", str(tmp_path / "one.pgn"), str(tmp_path / "two.pgn"), "-o", str(book), "--games", "3"]) == 0
     assert len(Book(book)) == 1
+
+
+def test_a_book_that_would_be_empty_replaces_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games, book = tmp_path / "games.pgn", tmp_path / "book.bin"
+    games.write_text(PGN)
+    book.write_bytes(b"a better one")
+    assert run(["build", str(games), "-o", str(book), "--games", "9"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"{book} is not written: of 3 games no move was played 9 times and brought a point"
+    )
+    assert book.read_bytes() == b"a better one"
+
+
+def test_games_are_read_from_a_pipe(tmp_path: Path) -> None:
+    """As they come out of a program that unpacks a database."""
+    book = tmp_path / "book.bin"
+    reading, writing = os.pipe()
+    os.write(writing, PGN.encode())
+    os.close(writing)
+    assert run(["build", f"/dev/fd/{reading}", "-o", str(book), "--games", "1"]) == 0
+    os.close(reading)
+    assert len(Book(book)) == 4
+
+
+@pytest.mark.parametrize("command", [["build", "games.pgn"], ["grow", "games"]])
+def test_a_book_that_cannot_be_written_is_refused_before_the_work(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games.pgn").write_text(PGN)
+    assert run([*command, "-o", "nowhere/book.bin"]) == 2
+    assert capsys.readouterr().err == "cannot write nowhere/book.bin: there is no folder nowhere\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["games.pgn"]
+
+
+def test_a_position_is_shown_by_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for words in (["startpos"], STARTING_FEN.split(), [STARTING_FEN], []):
+        assert run(["show", *words]) == 0
+        shown.append(capsys.readouterr().out)
+    assert len(set(shown)) == 1
+    assert shown[0]
 
 
 def test_a_damaged_book_fails_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
