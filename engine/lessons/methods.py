@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from engine.board import Board
 from engine.clock import FOREVER_US, Clock, Limits, deadlines_us
-from engine.facade import Engine
+from engine.facade import Bound, Engine
 from engine.game import Judgement
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
@@ -98,7 +98,7 @@ def _engine(board: Board, depth: int, seconds: float) -> Outcome:
     thinking = engine.begin(Limits(depth=depth, move_time_ms=int(seconds * 1000)))
     report = interruptible(thinking.run, thinking.stop).report
     elapsed = process_time() - started
-    if report is None or report.depth < depth:
+    if report is None or report.depth < depth or report.bound is not Bound.EXACT:
         return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
     sign = 1 if board.turn == "white" else -1
     score, mate = (None if value is None else sign * value for value in (report.score_cp, report.mate_in))

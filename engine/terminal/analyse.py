@@ -125,6 +125,8 @@ def _show_plain(
     console.print(board.fen(), highlight=False, soft_wrap=True)
     console.print(f"{'depth':>7} {'#':>2} {'score':>7} {'nodes':>12} {'time':>8}  line", highlight=False)
     while not isinstance(event := next_event(queue), SearchResult):
-        if isinstance(event, SearchReport) and event.bound is Bound.EXACT:
+        if not isinstance(event, SearchReport):
+            thinking.stop()            # Enter, or the end of the input
+        elif event.bound is Bound.EXACT:
             console.print(findings.text(event), highlight=False, soft_wrap=True)
     return event

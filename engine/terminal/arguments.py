@@ -22,7 +22,7 @@ from engine.terminal.analyse import Wish, analyse
 from engine.terminal.drawing import Look
 from engine.terminal.play import Play
 from engine.terminal.players import Player
-from engine.terminal.playing import Playing
+from engine.terminal.playing import Playing, told_control
 from engine.terminal.stopwatch import SIDES, InvalidTimeControl, parse_minutes
 
 MOST_DEPTH = 100
@@ -106,7 +106,10 @@ def _play_arguments(play: argparse.ArgumentParser) -> None:
     play.add_argument("--clock", metavar="M+S", help="minutes each, and seconds gained by each move, such as 5+3")
     play.add_argument("--fen", help="begin from this position")
     play.add_argument("--chess960", type=_whole(0, 959), metavar="N", help="begin from this position of Chess960")
-    play.add_argument("--pgn", type=Path, metavar="FILE", help="go on with a game from this file, with its clocks")
+    play.add_argument(
+        "--pgn", type=Path, metavar="FILE",
+        help="go on with a game from this file, with its clocks if it has a TimeControl",
+    )
     play.add_argument("--game", type=_whole(1, 10**9), default=1, metavar="N", help="which game of the file (1)")
     play.add_argument("--save", type=Path, metavar="FILE", help="write the game there at the end")
 
@@ -134,8 +137,12 @@ def _seconds(text: str) -> float:
 
 def _board(options: argparse.Namespace) -> Board:
     """The position of a command. Raises InvalidFen."""
-    fen = " ".join(options.fen)
-    return Board(STARTING_FEN if fen in ("", "startpos") else fen)
+    return Board(_fen(" ".join(options.fen)))
+
+
+def _fen(text: str) -> str:
+    """The starting position where nothing else is said."""
+    return STARTING_FEN if text in ("", "startpos") else text
 
 
 # --- Commands --------------------------------------------------------------------------------------------------------
@@ -143,17 +150,27 @@ def _board(options: argparse.Namespace) -> Board:
 
 def _play(options: argparse.Namespace, console: Console, look: Look) -> None:
     game = _game(options)
-    players = _players(options)
-    names = {side: player.name for side, player in players.items()}
-    playing = Playing.resume(game, names, parse_minutes(options.clock) if options.clock else None)
-    if options.save is not None and options.save.exists():
-        raise Refused(f"{options.save} exists already: choose another name")
+    control = parse_minutes(options.clock) if options.clock else None
+    players = _players(options, has_clock=(control or told_control(game)) is not None)
+    playing = Playing.resume(game, {side: player.name for side, player in players.items()}, control)
+    if options.save is not None:
+        _refuse_unwritable(options.save)
     Play(playing, players, console, look).run(sys.stdin.fileno())
     if options.save is not None:
+        text = game_text(playing.game())
         try:
-            options.save.write_text(game_text(playing.game()), encoding="utf-8")
+            options.save.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise Refused(f"cannot write {options.save}: {error.strerror}") from None
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            raise Refused(f"cannot write {options.save}: {error.strerror}; the game stands above") from None
+
+
+def _refuse_unwritable(path: Path) -> None:
+    """Before the game: after it, it would be lost. Raises Refused."""
+    if path.exists():
+        raise Refused(f"{path} exists already: choose another name")
+    if not path.parent.is_dir():
+        raise Refused(f"cannot write {path}: there is no folder {path.parent}")
 
 
 def _game(options: argparse.Namespace) -> Game:
@@ -162,7 +179,7 @@ def _game(options: argparse.Namespace) -> Game:
         raise Refused("expected only one of --fen, --chess960 and --pgn")
     if options.pgn is None:
         chess960 = options.chess960 is not None
-        fen = chess960_fen(options.chess960) if chess960 else options.fen or STARTING_FEN
+        fen = chess960_fen(options.chess960) if chess960 else _fen(options.fen or "")
         return Game.of(Board(fen, chess960=chess960))
     try:
         with options.pgn.open("rb") as file:
@@ -176,7 +193,7 @@ def _game(options: argparse.Namespace) -> Game:
     return game
 
 
-def _players(options: argparse.Namespace) -> dict[str, Player]:
+def _players(options: argparse.Namespace, *, has_clock: bool) -> dict[str, Player]:
     white = options.white or "human"
     black = options.black or ("computer" if white == "human" else "human")
     players = {}
@@ -187,13 +204,21 @@ def _players(options: argparse.Namespace) -> dict[str, Player]:
                 raise Refused(f"--{side}-style is for a computer, but {side} is played by a human")
             players[side] = Player("Human")
         else:
-            players[side] = _computer(options, style if style is not None else options.style)
+            players[side] = _computer(options, style if style is not None else options.style, has_clock)
+    if not any(player.is_computer for player in players.values()) and _of_computers(options):
+        raise Refused(f"{_of_computers(options)} is for a computer, but none plays")
     return players
 
 
-def _computer(options: argparse.Namespace, style: str) -> Player:
+def _of_computers(options: argparse.Namespace) -> str:
+    """An option that was given and is for computers only; empty if there is none."""
+    given = {"--style": options.style, "--depth": options.depth, "--seconds": options.seconds}
+    return next((name for name, value in given.items() if value), "")
+
+
+def _computer(options: argparse.Namespace, style: str, has_clock: bool) -> Player:
     seconds = options.seconds
-    if seconds is None and options.depth is None and not options.clock:
+    if seconds is None and options.depth is None and not has_clock:
         seconds = MOVE_SECONDS
     limits = Limits(depth=options.depth, move_time_ms=None if seconds is None else round(seconds * 1000))
     if not style:
@@ -233,9 +258,9 @@ def _depth_table(options: argparse.Namespace, console: Console, look: Look) -> N
 def _articles(options: argparse.Namespace, console: Console, look: Look) -> None:
     for name in options.names:
         if name not in articles.PAGES:
-            close = get_close_matches(name, list(articles.PAGES), 1, 0.3)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise Refused(f"no article {name[:40]!r}{hint} Known: {', '.join(articles.PAGES)}")
+            close = get_close_matches(name.lower(), list(articles.PAGES), 1, 0.3)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise Refused(f"no article {name[:40]!r}; {hint}known: {', '.join(articles.PAGES)}")
     for name in options.names or articles.PAGES:
         articles.show(name, console, look)
 

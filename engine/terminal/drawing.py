@@ -129,7 +129,9 @@ def captured(board: Board, side: str, look: Look) -> str:
     """The men this side has taken, dearest first, and by how much it is ahead: '♕♙♙ +5'."""
     then, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
     theirs = str.lower if side == "white" else str.upper
-    taken = "".join(look.piece(theirs(kind)) * max(0, then[theirs(kind)] - now[theirs(kind)]) for kind in PIECES)
+    missing = {kind: then[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
+    missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # these have become pieces
+    taken = "".join(look.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
     balance = sum(VALUES[kind] * (now[kind] - now[kind.lower()]) for kind in PIECES)
     ahead = balance if side == "white" else -balance
     return f"{taken} +{ahead}".strip() if ahead > 0 else taken

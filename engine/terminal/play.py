@@ -104,7 +104,7 @@ class Play:
         playing, player = self._playing, self._players[self._board.turn]
         if playing.end is None and player.limits is not None and not self._awaited:
             limits = player.limits
-            if playing.watch is not None and limits.move_time_ms is None:
+            if playing.watch is not None:
                 left_s, gain_ms = playing.watch.both_s(), round(playing.watch.control.increment_s * 1000)
                 limits = replace(
                     limits,
@@ -265,8 +265,8 @@ class Play:
             return
         try:
             Path(name).write_text(game_text(self._playing.game()), encoding="utf-8")
-        except OSError as error:
-            self._say(f"cannot write {name}: {error.strerror}")
+        except (OSError, ValueError) as error:         # ValueError: a null byte in the name
+            self._say(f"cannot write {name}: {error.strerror if isinstance(error, OSError) else error}")
             return
         self._written.add(Path(name))
         self._say(f"written to {name}")

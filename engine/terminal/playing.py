@@ -20,6 +20,16 @@ def other_side(side: str) -> str:
     return SIDES[1 - SIDES.index(side)]
 
 
+def told_control(game: Game) -> TimeControl | None:
+    """The time control that a game's headers tell of."""
+    return parse_seconds(game.headers.get("TimeControl", ""))
+
+
+def _is_outdated(header: str) -> bool:
+    """Does it tell of the players or of the end, which become others when the game goes on?"""
+    return header in ("White", "Black", "Termination") or header.endswith(("Elo", "RatingDiff", "Title", "FideId"))
+
+
 @dataclass(frozen=True)
 class End:
     """How the game ended: PGN's result, and the reason in words."""
@@ -48,16 +58,15 @@ class Playing:
 
         Raises InvalidFen or UnknownVariant if it cannot be played here.
         """
-        if control is None:
-            control = parse_seconds(game.headers.get("TimeControl", ""))
-        playing = cls(game.board(), names, Stopwatch(control) if control else None)
+        told = control or told_control(game)
+        playing = cls(game.board(), names, Stopwatch(told) if told else None)
         for node in game.root.line():
             mover = playing.board.turn
             playing.board.push(node.move)
-            if playing.watch is not None and node.clock_s is not None:
+            if playing.watch is not None and control is None and node.clock_s is not None:
                 playing.watch.set_both({**playing.watch.both_s(), mover: node.clock_s})
             playing._note_clocks()
-        playing.headers = {name: value for name, value in game.headers.items() if name not in ("White", "Black")}
+        playing.headers = {name: value for name, value in game.headers.items() if not _is_outdated(name)}
         playing._look_for_end()
         return playing
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from engine.bench import POSITIONS
 from engine.board import Board
 from engine.display import progress
-from engine.facade import Engine, Limits, evaluation, portions
+from engine.facade import Bound, Engine, Limits, evaluation, portions
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
 from engine.lessons.wording import final_text, judgement_text, pawns_text, san_line
@@ -48,6 +48,9 @@ def _show_engine_terms(board: Board, console: Console) -> None:
     for name, values in parts.terms.items():
         made.add_row(name, *map(pawns_text, values))
     console.print(f"evaluation {pawns_text(parts.score_cp)}", made)
+    network_cp = Engine().network_score_cp(board)
+    if network_cp is not None:
+        console.print(f"but the network plays, evaluation {pawns_text(network_cp)}")
     console.print(f"{parts.phase}/{parts.full_phase} of the midgame values (mg) count, the rest of the endgame's (eg)")
 
 
@@ -87,6 +90,10 @@ def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:
 
 def show_comparison(board: Board, depth: int, style: Style | None, seconds: float, console: Console) -> None:
     """Value, nodes and time of each search, as they come in."""
+    final = final_text(board)
+    if final is not None:
+        console.print(f"the game is over: {final}")
+        return
     made = table(("search", "value", "nodes", "time", "line"))
     methods = len(Method) - (style is not None)
     with progress("searching", methods, "searches") as advance:
@@ -100,12 +107,13 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
 def show_depth_table(depth: int, seconds: float, console: Console) -> None:
     """The mean time for a move at each depth: the plain search, the engine, and what chess-engine's author reports."""
     made = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
-    plain_wanted = True
+    plain_wanted = ours_wanted = True
     with progress("timing", depth, "depths") as advance:
         for plies in range(1, depth + 1):
             plain = _mean_plain(plies, seconds) if plain_wanted else None
             plain_wanted = plain is not None
-            ours = _mean_engine(plies)
+            ours = _mean_engine(plies, seconds) if ours_wanted else None
+            ours_wanted = ours is not None
             made.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
             advance(plies)
     console.print(f"seconds of processor time for a move, the mean of {len(TABLE_POSITIONS)} positions")
@@ -127,13 +135,16 @@ def _mean_plain(depth: int, seconds: float) -> float | None:
     return total / len(TABLE_POSITIONS)
 
 
-def _mean_engine(depth: int) -> float:
+def _mean_engine(depth: int, seconds: float) -> float | None:
+    """None if one of the moves took too long."""
     engine, total = Engine(), 0.0
     for fen in TABLE_POSITIONS:
         engine.new_game()
         engine.set_position(Board(fen))
         started = process_time()
-        thinking = engine.begin(Limits(depth=depth))
-        interruptible(thinking.run, thinking.stop)
+        thinking = engine.begin(Limits(depth=depth, move_time_ms=round(seconds * 1000)))
+        report = interruptible(thinking.run, thinking.stop).report
         total += process_time() - started
+        if report is None or report.depth < depth or report.bound is not Bound.EXACT:
+            return None
     return total / len(TABLE_POSITIONS)

@@ -41,6 +41,7 @@ PLAIN = Look(unicode=True, colour=False)
 ASCII = Look(unicode=False, colour=False)
 NAMES = {"white": "W", "black": "B"}
 PATIENCE_S = 60
+STDOUT = 1                         # the file descriptor
 
 
 @dataclass
@@ -91,11 +92,13 @@ def refusal(answer: Answer) -> str:
 
 
 class Person:
-    """Somebody at a terminal."""
+    """Somebody at a terminal, where `output` may go to a file all the same."""
 
-    def __init__(self, *arguments: str, **environment: str) -> None:
+    def __init__(self, *arguments: str, output: Path | None = None, **environment: str) -> None:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
+            if output is not None:
+                os.dup2(os.open(output, os.O_WRONLY), STDOUT)
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in the background
             os.environ |= {"TERM": "xterm-256color", "COLUMNS": "120", "LINES": "50", **environment}
             os.execv(COMMAND[0], [*COMMAND, *arguments])
@@ -243,6 +246,19 @@ def test_an_analysis_updates_its_table_until_somebody_has_seen_enough(people: li
     assert person.leaves() == 0
 
 
+def test_enter_ends_an_analysis_whose_output_goes_elsewhere(people: list[Person], tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    people.append(person := Person("analyse", output=log))
+    deadline = time.monotonic() + PATIENCE_S
+    while "1. " not in log.read_text():
+        assert time.monotonic() < deadline, "nothing is analysed"
+        time.sleep(0.05)
+    person.types("\n")
+    assert person.leaves() == 0
+    assert "best move" in log.read_text()
+
+
 def test_a_terminal_without_colours_gets_none(people: list[Person]) -> None:
     people.append(person := Person("play", "--black", "human", NO_COLOR="1"))
     assert "[38;" not in person.sees(r"white> ")
@@ -344,6 +360,45 @@ def test_a_game_is_saved_and_gone_on_with_from_its_file(run: Run, tmp_path: Path
     assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.line())
 
 
+GAME_WITH_CLOCKS = """\
+[White "Carlsen"]
+[WhiteElo "2850"]
+[Termination "White forfeits on time"]
+[TimeControl "300+0"]
+[Result "0-1"]
+
+1. e4 {[%clk 0:04:00]} e5 {[%clk 0:00:01]} 2. Nf3 {[%clk 0:03:50]} 0-1
+"""
+
+
+def test_a_computer_minds_the_clock_of_the_game_it_goes_on_with(run: Run, tmp_path: Path) -> None:
+    path, saved = tmp_path / "game.pgn", tmp_path / "saved.pgn"
+    path.write_text(GAME_WITH_CLOCKS)
+    for more in ((), ("--seconds", "9")):
+        answer = run("play", "--white", "computer", "--pgn", str(path), "--save", str(saved), *more, typed="d6\n")
+        assert "time is up" not in answer.stdout
+        [game] = parse_games(saved.read_text())
+        assert len(game.moves) == 4
+        saved.unlink()
+    assert game.headers["White"] == "Engine"
+    assert not {"WhiteElo", "Termination"} & game.headers.keys()
+
+
+def test_a_computer_whose_time_is_short_moves_in_time(run: Run) -> None:
+    answer = run("play", "--white", "computer", "--black", "computer", "--clock", "0.02+0", "--seconds", "9",
+                 "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1")  # fmt: skip
+    assert "1-0  checkmate, white wins" in answer.stdout
+
+
+def test_the_clock_that_is_wished_for_comes_before_that_of_the_file(run: Run, tmp_path: Path) -> None:
+    path, saved = tmp_path / "game.pgn", tmp_path / "saved.pgn"
+    path.write_text(GAME_WITH_CLOCKS)
+    run("play", "--black", "human", "--pgn", str(path), "--clock", "10+0", "--save", str(saved), typed="d6\n")
+    [game] = parse_games(saved.read_text())
+    assert game.headers["TimeControl"] == "600+0"
+    assert all(node.clock_s is not None and node.clock_s > 590 for node in game.root.line())
+
+
 def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
     answer = run("analyse", "--depth", "4", "--lines", "2", "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1")
     assert "1. Re8#" in answer.stdout
@@ -376,6 +431,16 @@ def test_compare_search_shows_equal_values_side_by_side(run: Run) -> None:
     assert len({value for _, value in values}) == 1
 
 
+def test_nothing_is_compared_after_the_end_of_the_game(run: Run) -> None:
+    answer = run("compare-search", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3")
+    assert answer.stdout == "the game is over: M-0\n"
+
+
+def test_the_depth_table_ends_where_a_move_takes_too_long(run: Run) -> None:
+    answer = run("depth-table", "--depth", "16", "--seconds", "0.01")
+    assert re.search(r"│ +16 │ +- │ +- │", answer.stdout)
+
+
 def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
     answer = run("depth-table", "--depth", "2")
     assert re.search(r"│ +2 │ +\d+\.\d+ │ +\d+\.\d+ │", answer.stdout)
@@ -395,6 +460,9 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
         (("play", "--chess960", "960"), "from 0 to 959"),
         (("eval", "--style", "cca"), "did you mean 'cce'"),
         (("articles", "rudin"), "did you mean rudim?"),
+        (("articles", "CCE"), "no article 'CCE'; did you mean cce?"),
+        (("play", "--black", "human", "--seconds", "3"), "--seconds is for a computer, but none plays"),
+        (("play", "--save", "/nowhere/game.pgn"), "cannot write /nowhere/game.pgn: there is no folder /nowhere"),
         (("play", "--colour", "blue"), "unrecognized arguments"),
     ],
 )
@@ -475,6 +543,13 @@ def test_captured_men_are_shown_with_who_is_ahead() -> None:
     assert captured(board, "white", ASCII) == "qp +8"
     assert captured(board, "black", ASCII) == "PP"
     assert captured(board, "white", PLAIN) == "♛♟ +8"
+
+
+def test_a_pawn_that_was_promoted_is_not_captured() -> None:
+    board = Board("7k/P7/8/8/8/8/8/K7 w - - 0 1")
+    board.push("a7a8q")
+    assert captured(board, "black", ASCII) == ""
+    assert captured(board, "white", ASCII) == "+9"
 
 
 def test_a_console_that_knows_no_unicode_gets_letters() -> None:
