@@ -189,6 +189,9 @@ def _tournament(options: argparse.Namespace) -> int:
     settings, waits = _load(options)
     request = Request(options.tournament_id, options.team, options.password, options.leave)
     loaded = settings.loaded
+    if request.leave and any(it.id == request.tournament_id for it in loaded.config.tournaments):
+        place = f"`tournaments` of {options.config}"
+        raise ConfigError([f"tournament {request.tournament_id} stands in {place}: take it out there, and send SIGHUP"])
     done = register(request, _access(loaded, waits), waits, loaded.state_dir, sys.stdout)
     return ExitCode.OK if done else ExitCode.FAILED
 

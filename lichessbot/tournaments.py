@@ -5,6 +5,7 @@ long as it plays no game there. The games themselves arrive like all others. Kno
 the configuration and by `lichessbot tournament`, also before a restart.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,10 @@ class _Entry:
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
+    is_found: bool = False
+    """It was joined elsewhere: nobody here asked for it, and nobody but Lichess ends it."""
+    again: Wish | None = None
+    """What is wanted once we have left."""
 
 
 class Tournaments:
@@ -66,6 +71,8 @@ class Tournaments:
         self._waits = waits
         self._journal = Journal()
         self._entries: dict[str, _Entry] = {}
+        self._left: set[str] = set()
+        """Games begun there may be told of later; they do not bring us back."""
         self._stopping = False
 
     # What is wanted
@@ -74,12 +81,22 @@ class Tournaments:
         """Take part in these and in those noted in the store by now, and in no others."""
         wishes = {str(row[0]): Wish(*row) for row in self._store.read_anew(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
-        for tournament_id, wish in wishes.items():
-            if tournament_id not in self._entries and not self._stopping:
-                self._entries[tournament_id] = _Entry(wish, time.monotonic())
+        if not self._stopping:
+            for wish in wishes.values():
+                self._enter(wish)
         for tournament_id, entry in self._entries.items():
-            if tournament_id not in wishes:
+            if tournament_id not in wishes and not entry.is_found:
                 self._leave(entry)
+
+    def _enter(self, wish: Wish) -> None:
+        entry = self._entries.get(wish.tournament_id)
+        if entry is None:
+            self._left.discard(wish.tournament_id)
+            self._entries[wish.tournament_id] = _Entry(wish, time.monotonic())
+        elif entry.stage is _Stage.LEAVING:
+            entry.again = wish
+        else:
+            entry.is_found = False
 
     def stop(self) -> None:
         """No new games: tell every tournament. The next start takes part again."""
@@ -110,15 +127,19 @@ class Tournaments:
         """Ask for the next game where none is played."""
         now = time.monotonic()
         for entry in self._entries.values():
-            entry.games = {game_id for game_id in entry.games if is_played(game_id)}
+            played = {game_id for game_id in entry.games if is_played(game_id)}
+            if entry.games and not played and not entry.under_way:
+                entry.due_at = now     # the game's own stream may tell of its end before the event stream does
+            entry.games = played
             if entry.due_at is not None and now >= entry.due_at and not entry.under_way:
                 self._step(entry, now)
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Also in a tournament that was joined elsewhere, by hand or by another program."""
-        if tournament_id not in self._entries and not self._stopping:
+        known = tournament_id in self._entries or tournament_id in self._left
+        if not known and not self._stopping:
             self._journal.info("tournament.found", tournament=tournament_id)
-            self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN)
+            self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN, is_found=True)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
 
@@ -141,7 +162,7 @@ class Tournaments:
             case CommandFailed(error=error):
                 self._hear_failure(entry, command, error, now)
             case CommandDone(command=LeaveTournament()):
-                self._drop(entry, "tournament.left")
+                self._be_out(entry)
             case CommandDone(command=JoinTournament()):
                 if entry.stage is _Stage.JOINING:
                     self._journal.info("tournament.joined", tournament=command.tournament_id)
@@ -195,18 +216,22 @@ class Tournaments:
             entry.due_at = self._next(entry, now)
 
     def _next(self, entry: _Entry, now: float) -> float:
-        """When to ask for a game: at the start, then before Lichess forgets that we wait."""
+        """When to ask for a game: at the start, then before Lichess forgets that we wait, and at the end whether it is.
+
+        For some seconds Lichess says that nothing is left of it, and not yet that it is over.
+        """
         if entry.starts_at is not None and entry.starts_at > now:
             return entry.starts_at
         again_at = now + self._waits.tournament_asks.total_seconds()
-        return again_at if entry.ends_at is None else min(again_at, max(now, entry.ends_at))
+        ends_at = math.inf if entry.ends_at is None else entry.ends_at
+        return min(again_at, ends_at if ends_at > now else now + self._waits.tournament_end.total_seconds())
 
     def _hear_failure(
         self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
     ) -> None:
-        final = isinstance(error, Refused) and _NOT_YET not in error.text
+        final = isinstance(error, Refused) and error.certain and _NOT_YET not in error.text
         if isinstance(command, LeaveTournament) and (final or self._stopping):
-            self._drop(entry, "tournament.left")  # it is over, we were not in it, or Lichess is out of reach
+            self._be_out(entry)  # it is over, we were not in it, or Lichess is out of reach
         elif final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:
@@ -221,6 +246,12 @@ class Tournaments:
         if entry.stage is not _Stage.LEAVING:
             entry.stage = _Stage.LEAVING
             entry.due_at = time.monotonic()
+
+    def _be_out(self, entry: _Entry) -> None:
+        self._drop(entry, "tournament.left")
+        self._left.add(entry.wish.tournament_id)
+        if entry.again is not None and not self._stopping:
+            self._enter(entry.again)
 
     def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
         entry.under_way = True

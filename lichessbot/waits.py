@@ -101,6 +101,8 @@ class Waits:
     """Between two requests for a game of a tournament: Lichess forgets one after a minute."""
     tournament_soon: timedelta = timedelta(minutes=2)
     """Before its start a tournament gets its slot: a game begun then may well last into it."""
+    tournament_end: timedelta = timedelta(seconds=4)
+    """Until the next look whether a tournament is over that has no time left."""
     tournament_retry: timedelta = timedelta(seconds=30)
     """After a request about a tournament that got no answer."""
     stream_answer: timedelta = timedelta(seconds=5)

@@ -1,0 +1,158 @@
+"""Tournaments by themselves: what is asked of Lichess, when, and what its answers lead to. No socket, no clock."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from lichessbot import tournaments
+from lichessbot.config import TournamentConfig
+from lichessbot.errors import Refused
+from lichessbot.messages import Command, CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.replies import ArenaInfo
+from lichessbot.store import Table
+from lichessbot.tournaments import Tournaments
+from lichessbot.waits import Waits
+
+ARENA, GAME = "hL7vMrFQ", "game0001"
+
+
+class Hand:
+    """A clock that stands still until somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Desk:
+    """What the rooms around do for tournaments: commands go out, answers come in, wishes are remembered."""
+
+    def __init__(self, hand: Hand) -> None:
+        self.hand = hand
+        self.sent: list[Command] = []
+        self.wishes: list[tuple[str, str | None, str | None]] = []
+        self.forgotten: list[object] = []
+        self.played: set[str] = set()
+        self.rooms = Tournaments(self, self, Waits())  # type: ignore[arg-type]
+
+    def send(self, command: Command, after: timedelta = timedelta()) -> None:
+        self.sent.append(command)
+
+    def read_anew(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
+        return self.wishes
+
+    def put(self, statement: str, *values: object) -> None:
+        self.forgotten += values
+
+    def tick(self) -> None:
+        self.rooms.tick(self.played.__contains__)
+
+    def answer(self, answer: ArenaInfo | None = None) -> None:
+        self.rooms.hear(CommandDone(self.sent[-1], answer))
+        self.tick()
+
+    def enter(self, *, lasts_s: float = 600.0) -> None:
+        """As by the command line."""
+        self.wishes = [(ARENA, None, None)]
+        self.rooms.want(())
+        self.tick()
+        assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
+        self.answer()
+        self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
+
+    def leave(self) -> None:
+        """As by the command line."""
+        self.wishes = []
+        self.rooms.want(())
+        self.tick()
+        assert self.sent[-1] == LeaveTournament(ARENA)
+
+    def is_asked_after(self) -> float:
+        assert self.rooms.wake_at is not None
+        return self.rooms.wake_at - self.hand.now
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    hand = Hand()
+    monkeypatch.setattr(tournaments, "time", hand)
+    return Desk(hand)
+
+
+def test_an_arena_without_time_left_is_looked_at_in_peace(desk: Desk) -> None:
+    """Lichess ends it some seconds after its clock."""
+    desk.enter(lasts_s=10)
+    desk.hand.now += 10
+    desk.tick()
+    looks = len(desk.sent)
+    for _ in range(3):
+        assert desk.sent[-1] == ReadTournament(ARENA)
+        desk.answer(ArenaInfo(id=ARENA, secondsToFinish=0))
+        assert 3 <= desk.is_asked_after() <= 5
+        desk.hand.now += desk.is_asked_after()
+        desk.tick()
+    assert len(desk.sent) == looks + 3
+    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
+    assert desk.rooms.wake_at is None
+    assert desk.forgotten == [ARENA]
+
+
+@pytest.mark.parametrize("own_stream_first", [True, False])
+def test_the_next_game_is_asked_for_at_once_whichever_stream_tells_of_the_end(
+    desk: Desk, own_stream_first: bool
+) -> None:
+    desk.enter()
+    desk.rooms.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.tick()
+    desk.played = set()
+    before = len(desk.sent)
+    if own_stream_first:
+        desk.tick()
+    desk.rooms.game_finished(GAME)
+    desk.tick()
+    assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
+
+
+def test_a_game_told_of_later_does_not_bring_us_back(desk: Desk) -> None:
+    desk.enter()
+    desk.rooms.game_started(ARENA, GAME)
+    desk.played = {GAME}
+    desk.leave()
+    desk.answer()
+    desk.rooms.game_started(ARENA, GAME)
+    desk.tick()
+    assert desk.rooms.wake_at is None
+    desk.enter()
+
+
+def test_who_enters_again_before_he_has_left_is_in_again(desk: Desk) -> None:
+    desk.enter()
+    desk.leave()
+    desk.wishes = [(ARENA, "coders", None)]
+    desk.rooms.want(())
+    desk.answer()
+    assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
+
+
+def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_here(desk: Desk) -> None:
+    desk.rooms.game_started(ARENA, GAME)
+    desk.rooms.want(())
+    desk.tick()
+    assert desk.sent == [ReadTournament(ARENA)]
+    desk.rooms.want([TournamentConfig(id=ARENA)])
+    desk.rooms.want(())
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+
+
+def test_what_something_in_between_says_is_not_the_end(desk: Desk) -> None:
+    desk.enter()
+    desk.hand.now += 50
+    desk.tick()
+    desk.rooms.hear(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
+    assert desk.is_asked_after() == Waits().tournament_retry.total_seconds()
+    assert desk.forgotten == []
