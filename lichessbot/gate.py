@@ -34,6 +34,7 @@ from lichessbot.messages import (
     Command,
     CommandDone,
     CommandFailed,
+    DeclineChallenge,
     GameCommand,
     Inbox,
     Say,
@@ -222,8 +223,8 @@ class _HouseLane(threading.Thread):
         backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
         not_before = time.monotonic() + after.total_seconds()
         give_up_at = not_before + patience_for(command, self._waits).total_seconds()
-        if isinstance(command, AcceptChallenge):
-            give_up_at = min(give_up_at, command.until)
+        if isinstance(command, AcceptChallenge | DeclineChallenge) and command.until is not None:
+            give_up_at = command.until
         with self._changed:
             if isinstance(command, GameCommand) and any(errand.command == command for errand in self._errands):
                 return  # a game repeats what has no effect, also while a pause holds everything up

@@ -3,7 +3,6 @@
 Plain values without behaviour. `game_id` is None where the event stream or the account is meant.
 """
 
-import math
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -75,16 +74,19 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class AcceptChallenge:
-    """Not to be sent after the monotonic second `until`: the challenger has given up by then."""
+    """Not to be sent after the monotonic second `until`: the challenger has given up by then. None: soon."""
 
     challenge_id: str
-    until: float = field(default=math.inf, compare=False)
+    until: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class DeclineChallenge:
+    """`until` as for an acceptance."""
+
     challenge_id: str
     reason: DeclineReason
+    until: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

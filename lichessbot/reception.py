@@ -99,7 +99,7 @@ class Reception:
                 self._decline(challenge, decision)
             case Wait() if received.is_replay:
                 because = f"{decision.because}, and nobody knows how long it has waited"
-                self._decline(challenge, Decline(DeclineReason.LATER, decision.rule, because))
+                self._send_away(challenge, decision.rule, because)
             case Wait():
                 self._wait(received, decision, received_at, premises.config)
 
@@ -108,7 +108,7 @@ class Reception:
         now = time.monotonic()
         for waiting in self._waiting.drop_expired(now):
             because = f"no slot became free within {self._waits.challenge_wait.total_seconds():g} s"
-            self._decline(waiting.challenge, Decline(DeclineReason.LATER, waiting.rule, because))
+            self._send_away(waiting.challenge, waiting.rule, because)
         for waiting in self._waiting.in_order(premises.config):
             challenge = waiting.challenge
             decision = decide(waiting.received, premises.config, self._circumstances(challenge, premises))
@@ -155,16 +155,24 @@ class Reception:
         self._journal.info("challenge.accept", **_facts(challenge), rule=decision.rule)
         self._slots.keep(challenge.id, guest_of(challenge))
         self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
-        until = since + self._waits.house_patience.total_seconds()
-        self._answer(AcceptChallenge(challenge.id, until))
+        self._answer(AcceptChallenge(challenge.id, self._until(challenge, since)))
+
+    def _until(self, challenge: Challenge, since: float) -> float:
+        """When an answer comes too late: a challenge without a clock does not expire."""
+        patience_s = self._waits.house_patience.total_seconds()
+        return math.inf if challenge.time_control.clock is None else since + patience_s
+
+    def _send_away(self, challenge: Challenge, rule: str, because: str) -> None:
+        """There was no slot for him in time; the next one is for a human who comes back."""
+        if not challenge.from_bot:
+            self.humans_until = time.monotonic() + self._waits.human_waits.total_seconds()
+        self._decline(challenge, Decline(DeclineReason.LATER, rule, because))
 
     def _decline(self, challenge: Challenge, decision: Decline) -> None:
         reason, rule, because = decision.reason, decision.rule, decision.because
-        if reason is DeclineReason.LATER and not challenge.from_bot:
-            self.humans_until = time.monotonic() + self._waits.human_waits.total_seconds()
         self._journal.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
         self._note(challenge.id, answer=Answer.DECLINED, reason=reason, rule=rule, because=because)
-        self._answer(DeclineChallenge(challenge.id, reason))
+        self._answer(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
@@ -174,7 +182,7 @@ class Reception:
         self._waiting.add(Waiting(received, since, until, decision.rule))
         for hopeless in self._waiting.drop_hopeless(config):
             because = "every slot is taken, and as many wait as could start if every game ended now"
-            self._decline(hopeless.challenge, Decline(DeclineReason.LATER, hopeless.rule, because))
+            self._send_away(hopeless.challenge, hopeless.rule, because)
 
     def _answer(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answering(command.challenge_id)
@@ -190,6 +198,11 @@ class Reception:
         if entry is not None:
             self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
 
+    @property
+    def bots_expected(self) -> int:
+        """Games against bots that were accepted and have not begun."""
+        return sum(guest.is_bot for guest in self._slots.guests)
+
     # What became of our answers
 
     def answer_arrived(self, command: AcceptChallenge | DeclineChallenge) -> None:
@@ -202,6 +215,8 @@ class Reception:
             self._store.forget_answer(command.challenge_id)
         if isinstance(command, AcceptChallenge):
             self._acceptance_failed(command.challenge_id, report.error, report.perhaps_done)
+        elif not report.perhaps_done:
+            self._note_undelivered(command.challenge_id, report.error)
 
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
         """Who is gone needs no answer; who was refused for another reason is still waiting for one."""
@@ -217,10 +232,17 @@ class Reception:
                 self._slots.free(challenge_id)
                 later = DeclineReason.LATER
                 self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
-                self._answer(DeclineChallenge(challenge_id, later))
+                entry = self._store.guest_book[challenge_id]
+                expires = entry is None or entry.has_clock
+                self._answer(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
                 self._slots.free(challenge_id)
                 self._close(challenge_id, Answer.NO_GAME, str(error))      # it was never sent
+
+    def _note_undelivered(self, challenge_id: str, error: ApiError) -> None:
+        entry = self._store.guest_book[challenge_id]
+        if entry is not None:
+            self._note(challenge_id, because=f"{entry.because}; but he was not told: {error}")
 
     # Our own challenges
 
@@ -258,8 +280,6 @@ class Reception:
 
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """A look at the games in progress, begun at `asked_at`: what is overdue and not there will not come."""
-        for info in games:
-            self.game_started(info.game_id)
         for challenge_id in self._slots.free_overdue(asked_at):
             self._journal.warning("challenge.no_game", challenge=challenge_id)
             self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")

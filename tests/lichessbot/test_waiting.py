@@ -1,5 +1,6 @@
 """Who waits, in which order, and who is sent away."""
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,19 +17,21 @@ from hypothesis import strategies as st
 from lichessbot.config import ChallengeConfig
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.events import ChallengeReceived, GameInfo
-from lichessbot.messages import AcceptChallenge, CommandFailed
+from lichessbot.messages import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.player_lists import PlayerLists
 from lichessbot.reception import Premises, Reception
 from lichessbot.state_file import StateFile
 from lichessbot.store import Store
+from lichessbot.vocabulary import DeclineReason
 from lichessbot.waiting import Waiting, WaitingRoom
 from lichessbot.waits import Waits
 
 NOW = 1000.0
+CLOCK = {"type": "clock", "limit": 180, "increment": 2}
 
 
 def received(
-    name: str, *, rating: int | None = 1500, title: str | None = None, rated: bool = False
+    name: str, *, rating: int | None = 1500, title: str | None = None, rated: bool = False, days: int | None = None
 ) -> ChallengeReceived:
     """A challenge whose id is the challenger's name."""
     challenge = {
@@ -36,10 +39,10 @@ def received(
         "challenger": {"id": name, "rating": rating, "title": title},
         "variant": {"key": "standard"},
         "rated": rated,
-        "speed": "blitz",
-        "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+        "speed": "correspondence" if days else "blitz",
+        "timeControl": {"type": "correspondence", "daysPerTurn": days} if days else CLOCK,
     }
-    return ChallengeReceived.model_validate({"challenge": challenge})
+    return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
 
 
 def config(**keys: Any) -> ChallengeConfig:
@@ -162,13 +165,10 @@ class Outbox:
     """A gate that only keeps what it is told to send."""
 
     def __init__(self) -> None:
-        self.sent: list[object] = []
+        self.sent: list[AcceptChallenge | DeclineChallenge] = []
 
-    def send(self, command: object) -> None:
+    def send(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self.sent.append(command)
-
-
-FRESH = ChallengeReceived.model_validate({**WEAK.model_dump(by_alias=True), "compat": {"bot": True}})
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came
     came_at = time.monotonic() - 5
     game = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
     with reception(tmp_path, gate, waits) as desk:
-        desk.consider(FRESH, came_at, Premises(ChallengeConfig(), "us", [game]))
+        desk.consider(WEAK, came_at, Premises(ChallengeConfig(), "us", [game]))
         assert gate.sent == []
         assert desk.wake_at == came_at + waits.challenge_wait.total_seconds()
         desk.serve(Premises(ChallengeConfig(), "us", []))
@@ -204,7 +204,7 @@ def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_o
 ) -> None:
     gate = Outbox()
     with reception(tmp_path, gate, replace(Waits(), game_start=timedelta(0))) as desk:
-        desk.consider(FRESH, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+        desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
         desk.answer_failed(AcceptChallenge("weak"), report)
         assert desk.untold_games() == [], "a look may tell"
         assert desk.has_doubt()
@@ -213,9 +213,38 @@ def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_o
         assert len(gate.sent) == 1, "nobody is sent away from a game that may have begun"
 
 
+def test_what_does_not_expire_is_answered_however_late(tmp_path: Path) -> None:
+    """A pause that Lichess asks for may be longer than people wait for a game with a clock."""
+    gate = Outbox()
+    letters = config(max_correspondence_games=1, time_controls=["correspondence"])
+    with reception(tmp_path, gate, Waits()) as desk:
+        for name in ("first", "second"):
+            desk.consider(received(name, days=3), time.monotonic(), Premises(letters, "us", []))
+        accepted, declined = gate.sent
+        assert isinstance(accepted, AcceptChallenge)
+        assert isinstance(declined, DeclineChallenge)
+        assert accepted.until == declined.until == math.inf
+        desk.answer_failed(accepted, CommandFailed(accepted, LIMITED))
+        assert gate.sent[-1] == DeclineChallenge("first", DeclineReason.LATER)
+        assert gate.sent[-1].until == math.inf
+        assert desk.humans_until < time.monotonic(), "no slot was missing"
+
+
+def test_who_could_not_be_told_is_not_said_to_know(tmp_path: Path) -> None:
+    gate = Outbox()
+    with closing(Store(StateFile(tmp_path))) as store:
+        desk = Reception(gate, store, Waits(), PlayerLists(store, SimpleQueue(), Waits(), None))  # type: ignore[arg-type]
+        desk.consider(WEAK, time.monotonic(), Premises(config(time_controls=["rapid"]), "us", []))
+        (declined,) = gate.sent
+        desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
+        entry = store.guest_book["weak"]
+        assert entry is not None
+        assert entry.because.endswith("; but he was not told: not sent: too late to be of use")
+
+
 def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_for(tmp_path: Path) -> None:
     with reception(tmp_path, Outbox(), replace(Waits(), game_start=timedelta(0))) as desk:
-        desk.consider(FRESH, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+        desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
         desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
         assert desk.has_doubt()
         assert desk.untold_games() == []
@@ -225,7 +254,7 @@ def test_an_acceptance_that_was_never_sent_frees_its_slot_and_may_be_given_again
     gate = Outbox()
     with reception(tmp_path, gate, Waits()) as desk:
         for times in (1, 2):
-            desk.consider(FRESH, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+            desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
             assert len(gate.sent) == times
             desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
             assert len(desk) == 0
