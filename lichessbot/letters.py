@@ -26,6 +26,8 @@ class _Letter:
     """When our time is up."""
     waits_since: float
     not_before: float = -math.inf
+    has_ended: bool = False
+    """It is to be visited once more, though no look shows it."""
 
     @property
     def urgency(self) -> float:
@@ -67,7 +69,7 @@ class Letters:
     def forget_all_but(self, game_ids: Container[str], seen_at: float) -> None:
         """Nothing else was in progress at `seen_at`."""
         for game_id, letter in list(self._letters.items()):
-            if game_id not in game_ids and letter.known_at <= seen_at:
+            if game_id not in game_ids and letter.known_at <= seen_at and not letter.has_ended:
                 del self._letters[game_id]
 
     def doubt_all_but(self, game_ids: Container[str], seen_before: float) -> None:
@@ -82,12 +84,13 @@ class Letters:
         if letter is not None:
             letter.known_at = letter.deadline = now
             letter.our_turn, letter.not_before = True, -math.inf
+            letter.has_ended = True
 
     def put_back(self, game_id: str, now: float, *, not_before: float | None = None) -> None:
         """The game was left: as it is the opponent's turn, or, to be tried again later, without our move."""
         letter = self._letters.get(game_id)
         if letter is not None:
-            letter.known_at = now
+            letter.known_at, letter.has_ended = now, False
             letter.our_turn = not_before is not None
             letter.not_before = -math.inf if not_before is None else not_before
 

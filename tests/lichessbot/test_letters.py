@@ -55,6 +55,16 @@ def test_a_game_of_which_nobody_says_whose_turn_it_is_is_looked_at(letters: Lett
     assert order(letters) == ["unclear"]
 
 
+def test_a_game_that_ended_is_visited_though_no_look_shows_it_any_more(letters: Letters) -> None:
+    letters.note(game("a", our_turn=False), 10.0)
+    letters.call("a", 20.0)
+    letters.forget_all_but((), 30.0)
+    assert order(letters) == ["a"]
+    letters.put_back("a", 40.0)
+    letters.forget_all_but((), 50.0)
+    assert len(letters) == 0
+
+
 def test_after_our_move_a_game_waits_until_it_is_seen_to_be_our_turn_again(letters: Letters) -> None:
     letters.note(game("a"), 10.0)
     letters.put_back("a", 20.0)
