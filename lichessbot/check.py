@@ -62,7 +62,7 @@ class Check:
 
     def _check_folder(self, what: str, folder: Path) -> None:
         """It need not be there yet."""
-        place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        place = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
         if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
             self._say("ok", f"{what} are kept in {folder}")
         else:
