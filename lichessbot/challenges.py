@@ -133,7 +133,8 @@ def _challenger(case: _Case) -> Decline | None:
     config, is_bot = case.config, case.challenge.from_bot
     if is_bot and not config.accept_bot:
         return case.decline(DeclineReason.NO_BOT, "accept_bot", "bots are not accepted")
-    if is_bot and slots_for(config, is_bot=True) == 0:
+    has_clock = case.challenge.time_control.clock is not None
+    if is_bot and has_clock and slots_for(config, is_bot=True) == 0:
         return case.decline(DeclineReason.NO_BOT, "games_reserved_for_humans", "every slot is kept for humans")
     if not is_bot and config.only_bot:
         return case.decline(DeclineReason.ONLY_BOT, "only_bot", "only bots are accepted")
