@@ -100,7 +100,7 @@ class Lobby:
 
     def stop(self) -> None:
         """No new games: whatever we asked for is taken back."""
-        self._matchmaker.give_way()
+        self._matchmaker.stop()
         self._tournaments.stop()
 
     def close(self) -> None:
@@ -173,8 +173,10 @@ class Lobby:
         """Games that should be in progress, of which we hear nothing at all."""
         return self._reception.untold_games()
 
-    def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
-        """What a look at the games in progress, begun at `asked_at`, saw."""
+    def compare(self, games: Sequence[GameInfo], asked_at: float, view: View) -> None:
+        """What a look at the games in progress, begun at `asked_at`, saw: of some of them we may not have been told."""
+        for info in games:
+            self.game_started(info, view)
         self._reception.compare(games, asked_at)
 
     # The slots
@@ -187,7 +189,9 @@ class Lobby:
             view.games,
             view.stopping,
             ours=(*self._matchmaker.guests, *self._tournaments.guests),
-            to_bots=self._matchmaker.objection_to_bots(view.config, self._reception.humans_until),
+            to_bots=self._matchmaker.objection_to_bots(
+                view.config, self._reception.humans_until, self._reception.bots_expected
+            ),
         )
 
     def _situation(self, view: View) -> Situation:
@@ -197,4 +201,10 @@ class Lobby:
         games = self._reception.occupancy(playing)
         free = games.joined_by(ours).free_slots(view.config.challenge, for_bot=True)
         humans_until = math.inf if self._reception.has_waiting else self._reception.humans_until
-        return Situation(view.config, games.clocked_games, 0 if view.stopping else free, humans_until)
+        return Situation(
+            view.config,
+            games.clocked_games,
+            0 if view.stopping else free,
+            humans_until,
+            has_room_for_days=games.correspondence_games < view.config.challenge.max_correspondence_games,
+        )

@@ -60,6 +60,8 @@ class Situation:
     """For games against bots."""
     humans_until: float = -math.inf
     """Until when (monotonic) the next slot is kept for a human."""
+    has_room_for_days: bool = True
+    """For another correspondence game, which takes no slot."""
 
 
 class Matchmaker:
@@ -88,6 +90,7 @@ class Matchmaker:
         self._begun_at = -math.inf
         """When the latest attempt began."""
         self._not_before = -math.inf
+        self._stopping = False
 
     def __len__(self) -> int:
         """How many slots it takes."""
@@ -161,9 +164,17 @@ class Matchmaker:
     def _choose(self, bots: Sequence[BotUser], situation: Situation, now: float) -> None:
         if self._us is None:
             return
-        pair_break_s = self._waits.pair_break.total_seconds()
-        blocked = partial(self._is_blocked, situation.config)
-        known = Knowledge(self._us, bots, self._opponents, self._diary, time.time(), pair_break_s, blocked)
+        between = situation.config.matchmaking.challenge_timeout * self._waits.challenge_minute
+        known = Knowledge(
+            us=self._us,
+            bots=bots,
+            opponents=self._opponents,
+            diary=self._diary,
+            now=time.time(),
+            pair_break_s=(self._waits.pair_break + between).total_seconds(),
+            is_blocked=partial(self._is_blocked, situation.config),
+            has_room_for_days=situation.has_room_for_days,
+        )
         self._shortlist = proposals(situation.config, known, self._last_kind, self._random)
         if self._shortlist:
             self._gate.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
@@ -183,6 +194,8 @@ class Matchmaker:
             self._give_up("all that suit are playing", now)
         elif situation.free_slots <= 0 or now < situation.humans_until:
             self._give_up("the slot is needed", now)
+        elif not self._is_wanted(situation):
+            self._give_up("none is wanted any more", now)
         else:
             self._asking = False
             self._last_kind = found.kind
@@ -195,6 +208,11 @@ class Matchmaker:
                 colour=found.terms.colour or "random",
             )
             self._gate.send(self._open.creation)
+
+    def _is_wanted(self, situation: Situation) -> bool:
+        """While the questions of an attempt were answered, a game or a reload may have come in between."""
+        config = situation.config.matchmaking
+        return config.allow_matchmaking and (not situation.games or config.allow_during_games)
 
     def _give_up(self, reason: str, now: float) -> None:
         self._asking = False
@@ -252,6 +270,7 @@ class Matchmaker:
             case Accepted(announced):
                 self._journal.info("match.accepted", **fields)
                 self._ours.add(it.challenge_id or "")
+                self._idle_since = now     # also where the game has no clock, and is none that is played
                 self._opponents.agreed(it.proposal.opponent, it.proposal.terms)
                 if not announced:
                     self._look_for_game(it, now)
@@ -272,7 +291,13 @@ class Matchmaker:
         self._pause(now, in_vain=not isinstance(outcome, Accepted))
 
     def _look_for_game(self, challenge: OpenChallenge, now: float) -> None:
-        """It may have become a game of which we were not told: its slot is kept until a look tells."""
+        """It may have become a game of which we were not told: its slot is kept until a look tells.
+
+        Who stops does not wait for that: the next start finds the game.
+        """
+        if self._stopping:
+            return
+        self._ours.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
         self._keep_slot(challenge_id, _guest(challenge.proposal), now)
 
@@ -304,15 +329,20 @@ class Matchmaker:
         self._quota.hear(error, time.time())
         self._journal.warning("quota", text=error.text, status=self.status(config) or None)
 
-    def objection_to_bots(self, config: Config, humans_until: float) -> Decline | None:
-        """Why a bot that challenges us gets no slot now; None if it may."""
+    def objection_to_bots(self, config: Config, humans_until: float, expected: int = 0) -> Decline | None:
+        """Why a bot that challenges us gets no slot now; None if it may. `expected`: games with bots about to begin."""
         if time.monotonic() < humans_until:
             return _WHILE_A_HUMAN_WAITS
         now = time.time()
-        if self._quota.bot_game_at(config.matchmaking, now) <= now:
+        if self._quota.bot_game_at(config.matchmaking, now, expected + len(self)) <= now:
             return None
         most = self._quota.most_bot_games(config.matchmaking)
         return Decline(DeclineReason.LATER, f"matchmaking.bot_games_per_day = {most}", self.status(config))
+
+    def stop(self) -> None:
+        """No new games."""
+        self._stopping = True
+        self.give_way()
 
     def give_way(self) -> None:
         """Somebody waits for a slot: ours is free as soon as our challenge is withdrawn."""

@@ -50,12 +50,13 @@ class Knowledge:
     """Seconds since the epoch."""
     pair_break_s: float
     is_blocked: Callable[[str], bool] = lambda user_id: False
+    has_room_for_days: bool = True
 
 
 def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
     """The likeliest first, all of one kind of game; empty if nobody suits. `last_kind`: what was proposed last."""
     for name, kind in _in_order(config, last_kind, random):
-        terms = _drawn_terms(kind, config, random)
+        terms = _drawn_terms(kind, config, random, with_days=known.has_room_for_days)
         found = None if terms is None else _shortlist(name, kind, terms, config, known, random)
         if found:
             return found
@@ -76,8 +77,11 @@ def _in_order(config: Config, last_kind: str, random: Random) -> Sequence[tuple[
     return kinds
 
 
-def _drawn_terms(kind: MatchType, config: Config, random: Random) -> Terms | None:
-    """One of the games this kind allows; its colour is settled with the opponent. None if we play none of them."""
+def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
+    """One of the games this kind allows; its colour is settled with the opponent. None if we play none of them.
+
+    Without a clock Lichess rates no other variant than the standard one.
+    """
     variants = [it for it in config.challenge.variants if it is not Variant.FROM_POSITION]
     variant = random.choice(variants or [None]) if kind.challenge_variant is Choice.RANDOM else kind.challenge_variant
     controls: list[ExactClock | Days] = [
@@ -85,15 +89,17 @@ def _drawn_terms(kind: MatchType, config: Config, random: Random) -> Terms | Non
         for base_s in kind.challenge_initial_time
         for increment_s in kind.challenge_increment
     ]
-    days: list[ExactClock | Days] = [Days(number) for number in kind.challenge_days]
+    days: list[ExactClock | Days] = [Days(number) for number in kind.challenge_days if with_days]
     offered = [group for group in (controls, days) if group]
     if variant is None or not offered:
         return None
     control = random.choice(random.choice(offered))
-    modes = [it is Mode.RATED for it in config.challenge.modes]
-    by_chance = kind.challenge_mode is ModeChoice.RANDOM
-    rated = random.choice(modes) if by_chance else kind.challenge_mode is ModeChoice.RATED
-    return Terms(Variant(variant.value), control, rated)
+    modes = [kind.challenge_mode is ModeChoice.RATED]
+    if kind.challenge_mode is ModeChoice.RANDOM:
+        modes = [it is Mode.RATED for it in config.challenge.modes]
+    if isinstance(control, Days) and variant.value != Variant.STANDARD:
+        modes = [rated for rated in modes if not rated]
+    return Terms(Variant(variant.value), control, random.choice(modes)) if modes else None
 
 
 def _shortlist(

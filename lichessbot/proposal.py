@@ -126,7 +126,7 @@ class OpenChallenge:
             case CommandDone(command=ReadOutgoing(), answer=Outgoing(challenges)):
                 return self._look_among(challenges)
             case CommandFailed(command=ReadOutgoing(), error=error):
-                return NotSent(error) if isinstance(error, Refused) else self._again(now)
+                return self._search_failed(error, now)
             case CommandDone(command=ReadChallenge(), answer=Challenge() as challenge):
                 return self._read(challenge) if self._stage is _Stage.LOOKING else None
             case CommandFailed(command=ReadChallenge(), error=error):
@@ -153,6 +153,15 @@ class OpenChallenge:
         self._stage = _Stage.LOST
         self._due_at = now + self._retry_s
         return None
+
+    def _search_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
+        """Whoever needs its slot does not wait for ever: out of reach for long, it has expired."""
+        if isinstance(error, Refused):
+            return NotSent(error)
+        self._vain_withdrawals += self._unwanted
+        if self._vain_withdrawals >= _MOST_WITHDRAWALS:
+            return NotSent(None)
+        return self._again(now)
 
     def _look_among(self, challenges: tuple[Challenge, ...]) -> MatchCommand | Outcome | None:
         """Found among those that are open, it is withdrawn: when it was made is not known."""

@@ -97,10 +97,10 @@ class Quota:
     def bot_games_used(self, now: float) -> int:
         return len(self._diary.since(now - self._day_s))
 
-    def bot_game_at(self, config: MatchmakingConfig, now: float) -> float:
-        """When the next game against a bot may begin, whoever asks for it."""
+    def bot_game_at(self, config: MatchmakingConfig, now: float, expected: int = 0) -> float:
+        """When the next game against a bot may begin, whoever asks for it, beside those that are about to."""
         began = [game.began_at for game in self._diary.since(now - self._day_s)]
-        free_at = self._room_at(began, self.most_bot_games(config))
+        free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config))
         return max(now, free_at, self._limit(BOT_GAMES).until)
 
     def challenge_at(self, config: MatchmakingConfig, now: float) -> float:

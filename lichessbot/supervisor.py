@@ -467,7 +467,7 @@ class Supervisor:
     def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """Compare what we play with what is in progress."""
         self._reconciler.done(time.monotonic(), answered=True)
-        self._lobby.compare(games, asked_at)
+        self._lobby.compare(games, asked_at, self._view)
         if self._house is not None:
             self._roster.compare(games, asked_at, self._house)
         self._resumption.list_came(self._roster)

@@ -44,10 +44,12 @@ class Memory:
         self.store = Store(StateFile(folder))
         self.opponents = Opponents(self.store)
         self.diary = Diary(self.store)
+        self.has_room_for_days = True
         self.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}}})
 
     def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_kind: str = "") -> list[Proposal]:
-        known = Knowledge(self.us, bots, self.opponents, self.diary, NOW, 3600.0, lambda name: name == "blocked")
+        blocked = {"blocked"}.__contains__
+        known = Knowledge(self.us, bots, self.opponents, self.diary, NOW, 3600.0, blocked, self.has_room_for_days)
         return list(proposals(settings, known, last_kind, Random(seed)))
 
     def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
@@ -67,6 +69,25 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def names(found: list[Proposal]) -> set[str]:
     return {proposal.opponent for proposal in found}
+
+
+def test_without_a_clock_only_standard_chess_is_rated(memory: Memory) -> None:
+    by_days = config(challenge_days=[1], challenge_initial_time=[])
+    drawn = [it.terms for seed in range(DRAWS) for it in memory.propose(by_days, bot("rival"), seed=seed)]
+    assert {(it.variant, it.rated) for it in drawn} == {
+        (Variant.STANDARD, True), (Variant.STANDARD, False), (Variant.CHESS960, False)
+    }
+    only_rated = {"challenge_mode": "rated", "challenge_variant": "chess960"}
+    assert memory.propose(config(challenge_days=[1], challenge_initial_time=[], **only_rated), bot("rival")) == []
+
+
+def test_days_are_not_proposed_when_as_many_correspondence_games_run_as_may(memory: Memory) -> None:
+    memory.has_room_for_days = False
+    either = config(challenge_days=[1], challenge_initial_time=[180])
+    drawn = [it.terms for seed in range(DRAWS) for it in memory.propose(either, bot("rival"), seed=seed)]
+    assert drawn
+    assert all(isinstance(it.time_control, ExactClock) for it in drawn)
+    assert memory.propose(config(challenge_days=[1], challenge_initial_time=[]), bot("rival")) == []
 
 
 def test_only_bots_within_the_rating_difference_suit(memory: Memory) -> None:

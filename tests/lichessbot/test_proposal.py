@@ -165,3 +165,16 @@ def test_an_answer_to_a_look_that_came_too_late_changes_nothing() -> None:
     it.tick(OPEN_S)
     assert it.withdraw() == CANCEL
     assert it.hear(CommandDone(LOOK, challenge()), OPEN_S) is None
+
+
+def test_who_needs_the_slot_does_not_search_for_a_lost_challenge_for_ever() -> None:
+    it = fresh()
+    assert it.hear(failed(it.creation, NO_ANSWER), 0.0) is None
+    assert it.withdraw() is None
+    now = 0.0
+    for _ in range(2):
+        now += RETRY_S
+        assert it.tick(now) == ReadOutgoing()
+        assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now) is None
+    assert it.tick(now + RETRY_S) == ReadOutgoing()
+    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None)

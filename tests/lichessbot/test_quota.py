@@ -54,6 +54,12 @@ def config(**keys: Any) -> MatchmakingConfig:
     return MatchmakingConfig.model_validate(keys)
 
 
+def test_games_about_to_begin_count(books: Books) -> None:
+    one_a_day = config(bot_games_per_day=1)
+    assert books.quota.bot_game_at(one_a_day, NOW) == NOW
+    assert books.quota.bot_game_at(one_a_day, NOW, expected=1) == NOW + DAY_S
+
+
 def test_a_new_day_allows_everything_at_once(books: Books) -> None:
     assert books.quota.bot_game_at(config(), NOW) == NOW
     assert books.quota.challenge_at(config(), NOW) == NOW
