@@ -168,7 +168,7 @@ class ChallengeBook:
 def _with_start(terms: Terms) -> Terms:
     """Settle variant and start position together."""
     if terms.variant is Variant.CHESS960:
-        return terms if terms.fen and _is_chess960_start(terms.fen) else replace(terms, fen=None)
+        return replace(terms, fen=terms.fen and _chess960_start(terms.fen))
     if terms.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
         return replace(terms, fen=None)
     if terms.fen is None:
@@ -187,9 +187,13 @@ def _with_start(terms: Terms) -> Terms:
     return replace(terms, variant=Variant.FROM_POSITION, fen=fen)
 
 
-def _is_chess960_start(fen: str) -> bool:
-    placement = fen.split()[0]
-    return any(chess960_fen(number).split()[0] == placement for number in range(CHESS960_STARTS))
+def _chess960_start(fen: str) -> str | None:
+    """The start that this is, None for anything else."""
+    try:
+        start = Board(fen, chess960=True).fen()
+    except InvalidFen:
+        return None
+    return start if any(chess960_fen(number) == start for number in range(CHESS960_STARTS)) else None
 
 
 def _is_too_fast_to_rate(clock: RealTime) -> bool:

@@ -68,8 +68,9 @@ def run(args: argparse.Namespace) -> int:
     plan, faults = match_plan(args, config), fault_plan(args)
     try:
         timing = Timing().scaled(args.time_scale)
-        with _interrupted_once(), RehearsalServer(args.port, timing=timing, seed=args.seed) as server:
-            rehearsal = _Rehearsal(server, plan, faults, console)
+        behind = 0 if faults.needs_a_proxy else args.port
+        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=args.seed) as server:
+            rehearsal = _Rehearsal(server, plan, faults, args.port, console)
             try:
                 return rehearsal.serve() if args.serve else rehearsal.play(args.time_scale, config)
             finally:
@@ -85,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
 class _Rehearsal:
     """One run of the command against one server."""
 
-    def __init__(self, server: RehearsalServer, plan: Plan, faults: FaultPlan, console: Console) -> None:
+    def __init__(self, server: RehearsalServer, plan: Plan, faults: FaultPlan, port: int, console: Console) -> None:
+        """Clients come to `port`, where a proxy stands before the server if connections are mistreated, too."""
         self._server = server
         self._console = console
         self._display: Display = LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
@@ -95,7 +97,7 @@ class _Rehearsal:
             lambda: self._set_up(server.site, plan, faults)
         )
         server.guard_with(self._cruelty.obstacles.serve)
-        self._proxy = self._open_proxy() if self._cruelty.needs_a_proxy else None
+        self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
 
     def play(self, time_scale: float, config: Mapping[str, object] | None) -> int:
         """The bot's process against the house, to the end of the last game."""
@@ -153,14 +155,17 @@ class _Rehearsal:
         """Where the bot is sent to."""
         return self._server.site.url if self._proxy is None else self._proxy.url
 
-    def _open_proxy(self) -> Proxy:
+    def _open_proxy(self, port: int) -> Proxy:
         site = self._server.site
         address = urlsplit(site.url)
         assert address.hostname is not None
         assert address.port is not None
         mischief, ledger = self._cruelty.mischief, self._cruelty.ledger
         proxy = Proxy(address.hostname, address.port, mischief, site.timing, ledger.answer_lost)
-        self._server.call(proxy.open)
+        try:
+            self._server.call(lambda: proxy.open(port))
+        except OSError as error:
+            raise ServerDidNotStart(str(error)) from error
         return proxy
 
     def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[Cruelty, str, House, Match]:

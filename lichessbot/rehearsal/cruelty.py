@@ -3,7 +3,6 @@
 from functools import partial
 
 from lichessbot.rehearsal.accounts import Account, Grant
-from lichessbot.rehearsal.faults import Layer
 from lichessbot.rehearsal.ledger import Ledger
 from lichessbot.rehearsal.mischief import FaultPlan, Mischief
 from lichessbot.rehearsal.obstacles import Obstacles
@@ -21,11 +20,6 @@ class Cruelty:
         self.obstacles = Obstacles(site, bot, self.mischief, self.ledger)
         self.pranks = Pranks(site, bot, grant, self.mischief)
         site.write_with(partial(tampered_writing, self.mischief))
-
-    @property
-    def needs_a_proxy(self) -> bool:
-        """Whether connections are to be mistreated, too."""
-        return any(card.fault.nature.layer is Layer.WIRE for card in self.mischief.plan.cards)
 
     @property
     def offences(self) -> list[str]:

@@ -163,7 +163,8 @@ class Game:
         color = self.turn
         if self.is_over or self.threefold_pending or not self.clock.is_flagged(color, now_ms):
             return []
-        if self.last_change_ms < self._restarted_ms and now_ms < self._aborts_until_ms:
+        has_mercy = self.is_timed and now_ms < self._aborts_until_ms
+        if has_mercy and self.last_change_ms < self._restarted_ms:
             return self._finish(Status.ABORTED, None, now_ms)
         offered_a_draw = self._draw_offer is color.other
         winner = None if offered_a_draw else self._winner_by_default(color.other)

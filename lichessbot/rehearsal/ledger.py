@@ -14,7 +14,7 @@ from lichessbot.rehearsal.game import Game
 from lichessbot.rehearsal.site import GameChanged, Happening, Site
 from lichessbot.rehearsal.timing import monotonic_ms
 from lichessbot.rehearsal.traffic import Place, Traffic
-from lichessbot.rehearsal.vocabulary import Color
+from lichessbot.rehearsal.vocabulary import Color, Status
 
 # A line that never comes, or that a client may well take for broken.
 _SPOILT = (Fault.STATE_LOST, Fault.LINE_NOT_JSON, Fault.LINE_NULLS)
@@ -138,7 +138,10 @@ class Ledger:
         return any(at_ms <= until_ms and (place, game_id) == wanted for at_ms, place, game_id in losses)
 
     def close(self, game: Game, *, lost: bool) -> bool:
-        """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it."""
+        """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it.
+
+        Nothing that happens makes anybody resign.
+        """
         now_ms = monotonic_ms()
         mine = [(strike, cost) for strike in self.strikes for cost in strike.costs if cost.game is game]
         costs = [cost for _, cost in mine]
@@ -146,7 +149,7 @@ class Ledger:
             for strike, cost in mine:
                 _make_up(strike, [cost], now_ms)
             return True
-        savable = not costs or self._could_move(costs, game, now_ms)
+        savable = not costs or game.status is Status.RESIGN or self._could_move(costs, game, now_ms)
         for cost in _blamed(costs):
             cost.lost = True
             cost.own_fault = savable

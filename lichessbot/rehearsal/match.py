@@ -17,7 +17,7 @@ from lichessbot.rehearsal.challenges import CHESS960_STARTS, Challenge, Terms
 from lichessbot.rehearsal.clock import RealTime
 from lichessbot.rehearsal.cruelty import Cruelty
 from lichessbot.rehearsal.faults import LATE_THREEFOLD
-from lichessbot.rehearsal.game import Game
+from lichessbot.rehearsal.game import BOTH_MOVED_PLIES, Game
 from lichessbot.rehearsal.house import House
 from lichessbot.rehearsal.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
 from lichessbot.rehearsal.quotas import BOT_GAMES_PER_DAY
@@ -305,9 +305,12 @@ class Match:
 def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Outcome, str]:
     """How an ended game came out for the side `bot_color`, and why.
 
-    Flagging, staying away and aborting are failures, and so is resigning unless the bot `may_resign`.
+    Flagging, staying away and aborting are failures, and so is resigning unless the bot `may_resign`. A game that the
+    site aborts as the opponent's time ran out after a restart is nobody's.
     """
     reason = game.status.wire_name
+    if game.status is Status.ABORTED and game.ply >= BOTH_MOVED_PLIES and game.turn is not bot_color:
+        return Outcome.EXCUSED, f"{reason} by the site"
     missed_its_turn = game.status in (Status.OUT_OF_TIME, Status.TIMEOUT) and game.turn is bot_color
     resigned = game.status is Status.RESIGN and game.winner is not bot_color and not may_resign
     if game.status is Status.ABORTED or missed_its_turn or resigned:

@@ -47,6 +47,11 @@ class FaultPlan:
     games: int = 1
     at_once: int = 1
 
+    @property
+    def needs_a_proxy(self) -> bool:
+        """Whether connections are to be mistreated, too."""
+        return any(card.fault.nature.layer is Layer.WIRE for card in self.cards)
+
 
 @dataclass
 class _Dealt:

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chaos", type=_chance, metavar="P",
         help="every opportunity for a fault is taken with this probability, shared by all games where it stops all; "
-        "without it each fault strikes once",
+        "without it each fault strikes once at most",
     )
     parser.add_argument(
         "--company", type=_chance, metavar="P",

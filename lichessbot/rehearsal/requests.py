@@ -70,7 +70,7 @@ async def read_form(request: Request) -> dict[str, str]:
         return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
     try:
         fields = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidForm({GLOBAL_FIELD: "Invalid JSON"}) from error
     if not isinstance(fields, dict):
         raise InvalidForm({GLOBAL_FIELD: "Expected a JSON object"})
@@ -84,4 +84,6 @@ async def read_list(request: Request) -> list[str]:
 
 
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Half a character, which JSON can spell, would fit into no answer."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text.encode(errors="replace").decode()

@@ -100,6 +100,7 @@ def _routes(site: Site) -> list[BaseRoute]:
         door(f"{game}/takeback/{{accept}}", takeback, PLAY_SCOPES, "POST"),
         door(f"{game}/claim-victory", claim_victory, PLAY_SCOPES, "POST"),
         door(f"{game}/claim-draw", claim_draw, PLAY_SCOPES, "POST"),
+        door(f"{game}/berserk", berserk, PLAY_SCOPES, "POST"),
         door(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
         door("/api/board/{path:path}", board_api, ANY_SCOPE, "GET"),
         door("/api/board/{path:path}", board_api, ANY_SCOPE, "POST"),
@@ -271,6 +272,10 @@ async def claim_draw(site: Site, call: Call) -> Response:
     table, color = _seat(site, call)
     table.claim_draw(color)
     return JSONResponse(payloads.OK)
+
+
+async def berserk(site: Site, call: Call) -> Response:
+    raise Refused("Bots cannot berserk")
 
 
 async def unknown_command(site: Site, call: Call) -> Response:

@@ -123,6 +123,14 @@ def test_hasty_variant_games_are_silently_casual(
     assert create(hal, ada, **form)[1]["rated"] is rated
 
 
+def test_what_is_no_json_is_said_to_be_none(ada: Client, hal: Client) -> None:
+    for body in ("{", "[" * 100_000, '["a"]'):
+        answer = hal.post(
+            f"/api/challenge/{ada.id}", data=body, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 400
+
+
 def test_standard_with_another_start_becomes_from_position(ada: Client, hal: Client) -> None:
     challenge = hal.challenge(ada, fen=ENDGAME_FEN)
     assert challenge["variant"] == {"key": "fromPosition", "name": "From Position", "short": "FEN"}
@@ -130,7 +138,9 @@ def test_standard_with_another_start_becomes_from_position(ada: Client, hal: Cli
 
 
 def test_chess960_start_that_is_none_is_dropped(ada: Client, hal: Client) -> None:
-    assert "initialFen" not in hal.challenge(ada, variant="chess960", fen=ENDGAME_FEN)
+    no_start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
+    for fen in (ENDGAME_FEN, " ", no_start, f"{no_start} b KQkq - 0 1"):
+        assert hal.challenge(ada, variant="chess960", fen=fen).get("initialFen") != fen
     start = "bqnbnrkr/pppppppp/8/8/8/8/PPPPPPPP/BQNBNRKR w KQkq - 0 1"
     assert hal.challenge(ada, variant="chess960", fen=start)["initialFen"] == start
 

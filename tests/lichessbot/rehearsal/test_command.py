@@ -267,6 +267,15 @@ def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]],
     assert "502-html: struck 1, games touched 0" in process.stdout.read()
 
 
+def test_the_port_that_is_asked_for_is_the_one_where_faults_strike(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = start(rehearsal, "--serve", "--faults", "reset", "--port", str(port))
+    assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
+
+
 def test_the_files_of_an_engine_are_found_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
     config = tmp_path / "config.yml"
     config.write_text("""\

@@ -298,8 +298,10 @@ def test_who_flags_soon_after_a_restart_of_the_site_and_unmoved_since_does_not_l
 def test_a_restart_gives_nothing_in_a_game_of_days() -> None:
     it = game(replace(SETUP, time_control=Correspondence(2)), ["e2e4", "e7e5"])
     before = it.clock.remaining_ms(Color.WHITE, 0)
-    it.outlive_restart(Timing(), 0)
+    it.outlive_restart(Timing(), before - 1000)
     assert it.clock.remaining_ms(Color.WHITE, 0) == before
+    (state,) = states(it.check_flag(before + 1000))
+    assert state.status is Status.OUT_OF_TIME
 
 
 def test_flag_is_a_draw_when_the_other_side_was_offering_one() -> None:

@@ -171,6 +171,16 @@ def test_game_lost_without_any_fault_could_have_been_saved(
     assert lichess.call(lambda: it.ledger.close(game, lost=True))
 
 
+def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, RESTART, game_id)
+    ada.do(game_id, "resign")
+    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True))
+    assert only_cost(strike).own_fault
+
+
 def test_game_that_went_well_settles_what_was_still_open(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = cruelty(lichess, ada)
     game_id = start_game(ada, bob)

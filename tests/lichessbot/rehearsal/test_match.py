@@ -23,7 +23,7 @@ from lichessbot.rehearsal.server import RehearsalServer
 from lichessbot.rehearsal.setup import GameSetup, Player
 from lichessbot.rehearsal.starts import FROM_POSITION_FENS
 from lichessbot.rehearsal.timing import Timing
-from lichessbot.rehearsal.vocabulary import Color, Source, Variant
+from lichessbot.rehearsal.vocabulary import Color, Source, Status, Variant
 
 from .client import Client, Stream
 
@@ -246,6 +246,16 @@ def test_our_absence_is_a_failure() -> None:
     left.claim_victory(WHITE, 0, opponent_gone=True)
     assert judge(left, BLACK) == (Outcome.FAILED, "timeout")
     assert judge(left, WHITE) == (Outcome.WON, "timeout")
+
+
+def test_who_flags_after_a_restart_does_not_spoil_it_for_the_other() -> None:
+    aborted = game("e2e4 e7e5")
+    aborted.outlive_restart(Timing(), 1)
+    clock_ms = aborted.clock.remaining_ms(WHITE, 1)
+    aborted.check_flag(clock_ms + 2)
+    assert aborted.status is Status.ABORTED
+    assert judge(aborted, BLACK) == (Outcome.EXCUSED, "aborted by the site")
+    assert judge(aborted, WHITE) == (Outcome.FAILED, "aborted")
 
 
 def test_our_resignation_is_a_failure_unless_we_may() -> None:

@@ -35,7 +35,7 @@ def test_unknown_game_foreign_game_and_unknown_command_are_404(ada: Client, bob:
     game_id = start_game(hal, bob)
     assert refusal(ada, game_id, "abort") == (404, "Not your game")
     assert ada.game(game_id).response.json() == {"error": "Not your game"}
-    assert refusal(bob, game_id, "berserk") == (404, "No such command")
+    assert refusal(bob, game_id, "dance") == (404, "No such command")
 
 
 def test_people_cannot_use_the_bot_endpoints(ada: Client, hal: Client) -> None:
@@ -294,3 +294,14 @@ def test_chat_form_errors_repeat_the_field(
     assert response.status_code == 400
     assert set(response.json()) == {"error", field}
     assert response.json()["error"][field] == response.json()[field]
+
+
+def test_half_a_character_in_the_chat_spoils_no_answer(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    ada.do(game_id, "chat", json={"room": "player", "text": "half a \ud83d"})
+    (line,) = ada.get(f"/api/bot/game/{game_id}/chat").json()
+    assert line["text"] == "half a ?"
+
+
+def test_a_bot_cannot_berserk(ada: Client, bob: Client) -> None:
+    assert refusal(ada, start_game(ada, bob), "berserk")[0] == 400
