@@ -290,6 +290,8 @@ def test_reserved_slots_are_for_humans() -> None:
 def test_bots_without_any_slot_are_told_so_for_good() -> None:
     config = {"concurrency": 2, "games_reserved_for_humans": 2}
     assert reason(answer(config, challenger=BOT)) == DeclineReason.NO_BOT
+    by_days = answer({**config, **SLOW_ON}, challenger=BOT, **DAYS_3)
+    assert isinstance(by_days, Accept), "correspondence takes no slot"
 
 
 # Busy
