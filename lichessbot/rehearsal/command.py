@@ -138,6 +138,8 @@ class _Rehearsal:
                     self._refresh()
         except KeyboardInterrupt:
             self._show_costs()
+            for offence in self._cruelty.offences:
+                say(self._console, f"the client misbehaved: {offence}")
             return EXIT_GOOD
 
     def close(self, pgn_path: Path | None, ledger_path: Path | None) -> None:

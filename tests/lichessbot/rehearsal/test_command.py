@@ -267,6 +267,21 @@ def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]],
     assert "502-html: struck 1, games touched 0" in process.stdout.read()
 
 
+def test_another_client_is_told_what_it_did_wrong(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--serve")
+    client = Client(
+        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
+    )
+    game = client.post("/api/challenge/ai", json={"level": 1, "color": "white"}).json()
+    time.sleep(1.5)                    # so that it cannot have meant the position before
+    assert client.post(f"/api/bot/game/{game['id']}/move/e2e5").status_code == 400
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert process.stdout is not None
+    assert "the client misbehaved: " in (said := process.stdout.read())
+    assert "e2e5 is illegal" in said
+
+
 def test_the_port_that_is_asked_for_is_the_one_where_faults_strike(
     rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
