@@ -276,16 +276,17 @@ class Matchmaker:
                     self._look_for_game(it, now)
             case Declined(reason):
                 self._remember(it.proposal, reason, situation, **fields)
-            case Withdrawn(unanswered, certain):
+            case Withdrawn(unanswered, certain, out_of_reach):
                 if unanswered:
                     self._remember(it.proposal, Silence.UNANSWERED, situation, **fields)
                 else:
                     self._journal.info("match.withdrawn", **fields)
-                if not certain:
+                if not certain and not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
-            case NotSent(None):
+            case NotSent(None, out_of_reach):
                 self._journal.info("match.lost", **fields)
-                self._look_for_game(it, now)
+                if not (out_of_reach and self._stopping):
+                    self._look_for_game(it, now)
             case NotSent(error):
                 self._remember_refusal(it.proposal, error, situation, **fields)
         self._pause(now, in_vain=not isinstance(outcome, Accepted))
@@ -293,10 +294,8 @@ class Matchmaker:
     def _look_for_game(self, challenge: OpenChallenge, now: float) -> None:
         """It may have become a game of which we were not told: its slot is kept until a look tells.
 
-        Who stops does not wait for that: the next start finds the game.
+        Who stops while Lichess is out of reach does not come here: the next start finds the game.
         """
-        if self._stopping:
-            return
         self._ours.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
         self._keep_slot(challenge_id, _guest(challenge.proposal), now)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from lichessbot.errors import ApiError, RateLimited, Refused
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.events import Challenge
 from lichessbot.matchmaking import Proposal
 from lichessbot.messages import (
@@ -41,17 +41,22 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Nobody answered in time, or somebody else got its slot. `certain` if Lichess confirmed it."""
+    """Nobody answered in time, or somebody else got its slot.
+
+    `certain` if Lichess confirmed it; `out_of_reach` if Lichess said nothing at all.
+    """
 
     unanswered: bool
     certain: bool = True
+    out_of_reach: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """Lichess did not take it, or nobody knows and it cannot be found."""
+    """Lichess did not take it, or nobody knows and it cannot be found (`out_of_reach`: or sought)."""
 
     error: ApiError | None
+    out_of_reach: bool = False
 
 
 Outcome = Accepted | Declined | Withdrawn | NotSent
@@ -160,7 +165,7 @@ class OpenChallenge:
             return NotSent(error)
         self._vain_withdrawals += self._unwanted
         if self._vain_withdrawals >= _MOST_WITHDRAWALS:
-            return NotSent(None)
+            return NotSent(None, out_of_reach=isinstance(error, Unreachable))
         return self._again(now)
 
     def _look_among(self, challenges: tuple[Challenge, ...]) -> MatchCommand | Outcome | None:
@@ -191,7 +196,8 @@ class OpenChallenge:
         """Refused: it was answered meanwhile, and nobody told us how. Out of reach for long: it has expired."""
         self._vain_withdrawals += 1
         if isinstance(error, Refused) or self._vain_withdrawals >= _MOST_WITHDRAWALS:
-            return Withdrawn(unanswered=not self._unwanted, certain=False)
+            out_of_reach = isinstance(error, Unreachable)
+            return Withdrawn(unanswered=not self._unwanted, certain=False, out_of_reach=out_of_reach)
         return self._again(now)
 
     def _cancel(self) -> MatchCommand:

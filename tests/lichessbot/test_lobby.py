@@ -10,12 +10,13 @@ from queue import SimpleQueue
 import pytest
 
 from lichessbot.config import Config
-from lichessbot.errors import Unreachable
-from lichessbot.events import Account, ChallengeReceived, GameInfo
+from lichessbot.errors import Refused, Unreachable
+from lichessbot.events import Account, Challenge, ChallengeReceived, GameInfo
 from lichessbot.lobby import Lobby, View
 from lichessbot.messages import (
     AcceptChallenge,
     Bots,
+    CancelChallenge,
     Command,
     CommandDone,
     CommandFailed,
@@ -142,3 +143,20 @@ def test_who_stops_does_not_wait_for_what_became_of_a_challenge_while_lichess_is
     for _ in range(3):
         hall.goes_unanswered()
     assert hall.lobby.is_clear
+
+
+def test_who_stops_looks_for_the_game_that_a_challenge_has_become(store: Store) -> None:
+    """Lichess refuses to withdraw it: somebody may have accepted it just now."""
+    hall = Hall(store)
+    hall.find_a_rival()
+    created = hall.outbox.sent[-1]
+    assert isinstance(created, CreateChallenge)
+    challenge = {"id": "wxyz9876", "destUser": {"id": "rival"}, "variant": {"key": "standard"}, "speed": "blitz"}
+    told = Challenge.model_validate({**challenge, "timeControl": {"type": "clock", "limit": 180, "increment": 2}})
+    hall.lobby.hear_answer(created, CommandDone(created, told), hall.view)
+    hall.lobby.stop()
+    canceled = CancelChallenge("wxyz9876")
+    assert hall.outbox.sent[-1] == canceled
+    hall.lobby.hear_answer(canceled, CommandFailed(canceled, Refused(404, "Not found")), hall.view)
+    assert not hall.lobby.is_clear
+    assert hall.lobby.has_doubt()

@@ -111,7 +111,7 @@ def test_out_of_reach_it_is_given_up_in_the_end() -> None:
         assert it.hear(failed(CANCEL, NO_ANSWER), now) is None
         now += RETRY_S
         assert it.tick(now) == CANCEL
-    assert it.hear(failed(CANCEL, NO_ANSWER), now) == Withdrawn(unanswered=False, certain=False)
+    assert it.hear(failed(CANCEL, NO_ANSWER), now) == Withdrawn(unanswered=False, certain=False, out_of_reach=True)
 
 
 def test_somebody_who_needs_the_slot_has_it_withdrawn_at_once_and_once() -> None:
@@ -177,4 +177,4 @@ def test_who_needs_the_slot_does_not_search_for_a_lost_challenge_for_ever() -> N
         assert it.tick(now) == ReadOutgoing()
         assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now) is None
     assert it.tick(now + RETRY_S) == ReadOutgoing()
-    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None)
+    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None, out_of_reach=True)
