@@ -22,7 +22,7 @@ SEARCHES = (
 )
 ORDERS = (
     b"stop", b"ponderhit", b"isready", b"uci", b"ucinewgame", b"position startpos", b"debug on", b"debug off", b"d",
-    b"eval", b"position startpos moves e2e4 e7e5 g1f3", b"position fen " + MATED.encode(), b"stop now", b"quit it",
+    b"eval", b"position startpos moves e2e4 e7e5 g1f3", b"position fen " + MATED.encode(), b"stop now", b"quitter",
     b"position fen " + MIDDLEGAME.encode(), b"setoption name Hash value 1", b"setoption name Hash value 2",
     b"setoption name Threads value 1", b"setoption name Threads value 2", b"setoption name MultiPV value 1",
     b"setoption name MultiPV value 3", b"setoption name Clear Hash", b"setoption name UCI_Chess960 value true",

@@ -140,6 +140,7 @@ def test_who_enters_again_before_he_has_left_is_in_again(desk: Desk) -> None:
 
 def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_here(desk: Desk) -> None:
     desk.rooms.game_started(ARENA, GAME)
+    desk.played = {GAME}
     desk.rooms.want(())
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
