@@ -167,7 +167,7 @@ def _add_challenge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("opponent", type=_name, metavar="USER", help="whom")
     blitz = ExactClock(180, 2)
     parser.add_argument("--clock", type=_clock, default=blitz, metavar="MINUTES+SECONDS", help=f"default {blitz}")
-    parser.add_argument("--days", type=_days, metavar="N", help="days for each move, instead of a clock")
+    parser.add_argument("--days", type=_days, metavar="N", help="days for each move, instead of a clock; stays open")
     parser.add_argument("--rated", action="store_true", help="for rating; casual without it")
     parser.add_argument("--games", type=_count, default=1, metavar="N", help="one after the other (1)")
     parser.add_argument(
@@ -178,6 +178,8 @@ def _add_challenge(parser: argparse.ArgumentParser) -> None:
 
 
 def _challenge(options: argparse.Namespace) -> int:
+    if options.days is not None and options.games > 1:
+        raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     settings, waits = _load(options)
     terms = Terms(options.variant, options.days or options.clock, options.rated, options.color)
     invitation = Invitation(options.opponent, terms, options.games)

@@ -76,6 +76,10 @@ class Series:
         challenge = self._api.create_challenge(self._invitation.opponent, terms)
         self._pending = challenge.id
         challenge = self._answered(challenge)
+        if challenge.status in _OPEN and not terms.has_clock:
+            self._pending = None
+            self._say(f"game {number} {challenge.id}: no answer yet, stays open; the daemon plays it once accepted")
+            return True
         if challenge.status != "accepted":
             self._say(f"game {number} {challenge.id}: {_refusal(challenge)}")
             return False

@@ -158,11 +158,21 @@ def test_a_chosen_player_who_declines_or_does_not_answer(match: Match) -> None:
     code, lines = told(match, "challenge", "Busy", "--rated")
     assert (code, lines[0].partition(": ")[2]) == (1, "declined, reason later")
     match.rival("Deaf", Manners(ignores=True))
-    code, lines = told(match, "challenge", "Deaf", "--days", "2", "--color", "black", "--variant", "chess960")
+    code, lines = told(match, "challenge", "Deaf", "--color", "black", "--variant", "chess960")
     assert (code, lines[0].partition(": ")[2]) == (1, "no answer, withdrawn")
     last = match.made[-1]
     assert last.settled is ChallengeStatus.CANCELED
     assert (last.terms.color.value, last.terms.variant) == ("black", Variant.CHESS960)
+
+
+def test_a_challenge_by_days_waits_for_its_answer_without_the_command(match: Match) -> None:
+    match.seek(allow_matchmaking=False)
+    match.start()
+    match.rival("Deaf", Manners(ignores=True))
+    code, lines = told(match, "challenge", "Deaf", "--days", "2")
+    assert code == 0
+    assert lines[0].endswith(": no answer yet, stays open; the daemon plays it once accepted")
+    assert match.made[-1].settled is None
 
 
 @pytest.mark.parametrize(
@@ -183,6 +193,11 @@ def test_what_makes_no_sense_is_said_in_one_line(
         main(words)
     assert ended.value.code == 2
     assert complaint in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_games_by_days_are_asked_for_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["challenge", "Bob", "--days", "2", "--games", "2"]) == 2
+    assert capsys.readouterr().err.startswith("--days: one game at a time")
 
 
 # Tournaments
