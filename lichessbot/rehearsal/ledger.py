@@ -182,8 +182,9 @@ class Ledger:
 
     def _could_move(self, costs: Sequence[Cost], game: Game, now_ms: int) -> bool:
         """Whether the bot's last turn left a correct client the time to move."""
-        if game.is_timed and _left_at_start_ms(costs[0]) < MOVE_NEEDS_MS:
-            return False        # the faults took the clock before this turn began
+        if game.is_timed and (left_ms := _left_at_start_ms(game)) < MOVE_NEEDS_MS:
+            taken_ms = sum(_most_taken_ms(cost, left_ms) for cost in costs)     # before this turn began
+            return left_ms + taken_ms < MOVE_NEEDS_MS
         began_ms = game.last_change_ms
         spans: list[tuple[float, float]] = [(cost.at_ms, cost.held_up_until_ms) for cost in costs]
         if not game.is_timed or any(cost.by_asking for cost in costs):
@@ -257,9 +258,15 @@ def _blamed(costs: Sequence[Cost]) -> Sequence[Cost]:
     return pending or costs[-1:]
 
 
-def _left_at_start_ms(cost: Cost) -> int:
+def _left_at_start_ms(game: Game) -> int:
     """What the bot had on its clock when its last turn began: what its own last move left it."""
-    return cost.game.clock_history_ms[-2]
+    return game.clock_history_ms[-2]
+
+
+def _most_taken_ms(cost: Cost, left_ms: int) -> float:
+    """What it may have taken from the bot's clock, of which `left_ms` were left."""
+    gone_ms = cost.clock_left_ms - left_ms if cost.made_up_ms is None else cost.clock_lost_ms
+    return max(gone_ms, cost.held_up_until_ms - cost.at_ms)
 
 
 def _covered_ms(spans: Sequence[tuple[float, float]]) -> float:

@@ -163,6 +163,21 @@ def test_outage_as_long_as_the_clock_loses_for_anybody(
     assert (entry["game"], entry["lost"], entry["own_fault"]) == (game_id, True, savable)
 
 
+@pytest.mark.parametrize(("card", "savable"), [(RESTART, False), (LINE_DOUBLED, True)], ids=str)
+def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
+    card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_hurried_game(lichess, ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, card, game_id)
+    stream = ada.game(game_id)
+    time.sleep(DELAY_S)
+    play(game_id, "g1f3 g8f6", ada, bob)
+    assert stream.rest()[-1]["status"] == "outoftime"
+    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True)) is savable
+
+
 def test_game_lost_without_any_fault_could_have_been_saved(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
