@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         show_catalogue(console)
         return EXIT_GOOD
     config = own_config(args)
-    plan, faults = match_plan(args, config), fault_plan(args)
+    plan, faults = match_plan(args, config), fault_plan(args, config)
     try:
         timing = Timing().scaled(args.time_scale)
         behind = 0 if faults.needs_a_proxy else args.port

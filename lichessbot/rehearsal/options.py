@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from lichessbot.rehearsal.clock import RealTime
-from lichessbot.rehearsal.faults import Card, Fault, cards
+from lichessbot.rehearsal.faults import LATE_THREEFOLD, Card, Fault, cards
 from lichessbot.rehearsal.match import Plan
 from lichessbot.rehearsal.mischief import FaultPlan
 from lichessbot.rehearsal.opponents import MAX_ENGINE_DEPTH, OpponentKind
@@ -121,11 +121,23 @@ def refuse_nonsense(args: argparse.Namespace) -> None:
         args.refuse("--ledger has nothing to tell without --faults or --chaos")
 
 
-def fault_plan(args: argparse.Namespace) -> FaultPlan:
-    """Chaos is of all faults unless some are named."""
+def fault_plan(args: argparse.Namespace, config: Mapping[str, object] | None = None) -> FaultPlan:
+    """Chaos is of all faults unless some are named; none is left that a bot so configured would not come to see."""
     if args.faults is None and args.chaos is None:
         return FaultPlan()
-    return FaultPlan(args.faults or _faults(ALL), args.chaos, args.seed, args.games, args.concurrency)
+    faults = args.faults or _faults(ALL)
+    if not _takes_positions(config):
+        faults = tuple(card for card in faults if card != LATE_THREEFOLD)
+    if not faults:
+        args.refuse(f"{LATE_THREEFOLD.fault.label} needs fromPosition in the variants of {args.config}")
+    return FaultPlan(faults, args.chaos, args.seed, args.games, args.concurrency)
+
+
+def _takes_positions(config: Mapping[str, object] | None) -> bool:
+    """Whether a configuration accepts games that begin anywhere, from whomever."""
+    sections = (("challenge",), ("challenge", "human"), ("challenge", "bot"))
+    allowed = (_inside(config, *section, "variants") for section in sections)
+    return all(Variant.FROM_POSITION.key in it for it in allowed if isinstance(it, list))
 
 
 def _faults(text: str) -> tuple[Card, ...]:

@@ -19,7 +19,7 @@ import pytest
 import lichessbot
 from engine.facade import build_mode
 from lichessbot.rehearsal import command
-from lichessbot.rehearsal.faults import Card, Fault
+from lichessbot.rehearsal.faults import LATE_THREEFOLD, Card, Fault
 from lichessbot.rehearsal.options import fault_plan, match_plan, own_config
 from lichessbot.rehearsal.traffic import Place
 
@@ -233,6 +233,27 @@ def test_faults_and_chaos_settle_the_plan() -> None:
     assert {card.fault for card in chaos.cards} == set(Fault)
     assert fault_plan(arguments()).cards == ()
     assert match_plan(arguments()).clock.limit_s < match_plan(arguments("--chaos", "0.2")).clock.limit_s
+
+
+@pytest.mark.parametrize(
+    ("challenge", "takes_positions"),
+    [
+        ({}, True),
+        ({"variants": ["standard", "fromPosition"]}, True),
+        ({"variants": ["standard"]}, False),
+        ({"bot": {"variants": ["chess960"]}}, False),
+    ],
+)
+def test_a_bot_that_takes_no_positions_is_not_challenged_to_one(
+    challenge: dict[str, object], takes_positions: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The late repetition begins from a position."""
+    config = {"challenge": challenge}
+    assert (LATE_THREEFOLD in fault_plan(arguments("--faults", "all"), config).cards) is takes_positions
+    if not takes_positions:
+        with pytest.raises(SystemExit):
+            fault_plan(arguments("--faults", "threefold"), config)
+        assert "threefold needs fromPosition" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
