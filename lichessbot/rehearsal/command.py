@@ -119,6 +119,7 @@ class _Rehearsal:
         self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
         self._problems += ["the daemon's log tells the token"] if daemon.tells_its_token() else []
         self._problems += [f"the bot misbehaved: {offence}" for offence in self._cruelty.offences]
+        self._problems += self._match.failed_beside
         code = self._conclude()
         if code == EXIT_GOOD:
             shutil.rmtree(folder)

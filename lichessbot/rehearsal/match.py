@@ -105,6 +105,7 @@ class Match:
     ) -> None:
         self.plan = plan
         self.bouts: list[Bout] = []
+        self.failed_beside: list[str] = []     # games that came about otherwise, as a bot may challenge, too
         self._site = site
         self._bot = bot
         self._mischief = cruelty.mischief
@@ -234,7 +235,9 @@ class Match:
             case GameStarted(table) if bout := self._bout_of(table.game.id):
                 self._on_start(bout, table)
             case GameEnded(table) if bout := self._bout_of(table.game.id):
-                self._on_end(bout, table.game)
+                self._close(bout, *self._judged(table.game, bout.bot_color))
+            case GameEnded(table) if color := table.game.setup.color_of(self._bot):
+                self._on_end_beside(table.game, color)
 
     def _bout_of(self, challenge_id: str) -> Bout | None:
         """A challenge has the id of the game it becomes."""
@@ -277,12 +280,18 @@ class Match:
         if table.game.is_abortable:
             table.abort()
 
-    def _on_end(self, bout: Bout, game: Game) -> None:
-        outcome, reason = judge(game, bout.bot_color, may_resign=self.plan.may_resign)
+    def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:
+        """How an ended game came out, with regard to what befell it."""
+        outcome, reason = judge(game, bot_color, may_resign=self.plan.may_resign)
         savable = self._ledger.close(game, lost=outcome is Outcome.FAILED)
-        if not savable:
-            outcome, reason = Outcome.EXCUSED, f"{reason}, no client could have moved in time"
-        self._close(bout, outcome, reason)
+        return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, no client could have moved in time")
+
+    def _on_end_beside(self, game: Game, bot_color: Color) -> None:
+        outcome, reason = self._judged(game, bot_color)
+        line = f"game {game.id} beside the series: {outcome}, {reason}, {game.ply} plies"
+        self._say(line)
+        if outcome is Outcome.FAILED:
+            self.failed_beside.append(line)
 
     def _fail(self, bout: Bout, reason: str) -> None:
         self._close(bout, Outcome.FAILED, reason)

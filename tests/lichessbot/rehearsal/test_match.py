@@ -25,7 +25,7 @@ from lichessbot.rehearsal.starts import FROM_POSITION_FENS
 from lichessbot.rehearsal.timing import Timing
 from lichessbot.rehearsal.vocabulary import Color, Source, Status, Variant
 
-from .client import Client, Stream
+from .client import Client, Stream, play, start_game
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
 Join = Callable[..., Client]
@@ -121,6 +121,22 @@ def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer,
         assert len([line for line in said if "started" in line]) == 2
         assert it.pgn().count('[Event "') == 2
         assert '[Round "2"]' in it.pgn()
+
+
+@pytest.mark.parametrize(("ending", "outcome"), [("resign", "failed"), ("draw/yes", "drawn")])
+def test_games_that_the_bot_begins_itself_are_judged_too(
+    lichess: RehearsalServer, bot: Client, ending: str, outcome: str
+) -> None:
+    guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
+    other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
+    with match(lichess, bot, PLAN) as (it, said):
+        game_id = start_game(bot, other)
+        play(game_id, "e2e4 e7e5", bot, other)
+        if ending != "resign":
+            other.do(game_id, ending)
+        bot.do(game_id, ending)
+        assert any(line.startswith(f"game {game_id} beside the series: {outcome}") for line in said)
+        assert len(it.failed_beside) == (outcome == "failed")
 
 
 def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bot: Client) -> None:
