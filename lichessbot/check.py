@@ -25,6 +25,11 @@ from lichessbot.vocabulary import Scope
 from lichessbot.waits import Waits
 
 _THINKS_FOR: Final = timedelta(seconds=1)
+# The rules for challenges that have sentences of their own; of the others those are told that are set.
+_TOLD: Final = (
+    "variants", "time_controls", "modes", "min_increment", "max_increment", "min_base", "max_base", "concurrency",
+    "games_reserved_for_humans", "accept_bot", "only_bot", "human", "bot",
+)
 
 
 class Check:
@@ -150,10 +155,14 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
         f"{challenge.max_base} s and an increment of {challenge.min_increment} to "
         f"{challenge.max_increment} s, and decline the rest"
     )
+    if rules := [challenge.cited(key) for key in challenge.changed if key not in _TOLD]:
+        yield f"would also go by {'; '.join(rules)}"
     for kind, is_bot in (("humans", False), ("bots", True)):
         if rules := [challenge.cited(key, is_bot=is_bot) for key in challenge.overrides(is_bot=is_bot)]:
             yield f"would hold {kind} to {'; '.join(rules)}"
-    if challenge.games_reserved_for_humans:
+    if challenge.games_reserved_for_humans == challenge.concurrency:
+        yield "would keep all slots for humans: no bot would get a game with a clock"
+    elif challenge.games_reserved_for_humans:
         yield f"would keep {challenge.games_reserved_for_humans} of {challenge.concurrency} slots for humans"
     yield from _ventures(config)
     limits = [

@@ -135,6 +135,12 @@ class ChallengeConfig(Rules):
     human: Overrides = Overrides()
     bot: Overrides = Overrides()
 
+    @property
+    def changed(self) -> list[str]:
+        """The keys whose values are not their defaults."""
+        fields = type(self).model_fields.items()
+        return [name for name, field in fields if getattr(self, name) != field.default]
+
     def overrides(self, *, is_bot: bool) -> Mapping[str, Any]:
         """The rules that are set for this kind of challenger alone."""
         return (self.bot if is_bot else self.human).given
@@ -151,8 +157,10 @@ class ChallengeConfig(Rules):
         kind = "bot." if is_bot else "human."
         return f"challenge.{kind if key in self.overrides(is_bot=is_bot) else ''}{key}"
 
-    def cited(self, key: str, *, is_bot: bool) -> str:
-        """`key = value` as it counts for this kind of challenger."""
+    def cited(self, key: str, *, is_bot: bool | None = None) -> str:
+        """`key = value` as it counts for this kind of challenger, or for all that have no value of their own."""
+        if is_bot is None:
+            return f"challenge.{key} = {_shown(getattr(self, key))}"
         value = self.overrides(is_bot=is_bot).get(key, getattr(self, key))
         return f"{self.place(key, is_bot=is_bot)} = {_shown(value)}"
 

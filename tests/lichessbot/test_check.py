@@ -31,6 +31,25 @@ def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
     assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
 
 
+@pytest.mark.parametrize(
+    ("challenge", "sentence"),
+    [
+        (
+            {"min_rating": 1500, "allow_list": ["Ada", "bob"]},
+            "would also go by challenge.min_rating = 1500; challenge.allow_list = [ada, bob]",
+        ),
+        ({"concurrency": 3, "games_reserved_for_humans": 1}, "would keep 1 of 3 slots for humans"),
+        (
+            {"concurrency": 2, "games_reserved_for_humans": 2},
+            "would keep all slots for humans: no bot would get a game with a clock",
+        ),
+    ],
+)
+def test_whoever_would_be_turned_away_is_told(challenge: dict[str, Any], sentence: str) -> None:
+    assert sentence in list(intentions(Config.model_validate({"challenge": challenge}), UNKNOWN_MACHINE))
+    assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also go by" in line or "slots" in line]
+
+
 def test_what_it_does_to_get_games_is_told() -> None:
     settings = {
         "matchmaking": {
