@@ -189,7 +189,7 @@ class Lobby:
             view.games,
             view.stopping,
             ours=(*self._matchmaker.guests, *self._tournaments.guests),
-            to_bots=self._matchmaker.objection_to_bots(
+            to_bots=lambda: self._matchmaker.objection_to_bots(
                 view.config, self._reception.humans_until, self._reception.bots_expected
             ),
         )

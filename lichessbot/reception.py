@@ -6,7 +6,7 @@ goes first in `waiting`, and how an answer travels is the gate's work.
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -40,8 +40,8 @@ class Premises:
     stopping: bool = False
     ours: tuple[Guest, ...] = ()
     """Slots that are taken, or kept, for games of our own making."""
-    to_bots: Decline | None = None
-    """What every bot is told for now."""
+    to_bots: Callable[[], Decline | None] = lambda: None
+    """What every bot is told now; whoever is answered may change it for the next."""
 
 
 class Reception:
@@ -141,7 +141,7 @@ class Reception:
             recent=book.accepted_since(challenger, time.time() - age_s),
             listed_on=self._lists.naming(challenger, premises.config.online_block_list),
             stopping=premises.stopping,
-            to_bots=premises.to_bots,
+            to_bots=premises.to_bots(),
         )
 
     def _playing(self, games: Sequence[GameInfo]) -> Iterator[Guest]:

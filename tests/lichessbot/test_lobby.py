@@ -87,6 +87,28 @@ def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> 
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
 
 
+def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None:
+    outbox = Outbox()
+    lobby = Lobby(outbox, SimpleQueue(), store, Waits(), None)  # type: ignore[arg-type]
+    config = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"bot_games_per_day": 1}})
+    facts = {"variant": {"key": "standard"}, "opponent": {"id": "ann", "username": "Ann"}}
+    games = [GameInfo.model_validate({**facts, "gameId": game_id}) for game_id in ("abcd1234", "abcd5678")]
+    lobby.open(US, config)
+    for number in (1, 2):
+        challenge = {
+            "id": f"wxyz987{number}",
+            "challenger": {"id": f"rival{number}", "title": "BOT"},
+            "variant": {"key": "standard"},
+            "speed": "blitz",
+            "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+        }
+        came = ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
+        lobby.hear(came, time.monotonic(), View(config, "us", games, stopping=False))
+    assert outbox.sent == []
+    lobby.tick(View(config, "us", [], stopping=False))
+    assert sorted(type(it).__name__ for it in outbox.sent) == ["AcceptChallenge", "DeclineChallenge"]
+
+
 # Challenges of our own
 
 SEEKING = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"allow_matchmaking": True}})
