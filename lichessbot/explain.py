@@ -167,7 +167,7 @@ def explain(options: argparse.Namespace, loaded: LoadedConfig, waits: Waits, out
     if options.challenge is not None and (is_planned or options.challenger or options.name):
         raise ConfigError(["explain: expected either a challenge that came, or what one would be like, not both"])
     if options.challenge is not None:
-        return _explain_past(loaded.state_dir, options.challenge, out)
+        return _explain_past(loaded.state_dir, options.challenge, waits, out)
     if not is_planned:
         raise ConfigError(["explain: expected the id of a challenge, or --clock M+S, --days N or --unlimited"])
     challenger = replace(options.challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=options.name or "")
@@ -233,7 +233,7 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
         out.write(f"engine as {colour}: {text}\n")
 
 
-def _explain_past(folder: Path, challenge_id: str, out: IO[str]) -> bool:
+def _explain_past(folder: Path, challenge_id: str, waits: Waits, out: IO[str]) -> bool:
     """Say what became of a challenge. False if nothing is known of it. Raises StateError."""
     wanted = challenge_id.rstrip("/").rpartition("/")[2]
     rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
@@ -247,7 +247,11 @@ def _explain_past(folder: Path, challenge_id: str, out: IO[str]) -> bool:
     who = Challenger(entry.is_bot, entry.rating, entry.challenger, is_anonymous=not entry.challenger)
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
-    out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")
+    waited_s = time.time() - entry.received_at
+    if entry.answer is Answer.WAITING and waited_s > 2 * waits.challenge_wait.total_seconds():
+        out.write("answer: none, the daemon ended while it waited\n")
+    else:
+        out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")
     _tell_why(entry.because, entry.rule, out)
     return True
 

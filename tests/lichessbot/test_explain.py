@@ -193,6 +193,13 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
         assert told["rule"] == "challenge.min_base = 300"
 
 
+@pytest.mark.parametrize(("age_s", "answer"), [(1, "waiting"), (3600, "none, the daemon ended while it waited")])
+def test_nobody_waits_for_longer_than_the_daemon_lives(ask: Asked, store: Store, age_s: float, answer: str) -> None:
+    store.note_challenge(entry("abcd1234", answer=Answer.WAITING, received_at=time.time() - age_s))
+    store.note_game("settled", "waits until all of it is on the disk")
+    assert ask("abcd1234")["answer"] == answer
+
+
 def test_of_an_unknown_challenge_the_latest_known_are_told(ask: Asked, tmp_path: Path, store: Store) -> None:
     store.note_challenge(entry("abcd1234"))
     store.note_game("settled", "waits until all of it is on the disk")
