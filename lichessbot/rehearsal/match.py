@@ -287,6 +287,10 @@ class Match:
         return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, no client could have moved in time")
 
     def _on_end_beside(self, game: Game, bot_color: Color) -> None:
+        """Strangers abort what they have begun; only what both have played at is judged."""
+        if game.ply < BOTH_MOVED_PLIES:
+            self._ledger.close(game, lost=False)
+            return
         outcome, reason = self._judged(game, bot_color)
         line = f"game {game.id} beside the series: {outcome}, {reason}, {game.ply} plies"
         self._say(line)

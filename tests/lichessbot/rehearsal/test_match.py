@@ -139,6 +139,17 @@ def test_games_that_the_bot_begins_itself_are_judged_too(
         assert len(it.failed_beside) == (outcome == "failed")
 
 
+def test_a_stranger_who_aborts_his_game_is_nobodys_fault(lichess: RehearsalServer, bot: Client) -> None:
+    guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
+    other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
+    with match(lichess, bot, PLAN) as (it, said):
+        game_id = start_game(other, bot)
+        other.do(game_id, "move/e2e4")
+        other.do(game_id, "abort")
+        assert not it.failed_beside
+        assert not [line for line in said if "beside" in line]
+
+
 def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bot: Client) -> None:
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=5, concurrency=3)):
