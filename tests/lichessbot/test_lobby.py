@@ -62,6 +62,13 @@ def view(*games: GameInfo) -> View:
     return View(CONFIG, "us", games, stopping=False)
 
 
+def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
+    """To blitz, by whomever."""
+    terms = {"speed": "blitz", "timeControl": {"type": "clock", "limit": 180, "increment": 2}}
+    challenge = {"id": challenge_id, "challenger": challenger, "variant": {"key": "standard"}, **terms}
+    return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
+
+
 def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> None:
     outbox = Outbox()
     lobby = Lobby(outbox, SimpleQueue(), store, Waits(), None)  # type: ignore[arg-type]
@@ -75,15 +82,7 @@ def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> 
     facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
     game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
     lobby.compare([game], time.monotonic(), view())
-    challenge = {
-        "id": "wxyz9876",
-        "challenger": {"id": "ann"},
-        "variant": {"key": "standard"},
-        "speed": "blitz",
-        "timeControl": {"type": "clock", "limit": 180, "increment": 2},
-    }
-    came = ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
-    lobby.hear(came, time.monotonic(), view(game))
+    lobby.hear(challenged("wxyz9876", id="ann"), time.monotonic(), view(game))
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
 
 
@@ -95,14 +94,7 @@ def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None
     games = [GameInfo.model_validate({**facts, "gameId": game_id}) for game_id in ("abcd1234", "abcd5678")]
     lobby.open(US, config)
     for number in (1, 2):
-        challenge = {
-            "id": f"wxyz987{number}",
-            "challenger": {"id": f"rival{number}", "title": "BOT"},
-            "variant": {"key": "standard"},
-            "speed": "blitz",
-            "timeControl": {"type": "clock", "limit": 180, "increment": 2},
-        }
-        came = ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
+        came = challenged(f"wxyz987{number}", id=f"rival{number}", title="BOT")
         lobby.hear(came, time.monotonic(), View(config, "us", games, stopping=False))
     assert outbox.sent == []
     lobby.tick(View(config, "us", [], stopping=False))
