@@ -1,11 +1,13 @@
 """A chess engine in Python, compiled with Cython in pure Python mode. Callers import `engine.facade`.
 
-The same files run compiled and plain. Plain mode is slow and only ever chosen on purpose, by ENGINE_PURE=1.
+The same files run compiled and plain. Plain mode is slow: choose it with ENGINE_PURE=1, for tests and debugging only.
 """
 
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
     SOURCE_SUFFIXES,
@@ -15,12 +17,14 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from importlib.util import find_spec, spec_from_file_location
+from types import ModuleType
 
-_VECTOR_ROOMS = (f"{__name__}.network", f"{__name__}.tuning.float_net")
+_AVX2_MODULES = (f"{__name__}.nnue.network", f"{__name__}.training.float_net")
+_CIMPORTS = "cython.cimports"
 
 
 class _SourceOnly:
-    """A finder that overlooks the compiled modules."""
+    """A finder that ignores the compiled modules."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
@@ -29,18 +33,35 @@ class _SourceOnly:
         return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
 
 
-class _FastestVectors:
-    """A finder that takes the builds of some rooms with AVX2 where the processor has it; see `_build.py`.
+class _PlainCImports(MetaPathFinder, Loader):
+    """A finder for plain mode, in which `cython.cimports.engine.X` means the ordinary module `engine.X`."""
 
-    ENGINE_PORTABLE=1 does without.
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name == f"{_CIMPORTS}.{__name__}" or name.startswith(f"{_CIMPORTS}.{__name__}."):
+            return ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = import_module(module.__name__.removeprefix(f"{_CIMPORTS}."))
+
+
+class _FastestBuild:
+    """A finder that loads the AVX2 build of a module where the processor supports it; see `_build.py`.
+
+    ENGINE_PORTABLE=1 turns it off.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        if path is None or name not in _VECTOR_ROOMS or os.environ.get("ENGINE_PORTABLE"):
+        if path is None or name not in _AVX2_MODULES or os.environ.get("ENGINE_PORTABLE"):
             return None
-        # A compiled room, hence not to be imported before the mode is chosen.
-        from engine.processor import has_avx2
+        # A compiled module, so it can be imported only after the mode is chosen.
+        from engine.nnue.processor import has_avx2
 
         if not has_avx2():
             return None
@@ -49,19 +70,22 @@ class _FastestVectors:
 
 
 def _choose_mode() -> None:
-    """Compiled unless ENGINE_PURE is set; raises ImportError rather than run plain by accident."""
+    """Run compiled unless ENGINE_PURE is set. Raises ImportError rather than run plain by accident."""
     if os.environ.get("ENGINE_PURE"):
         if find_spec("cython") is None:
             raise ImportError("ENGINE_PURE=1 runs the engine as plain Python, which needs: pip install cython")
-        sys.meta_path.insert(0, _SourceOnly)
+        import_module("cython")
+        # Cython's stand-in has no spec, and the import system asks for one.
+        sys.modules[_CIMPORTS].__spec__ = None
+        sys.meta_path[:0] = [_SourceOnly, _PlainCImports()]
         return
-    room = find_spec(f"{__name__}.bitboard")
-    if room is None or room.origin is None or not room.origin.endswith(tuple(EXTENSION_SUFFIXES)):
+    bitboard = os.path.join(os.path.dirname(__file__), "core", "bitboard")
+    if not any(os.path.exists(bitboard + suffix) for suffix in EXTENSION_SUFFIXES):
         raise ImportError(
             "the chess engine is not compiled: run `pip install -e .` in the project's folder "
             "(or set ENGINE_PURE=1 to run it as slow plain Python on purpose)"
         )
-    sys.meta_path.insert(0, _FastestVectors)
+    sys.meta_path.insert(0, _FastestBuild)
 
 
 _choose_mode()

@@ -49,15 +49,15 @@ def _run(words: list[str]) -> int:
             return _bench(*more)
         # These are imported here: much to load, and of no use to who only wants UCI.
         case [command, *_] if command in WORKSHOP:
-            from engine.workshop import run
+            from engine.cli.training import run
 
             return run(words)
         case ["book", *more]:
-            from engine.librarian import run
+            from engine.cli.book import run
 
             return run(more)
         case [command, *_] if command in terminal.COMMANDS:
-            from engine.terminal.arguments import run
+            from engine.cli.terminal import run
 
             return run(words)
         case [command, *_] if command in ("-h", "--help"):

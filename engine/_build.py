@@ -33,8 +33,8 @@ IS_X86 = platform.machine() in ("x86_64", "AMD64")
 if IS_X86:
     FLAGS.append("-mpopcnt")
 
-VECTOR_ROOMS = ("engine.network", "engine.tuning.float_net")
-PARAMS = Path(__file__).with_name("params.py")
+VECTOR_ROOMS = ("engine.nnue.network", "engine.training.float_net")
+PARAMS = Path(__file__).parent / "core" / "params.py"
 
 
 class BuildExt(build_ext):

@@ -5,13 +5,13 @@ Both spellings of castling are understood everywhere: king takes rook (e1h1) and
 
 import re
 
-from engine.bitboard import parse_square, square_name
-from engine.evaluate import static_score
-from engine.fen import STARTING_FEN, format_fen, parse_fen
-from engine.move import looks_like_uci, uci_text
-from engine.movegen import legal_moves
-from engine.pieces import PIECE_LETTERS
-from engine.position import Position
+from engine.core.bitboard import parse_square, square_name
+from engine.core.fen import STARTING_FEN, format_fen, parse_fen
+from engine.core.move import looks_like_uci, uci_text
+from engine.core.movegen import legal_moves
+from engine.core.pieces import PIECE_LETTERS
+from engine.core.position import Position
+from engine.evaluation.evaluate import static_score
 
 WHITE, BLACK = "white", "black"
 DARK_SQUARES = 0xAA55AA55AA55AA55

@@ -10,33 +10,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 
-from engine import eval_file
 from engine.board import Board, InvalidMove
-from engine.book import Book, BookMove, BookReview, InvalidBook, review_book
-from engine.clock import Clock, Limits, deadlines_us
-from engine.counting import portions
-from engine.deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
-from engine.eval_file import build_mode, default_choice
-from engine.evaluate import phase_of, terms
-from engine.fen import STARTING_FEN, InvalidFen
-from engine.game import Game, Node
-from engine.history import History
-from engine.line import network_score
-from engine.memory import available_mb
-from engine.net_file import InvalidNet
-from engine.network import Network, instructions
-from engine.notation import chess960_fen
-from engine.outcome import Outcome, outcome
-from engine.perft import perft
-from engine.pgn import game_text, parse_games, pgn_text, read_games
-from engine.polyglot import polyglot_key
-from engine.score import mate_distance, scale
-from engine.search import Search
-from engine.style import LEAST, Style, most
-from engine.syzygy_file import MOST_MEN
-from engine.tablebase import Tablebase, TableMove, TableReport, Tables
-from engine.transposition import Table
-from engine.weights import Group
+from engine.book.opening_book import Book, BookMove, BookReview, InvalidBook, review_book
+from engine.book.polyglot import polyglot_key
+from engine.core.available_memory import available_mb
+from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
+from engine.core.interruptible_perft import portions
+from engine.core.perft import perft
+from engine.core.score import mate_distance, scale
+from engine.evaluation.evaluate import phase_of, terms
+from engine.evaluation.style import LEAST, Style, most
+from engine.evaluation.weights import Group
+from engine.nnue import eval_file
+from engine.nnue.eval_file import build_mode, default_choice
+from engine.nnue.net_file import InvalidNet
+from engine.nnue.network import Network, instructions
+from engine.pgn.game import Game, Node
+from engine.pgn.pgn import game_text, parse_games, pgn_text, read_games
+from engine.search.history import History
+from engine.search.iterative_deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
+from engine.search.search import Search
+from engine.search.search_stack import network_score
+from engine.search.time_manager import Clock, Limits, deadlines_us
+from engine.search.transposition import Table
+from engine.search.wdl import Outcome, outcome
+from engine.syzygy.file_header import MOST_MEN
+from engine.syzygy.tablebase import Tablebase, TableMove, TableReport, Tables
 
 __all__ = [
     "DEFAULT_HASH_MB",

@@ -18,25 +18,25 @@ from pathlib import Path
 from typing import Final
 
 from engine.facade import build_mode
-from lichessbot import explain
-from lichessbot.api import Access
-from lichessbot.check import Check
+from lichessbot.cli import explain
+from lichessbot.cli.challenge import Invitation, Series
+from lichessbot.cli.check import Check
+from lichessbot.cli.tournament import Request, register
+from lichessbot.cli.upgrade import upgrade
 from lichessbot.config import LoadedConfig, load_config
+from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.matchmaking import offered_base, offered_days
-from lichessbot.credentials import TOKEN_VARIABLE
+from lichessbot.config.reload import Settings
+from lichessbot.daemon import ExitCode, Supervisor
 from lichessbot.errors import ConfigError, StateError, StateNewer
-from lichessbot.invitation import Invitation, Series
-from lichessbot.journal import Journal, start_logging
-from lichessbot.registration import Request, register
-from lichessbot.reload import Settings
-from lichessbot.state_file import StateFile
-from lichessbot.store import Store
-from lichessbot.supervisor import ExitCode, Supervisor
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.client import Access
+from lichessbot.lichess.enums import Colour, ExactClock, Variant
+from lichessbot.log import Journal, start_logging
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
-from lichessbot.terms import Days, Terms
-from lichessbot.upgrade import upgrade
-from lichessbot.vocabulary import Colour, ExactClock, Variant
-from lichessbot.waits import Waits
+from lichessbot.timeouts import Waits
 
 _LONGEST_INCREMENT_S: Final = 180
 TIME_SCALE_VARIABLE: Final = "LICHESSBOT_TIME_SCALE"
@@ -77,7 +77,7 @@ def _parser(*, with_rehearsal: bool) -> argparse.ArgumentParser:
     rehearse = commands.add_parser("rehearse", help="play against an embedded Lichess, offline")
     if with_rehearsal:
         # The embedded server is loaded for this command only: `run` has no use for it.
-        from lichessbot.rehearsal import command
+        from lichessbot.rehearsal.cli import rehearse as command
 
         command.add_arguments(rehearse)
         rehearse.set_defaults(command=lambda options: _rehearse(options, command.run))

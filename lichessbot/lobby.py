@@ -8,9 +8,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lichessbot.challenges.handler import Premises, Reception
+from lichessbot.challenges.player_lists import Emit, PlayerLists
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
-from lichessbot.events import (
+from lichessbot.lichess.commands import (
+    AcceptChallenge,
+    CommandDone,
+    CommandFailed,
+    DeclineChallenge,
+    MatchCommand,
+    TournamentCommand,
+    Venture,
+)
+from lichessbot.lichess.models import (
     Account,
     ChallengeCanceled,
     ChallengeDeclined,
@@ -19,24 +30,12 @@ from lichessbot.events import (
     GameInfo,
     StreamLine,
 )
-from lichessbot.gate import Gate
-from lichessbot.matchmaker import Matchmaker, Situation
-from lichessbot.messages import (
-    AcceptChallenge,
-    CommandDone,
-    CommandFailed,
-    DeclineChallenge,
-    Inbox,
-    ListFetched,
-    MatchCommand,
-    TournamentCommand,
-    Venture,
-)
-from lichessbot.player_lists import PlayerLists
-from lichessbot.reception import Premises, Reception
-from lichessbot.store import Store
+from lichessbot.lichess.outbox import Gate
+from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
 from lichessbot.tournaments import Tournaments
-from lichessbot.waits import Waits
 
 LobbyCommand = AcceptChallenge | DeclineChallenge | Venture
 
@@ -54,8 +53,8 @@ class View:
 class Lobby:
     """Everything that may become a game."""
 
-    def __init__(self, gate: Gate, inbox: Inbox, store: Store, waits: Waits, proxy: str | None) -> None:
-        self._lists = PlayerLists(store, inbox, waits, proxy)
+    def __init__(self, gate: Gate, emit: Emit, store: Store, waits: Waits, proxy: str | None) -> None:
+        self._lists = PlayerLists(store, emit, waits, proxy)
         self._reception = Reception(gate, store, waits, self._lists)
         self._matchmaker = Matchmaker(gate, store, waits, self._lists, self._reception.keep_for_ours)
         self._tournaments = Tournaments(gate, store, waits)

@@ -4,11 +4,51 @@ Pure: `now` is monotonic seconds, passed in. A game starts within moments of the
 the news was lost or the challenge is dead, which a look at the games in progress tells.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Self
 
-from lichessbot.occupancy import Guest
+from lichessbot.config import ChallengeConfig
+from lichessbot.storage.records import Guest
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How full the house is: one guest for each game."""
+
+    guests: tuple[Guest, ...] = ()
+
+    @classmethod
+    def of(cls, guests: Iterable[Guest]) -> Self:
+        return cls(tuple(guests))
+
+    def joined_by(self, guests: Iterable[Guest]) -> Self:
+        return self.of((*self.guests, *guests))
+
+    def free_slots(self, config: ChallengeConfig, *, for_bot: bool) -> int:
+        """How many games with a clock may still begin; bots leave free what is reserved for humans."""
+        free = config.concurrency - sum(guest.has_clock for guest in self.guests)
+        if not for_bot:
+            return free
+        bots = sum(guest.has_clock and guest.is_bot for guest in self.guests)
+        return min(free, slots_for(config, is_bot=True) - bots)
+
+    def games_with(self, user_id: str) -> int:
+        return sum(bool(user_id) and guest.user_id == user_id for guest in self.guests)
+
+    @property
+    def clocked_games(self) -> int:
+        return sum(guest.has_clock for guest in self.guests)
+
+    @property
+    def correspondence_games(self) -> int:
+        return sum(not guest.has_clock for guest in self.guests)
+
+
+def slots_for(config: ChallengeConfig, *, is_bot: bool) -> int:
+    """How many games with a clock such challengers may have in an empty house."""
+    return config.concurrency - (config.games_reserved_for_humans if is_bot else 0)
 
 
 @dataclass(slots=True)

@@ -16,13 +16,13 @@ from pydantic import SecretStr
 
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
-from lichessbot.gate import Gate
-from lichessbot.journal import Journal
-from lichessbot.messages import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
-from lichessbot.occupancy import Guest
-from lichessbot.replies import ArenaInfo
-from lichessbot.store import Store, Table
-from lichessbot.waits import Waits
+from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.replies import ArenaInfo
+from lichessbot.log import Journal
+from lichessbot.storage.records import Guest
+from lichessbot.storage.store import Store, Table
+from lichessbot.timeouts import Waits
 
 _ROUNDED_UP_BY_S: Final = 1.0  # how long a tournament has still to last is told in whole seconds
 _NOT_YET: Final = "pause is not over"

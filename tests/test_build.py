@@ -22,9 +22,10 @@ def checkout(tmp_path: Path) -> Path:
     assert others
     project.write_text(re.sub("|".join(map(re.escape, others)), "", project.read_text()))
     for package in ("engine", "lichessbot"):
-        (tmp_path / package).mkdir()
-        for source in [*(ROOT / package).glob("*.py"), *(ROOT / package).glob("*.pxd")]:
-            shutil.copy(source, tmp_path / package)
+        for source in [*(ROOT / package).rglob("*.py"), *(ROOT / package).rglob("*.pxd")]:
+            target = tmp_path / source.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
     return tmp_path
 
 
@@ -39,4 +40,4 @@ def test_a_failed_compile_fails_the_build_and_names_the_cure(checkout: Path, com
     last = answer.stderr.splitlines()[-1]
     assert last.startswith("error: the chess engine could not be compiled")
     assert "apt install gcc python3-dev" in last
-    assert not list((checkout / "engine").glob("*.so"))
+    assert not list((checkout / "engine").rglob("*.so"))

@@ -1,7 +1,13 @@
-"""A module imports only from rows above its own, and nobody reaches where he must not."""
+"""The architecture, proven by reading the imports: rows of packages, and the doors into each.
+
+`ROWS` is the one list of what stands where. A package imports only from rows above its own, and others enter it only
+through the modules that its `__init__.py` names in `__all__`.
+"""
 
 import ast
 import sys
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
 
@@ -9,56 +15,61 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-# Rows from the bottom up; a room may import rooms of the rows above its own line, never of its own.
-ROWS = {
+# From the foundations down: an entry is a package or a module of its root.
+ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
     "engine": (
-        (
-            "_build", "bitboard", "display", "memory", "net_file", "pairs", "params", "pieces", "processor", "score",
-            "syzygy_file", "tuned",
-        ),
-        ("attacks", "move", "outcome", "zobrist", "weights", "workers", "syzygy_codes"),
-        ("piece_square", "kpk", "syzygy_index"),
-        ("position",),
-        ("cycles", "fen", "movegen", "network", "pawns", "records", "syzygy_table"),
-        ("perft", "endings", "see", "syzygy", "threats"),
-        ("evaluate", "counting"),
-        ("transposition", "history", "clock", "board", "eval_file", "style", "tuning"),
-        ("ordering", "pruning", "notation", "polyglot", "tablebase", "meter", "line", "game", "pgn_words"),
-        ("quiescence", "referee", "selection", "pgn", "book"),
+        ("_build", "core", "progress"),
+        ("evaluation", "nnue"),
+        ("board",),
+        ("book", "pgn", "syzygy"),
         ("search",),
-        ("deepening",),
-        ("facade", "games", "harvest"),
-        ("selfplay", "match"),
-        ("learning",),
-        ("bench", "lessons"),
-        ("uci", "workshop", "growing"),
-        ("terminal",),
-        ("librarian",),
-        ("__main__",),
+        ("facade",),
+        ("uci", "bench", "lessons", "selfplay"),
+        ("training", "terminal"),
+        ("cli",),
     ),
     "lichessbot": (
-        ("errors", "backoff", "vocabulary", "waits", "journal", "credentials", "systemd"),
-        ("config", "events", "courtesy", "terms"),
-        ("parsing",),
-        ("replies",),
-        ("messages", "clock", "overhead", "state_file", "reload", "occupancy", "profiles", "engine_options"),
-        ("api", "archive", "engine_process", "guest_book", "actions", "slots", "waiting"),
-        ("store", "streams", "errands", "owed_move", "pondering", "stream_watch", "self_test"),
-        ("verdict", "takebacks", "absence", "thinking"),
-        ("sources", "repertoire"),
-        ("challenges", "conversation", "diary", "game", "gate", "letters", "opponents", "player_lists", "score_sheet"),
-        ("game_task", "matchmaking", "quota", "reconciler", "resumption"),
-        ("proposal", "reception", "roster", "tournaments"),
-        ("matchmaker",),
-        ("lobby",),
-        ("supervisor", "check", "explain", "invitation", "registration", "upgrade"),
-        ("rehearsal",),
-        ("__main__",),
+        ("errors", "backoff", "log", "systemd", "timeouts", "rehearsal"),
+        ("lichess", "storage"),
+        ("config",),
+        ("uci", "slots"),
+        ("move_sources", "challenges", "tournaments"),
+        ("matchmaking", "inbox"),
+        ("games", "lobby"),
+        ("daemon",),
+        ("cli",),
+    ),
+    "lichessbot.rehearsal": (
+        ("rules",),
+        ("server",),
+        ("faults",),
+        ("players",),
+        ("cli",),
     ),
 }
+MOST_ROWS = 9
+MOST_PACKAGES = MOST_MODULES_OF_A_ROOT = 12
+MOST_MODULES = 15
+MOST_LINES = 450
+MOST_LINES_OF_A_FUNCTION = 70
+GENERATED = {"engine/evaluation/tuned.py"}
 
 
-def imports(path: Path) -> set[str]:
+def folder(package: str) -> Path:
+    return ROOT / package.replace(".", "/")
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def files(*patterns: str) -> list[Path]:
+    return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in patterns))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Every module or name a file imports, wherever the import stands; Cython's `cimports` count as ordinary ones."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -67,37 +78,98 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.removeprefix("cython.cimports.") for name in names}
+    return frozenset(name.removeprefix("cython.cimports.") for name in names)
 
 
-def rooms_imported(path: Path, package: str) -> set[str]:
-    """The rooms of a package that a file imports."""
-    known = set(chain.from_iterable(ROWS[package]))
-    parts = (name.split(".") for name in imports(path))
-    return {part[1] for part in parts if part[0] == package and len(part) > 1 and part[1] in known}
+def entries_imported(path: Path, root: str) -> set[str]:
+    """The packages and modules of a root that a file imports."""
+    known = set(chain.from_iterable(ROWS[root]))
+    below = (name.removeprefix(f"{root}.").split(".")[0] for name in imports(path) if name.startswith(f"{root}."))
+    return set(below) & known
 
 
-def files(*patterns: str) -> list[Path]:
-    return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in patterns))
+def entries(root: str) -> tuple[set[str], set[str]]:
+    """The packages and the modules that a root holds; `__main__` only starts the program and may import anything."""
+    packages = {path.parent.name for path in folder(root).glob("*/__init__.py")}
+    modules = {path.stem for path in folder(root).glob("*.py")} - {"__init__", "__main__"}
+    return packages, modules
 
 
-@pytest.mark.parametrize("package", ROWS)
-def test_every_room_stands_in_one_row(package: str) -> None:
-    listed = list(chain.from_iterable(ROWS[package]))
-    found = {path.stem for path in files(f"{package}/*.py")} | {
-        path.parent.name for path in files(f"{package}/*/__init__.py")
-    }
-    assert sorted(listed) == sorted(found - {"__init__"})
+def packages() -> list[str]:
+    """Every package below a root, with its dotted name; a root inside a root counts as one of its packages."""
+    return [f"{root}.{name}" for root in ROWS for name in sorted(entries(root)[0])]
 
 
-@pytest.mark.parametrize("package", ROWS)
-def test_a_room_imports_only_from_rows_above_its_own(package: str) -> None:
+def offers(package: str) -> list[str]:
+    """What `__all__` of a package names."""
+    for node in ast.parse((folder(package) / "__init__.py").read_text()).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "__all__":
+            return [str(name) for name in ast.literal_eval(node.value)]
+    return []
+
+
+@pytest.mark.parametrize("root", ROWS)
+def test_every_entry_stands_in_one_row(root: str) -> None:
+    found_packages, found_modules = entries(root)
+    assert sorted(chain.from_iterable(ROWS[root])) == sorted(found_packages | found_modules)
+    assert len(ROWS[root]) <= MOST_ROWS
+    assert len(found_packages) <= MOST_PACKAGES
+    assert len(found_modules) <= MOST_MODULES_OF_A_ROOT
+
+
+@pytest.mark.parametrize("root", ROWS)
+def test_a_package_imports_only_from_rows_above_its_own(root: str) -> None:
     above: set[str] = set()
-    for row in ROWS[package]:
-        for room in row:
-            for path in files(f"{package}/{room}.py", f"{package}/{room}/**/*.py"):
-                assert rooms_imported(path, package) - {room} <= above, f"{path.relative_to(ROOT)} reaches down"
+    base = folder(root).relative_to(ROOT)
+    for row in ROWS[root]:
+        for entry in row:
+            for path in files(f"{base}/{entry}.py", f"{base}/{entry}/**/*.py"):
+                assert entries_imported(path, root) - {entry} <= above, f"{path.relative_to(ROOT)} reaches down"
         above |= set(row)
+
+
+@pytest.mark.parametrize("package", packages())
+def test_a_package_is_entered_only_by_what_it_offers(package: str) -> None:
+    allowed = set(offers(package))
+    for path in files("engine/**/*.py", "lichessbot/**/*.py"):
+        if not module_name(path).startswith(package):
+            used = {name.removeprefix(f"{package}.") for name in imports(path) if name.startswith(f"{package}.")}
+            assert {name.split(".")[0] for name in used} <= allowed, f"{path.relative_to(ROOT)} enters {package}"
+
+
+@pytest.mark.parametrize("package", packages())
+def test_a_package_says_what_it_knows_and_offers(package: str) -> None:
+    text = ast.get_docstring(ast.parse((folder(package) / "__init__.py").read_text())) or ""
+    assert "Must not know" in text, package
+    assert offers(package), package
+
+
+@pytest.mark.parametrize("package", packages())
+def test_the_modules_of_a_package_import_each_other_without_a_cycle(package: str) -> None:
+    paths = {module_name(path): path for path in folder(package).rglob("*.py") if path.name != "__init__.py"}
+    graph = {}
+    for name, path in paths.items():
+        found = imports(path)
+        graph[name] = {other for other in paths if any(f"{it}.".startswith(f"{other}.") for it in found)}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"{package}: {error.args[1]}")
+
+
+@pytest.mark.parametrize("package", packages())
+def test_a_package_is_small(package: str) -> None:
+    assert len([path for path in folder(package).glob("*.py") if path.name != "__init__.py"]) <= MOST_MODULES, package
+
+
+def test_files_and_functions_are_small() -> None:
+    for path in files("engine/**/*.py", "lichessbot/**/*.py"):
+        name, text = str(path.relative_to(ROOT)), path.read_text()
+        assert len(text.splitlines()) <= MOST_LINES or name in GENERATED, name
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                assert lines <= MOST_LINES_OF_A_FUNCTION, f"{name}: {node.name} has {lines} lines"
 
 
 def test_the_engine_knows_nothing_of_the_daemon() -> None:
@@ -123,8 +195,9 @@ def test_python_chess_plays_no_part() -> None:
 
 
 def test_asyncio_stays_in_the_web_server() -> None:
-    for path in files("engine/**/*.py", "lichessbot/*.py"):
-        assert not [name for name in imports(path) if name.split(".")[0] == "asyncio"], path
+    for path in files("engine/**/*.py", "lichessbot/**/*.py"):
+        if "lichessbot/rehearsal/" not in str(path.relative_to(ROOT)):
+            assert not [name for name in imports(path) if name.split(".")[0] == "asyncio"], path
 
 
 def test_only_declared_packages_are_imported() -> None:

@@ -10,11 +10,11 @@ ROOT = Path(__file__).parent.parent
 
 LOST = {
     "a compiled function that cannot raise": """
-from engine.clock import Clock
+from engine.search.time_manager import Clock
 from engine.facade import Board
-from engine.history import History
-from engine.search import Search
-from engine.transposition import Table
+from engine.search.history import History
+from engine.search.search import Search
+from engine.search.transposition import Table
 
 def test_the_listener_fails():
     def fail(move, number):

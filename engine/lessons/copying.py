@@ -1,7 +1,7 @@
 """What it costs to copy the board for each move instead of taking the move back: perft both ways, by the same calls."""
 
-from engine.movegen import legal_moves
-from engine.position import Position
+from engine.core.movegen import legal_moves
+from engine.core.position import Position
 
 
 def perft_taking_back(position: Position, depth: int) -> int:

@@ -8,12 +8,12 @@ from time import process_time
 from typing import TypeVar
 
 from engine.board import Board
-from engine.clock import FOREVER_US, Clock, Limits, deadlines_us
+from engine.core.score import mate_distance
 from engine.facade import Bound, Engine
-from engine.game import Judgement
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
-from engine.score import mate_distance
+from engine.pgn.game import Judgement
+from engine.search.time_manager import FOREVER_US, Clock, Limits, deadlines_us
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.2               # a Ctrl-C just before a wait is noticed after it

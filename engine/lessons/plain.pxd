@@ -1,6 +1,6 @@
 from engine.lessons.terms cimport Terms
-from engine.meter cimport Meter
-from engine.position cimport Position
+from engine.search.search_limits cimport Meter
+from engine.core.position cimport Position
 
 cdef class PlainSearch:
     cdef Position position

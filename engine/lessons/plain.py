@@ -6,47 +6,25 @@ of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer 
 """
 
 import cython
-
-if cython.compiled:
-    from cython.cimports.engine.clock import Clock
-    from cython.cimports.engine.evaluate import evaluate
-    from cython.cimports.engine.lessons.terms import Terms
-    from cython.cimports.engine.meter import Meter
-    from cython.cimports.engine.move import (
-        CASTLING,
-        NO_MOVE,
-        flag_of,
-        from_square,
-        is_capture,
-        is_promotion,
-        is_tactical,
-        promoted_kind,
-        to_square,
-    )
-    from cython.cimports.engine.movegen import generate
-    from cython.cimports.engine.pieces import KIND_OF, NO_PIECE, WHITE
-    from cython.cimports.engine.position import Position
-    from cython.cimports.engine.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
-else:
-    from engine.clock import Clock
-    from engine.evaluate import evaluate
-    from engine.lessons.terms import Terms
-    from engine.meter import Meter
-    from engine.move import (
-        CASTLING,
-        NO_MOVE,
-        flag_of,
-        from_square,
-        is_capture,
-        is_promotion,
-        is_tactical,
-        promoted_kind,
-        to_square,
-    )
-    from engine.movegen import generate
-    from engine.pieces import KIND_OF, NO_PIECE, WHITE
-    from engine.position import Position
-    from engine.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
+from cython.cimports.engine.core.move import (
+    CASTLING,
+    NO_MOVE,
+    flag_of,
+    from_square,
+    is_capture,
+    is_promotion,
+    is_tactical,
+    promoted_kind,
+    to_square,
+)
+from cython.cimports.engine.core.movegen import generate
+from cython.cimports.engine.core.pieces import KIND_OF, NO_PIECE, WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
+from cython.cimports.engine.evaluation.evaluate import evaluate
+from cython.cimports.engine.lessons.terms import Terms
+from cython.cimports.engine.search.search_limits import Meter
+from cython.cimports.engine.search.time_manager import Clock
 
 FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,

@@ -1,5 +1,5 @@
-from engine.bitboard cimport u64
-from engine.position cimport Position
+from engine.core.bitboard cimport u64
+from engine.core.position cimport Position
 
 cdef class Terms:
     cdef int percents[8]

@@ -7,25 +7,27 @@ stratzilla's chess-engine: behaviours from coefficients)
 """
 
 import cython
-
-if cython.compiled:
-    from cython.cimports.engine.attacks import (
-        KING_ATTACKS,
-        KNIGHT_ATTACKS,
-        PAWN_ATTACKS,
-        bishop_attacks,
-        rook_attacks,
-    )
-    from cython.cimports.engine.bitboard import bit, lsb, popcount, u64
-    from cython.cimports.engine.pieces import BISHOP, BLACK, KINDS, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
-    from cython.cimports.engine.position import Position
-    from cython.cimports.engine.score import LONGEST_MATE, mated_in
-else:
-    from engine.attacks import KING_ATTACKS, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
-    from engine.bitboard import bit, lsb, popcount, u64
-    from engine.pieces import BISHOP, BLACK, KINDS, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
-    from engine.position import Position
-    from engine.score import LONGEST_MATE, mated_in
+from cython.cimports.engine.core.attacks import (
+    KING_ATTACKS,
+    KNIGHT_ATTACKS,
+    PAWN_ATTACKS,
+    bishop_attacks,
+    rook_attacks,
+)
+from cython.cimports.engine.core.bitboard import bit, lsb, popcount, u64
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    BLACK,
+    KINDS,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import LONGEST_MATE, mated_in
 
 TERM_NAMES = ("material", "mobility", "centre", "castling", "attack", "check", "pawns", "tempo")
 MOST_PERCENT = 1000                # of a coefficient, either way: ten times its ordinary weight

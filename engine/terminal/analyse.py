@@ -11,9 +11,9 @@ from rich.live import Live
 from rich.table import Table
 
 from engine.board import Board
-from engine.deepening import Bound
 from engine.facade import Engine, Limits, SearchReport, SearchResult, Thinking
-from engine.lessons.wording import final_text, judgement_text, san_line
+from engine.lessons.cce_notation import final_text, judgement_text, san_line
+from engine.search.iterative_deepening import Bound
 from engine.terminal.drawing import Look, Scene, draw
 from engine.terminal.keyboard import listen, next_event
 from engine.terminal.players import white_view

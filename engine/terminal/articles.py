@@ -12,10 +12,10 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.facade import OWN_BOOK, Book, Engine, Limits, perft
+from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, Style
-from engine.lessons.wording import final_text, judgement_text, pawns_text, san_line
 from engine.terminal.drawing import Look, Scene, draw
 from engine.terminal.players import glance
 from engine.terminal.tools import show_comparison, show_depth_table, table

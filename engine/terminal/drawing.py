@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.board import Board
-from engine.game import Judgement
-from engine.lessons.wording import judgement_text
+from engine.lessons.cce_notation import judgement_text
+from engine.pgn.game import Judgement
 
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 PIECES = "QRBNP"

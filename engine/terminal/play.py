@@ -13,9 +13,9 @@ from queue import Queue
 from rich.console import Console
 
 from engine.board import Board, InvalidMove
-from engine.clock import Limits
-from engine.lessons.wording import judgement_text
-from engine.pgn import game_text
+from engine.lessons.cce_notation import judgement_text
+from engine.pgn.pgn import game_text
+from engine.search.time_manager import Limits
 from engine.terminal.drawing import Look, Scene, captured, draw
 from engine.terminal.keyboard import InputEnded, Typed, listen, next_event
 from engine.terminal.players import Mind, Player, Thought, glance

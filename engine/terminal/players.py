@@ -6,11 +6,11 @@ from threading import Thread
 from typing import Protocol
 
 from engine.board import Board
-from engine.clock import Limits
 from engine.facade import Engine, SearchReport
-from engine.game import Judgement
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
+from engine.pgn.game import Judgement
+from engine.search.time_manager import Limits
 
 GLANCE_NODES = 10_000              # what the evaluation bar is worth
 GLANCE_HASH_MB = 1

@@ -6,9 +6,9 @@ from datetime import date
 from difflib import get_close_matches
 
 from engine.board import Board, InvalidMove
-from engine.game import UNFINISHED, Game
-from engine.lessons.wording import drawn_by
-from engine.move import looks_like_uci
+from engine.core.move import looks_like_uci
+from engine.lessons.cce_notation import drawn_by
+from engine.pgn.game import UNFINISHED, Game
 from engine.terminal.stopwatch import SIDES, Stopwatch, TimeControl, parse_seconds
 
 WINS = {"white": "1-0", "black": "0-1"}

@@ -8,11 +8,11 @@ from rich.table import Table
 
 from engine.bench import POSITIONS
 from engine.board import Board
-from engine.display import progress
 from engine.facade import Bound, Engine, Limits, evaluation, portions
+from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
-from engine.lessons.wording import final_text, judgement_text, pawns_text, san_line
+from engine.progress import progress
 from engine.terminal.drawing import Look, Scene, draw
 
 TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending

@@ -10,7 +10,7 @@ from lichessbot.config.draw_or_resign import DrawOrResignConfig
 from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many, overlaid
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
 from lichessbot.config.style import NEUTRAL, StyleConfig
-from lichessbot.vocabulary import Colour, OpponentKind, Speed, Variant
+from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
 
 _MOST_HASH_MB = 65536
 _MOST_THREADS = 64

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import chess.pgn
 
-from engine.pairs import BEST_PAIR, DECIDED, Score
+from engine.selfplay.sprt import BEST_PAIR, DECIDED, Score
 from tests.benchmarks.batches import ABSENT, BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, found
 from tests.benchmarks.children import PLACES
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.facade import Board, Limits
-from lichessbot.rehearsal.opponents import GreedyOpponent
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.benchmarks.figures import Figures
 from tests.fakes.arena import Arena
 

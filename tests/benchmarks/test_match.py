@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.pairs import Score
+from engine.selfplay.sprt import Score
 from tests.benchmarks import match as command
 from tests.benchmarks.batches import Match, Player, Table
 from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, points_share, sprt_of, table_lines, tally

@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 
 from lichessbot.__main__ import main
-from lichessbot.guest_book import Answer, Entry
-from lichessbot.messages import Deed
-from lichessbot.rehearsal import command
-from lichessbot.rehearsal.daemon import Daemon
-from lichessbot.state_file import StateFile
-from lichessbot.store import Store
+from lichessbot.rehearsal.cli import rehearse as command
+from lichessbot.rehearsal.cli.bot_process import Daemon
+from lichessbot.storage.challenge_records import Answer, Entry
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.records import Deed
+from lichessbot.storage.store import Store
 
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.rehearsal.faults import Fault
+from lichessbot.rehearsal.faults.catalogue import Fault
 
 from .rehearsal import rehearse
 

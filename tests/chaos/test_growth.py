@@ -9,8 +9,8 @@ from statistics import linear_regression
 
 import pytest
 
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.timing import Timing
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
 
 from ..fakes.arena import Arena
 from ..test_acceptance import command_line, descendants, resident_kib

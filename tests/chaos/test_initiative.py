@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.rehearsal.arenas import Application, ArenaTerms
-from lichessbot.rehearsal.clock import RealTime
-from lichessbot.rehearsal.cruelty import Cruelty
-from lichessbot.rehearsal.faults import Card, Fault
-from lichessbot.rehearsal.mischief import FaultPlan
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.timing import Timing
-from lichessbot.rehearsal.traffic import Place
+from lichessbot.rehearsal.faults.catalogue import Card, Fault
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.schedule import FaultPlan
+from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena
 
 SCALE = 0.02                # a minute of pause is 1.2 s

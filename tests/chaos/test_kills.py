@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lichessbot.rehearsal.accounts import Account
-from lichessbot.rehearsal.cruelty import Cruelty
-from lichessbot.rehearsal.game import DRAW_OFFER_SPACING_PLIES
-from lichessbot.rehearsal.mischief import FaultPlan
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.traffic import Place, request_traffic
-from lichessbot.rehearsal.vocabulary import ChatRoom
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.schedule import FaultPlan
+from lichessbot.rehearsal.faults.traffic import Place, request_traffic
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.enums import ChatRoom
+from lichessbot.rehearsal.rules.game import DRAW_OFFER_SPACING_PLIES
+from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import BOT, Arena, SlowOpponent, judge
 
 KILLS = 200

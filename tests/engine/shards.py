@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from engine.fen import parse_fen
-from engine.records import Result, Sample, encode, snapshot
+from engine.core.fen import parse_fen
+from engine.selfplay.records import Result, Sample, encode, snapshot
 from tests.engine.positions import Start, random_games
 
 PIECE_CP = (100, 300, 300, 500, 900, 0)

@@ -21,16 +21,16 @@ exec cc "$@"
 
 
 def build(folder: Path) -> list[str]:
-    """Build a room called engine.network from C; the names of the modules that came of it."""
+    """Build a room called engine.nnue.network from C; the names of the modules that came of it."""
     source = folder / "network.c"
     source.write_text(MODULE)
-    extension = Extension("engine.network", [str(source)])
+    extension = Extension("engine.nnue.network", [str(source)])
     command = BuildExt(Distribution({"name": "trial", "ext_modules": [extension]}))
     command.build_lib, command.build_temp = str(folder / "lib"), str(folder / "temp")
     command.ensure_finalized()
     command.run()
     assert len(command.get_outputs()) == len(command.extensions)
-    return sorted(path.name.split(".")[0] for path in (folder / "lib" / "engine").iterdir())
+    return sorted(path.name.split(".")[0] for path in (folder / "lib" / "engine" / "nnue").iterdir())
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")

@@ -104,8 +104,9 @@ def test_the_textbooks_searches_find_the_same_in_both_modes() -> None:
 def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:
     copy = tmp_path / "engine"
     copy.mkdir()
-    for source in Path(engine.__file__).parent.glob("*.py"):
-        (copy / source.name).write_bytes(source.read_bytes())
+    for source in Path(engine.__file__).parent.rglob("*.py"):
+        (copy / source.relative_to(Path(engine.__file__).parent)).parent.mkdir(parents=True, exist_ok=True)
+        (copy / source.relative_to(Path(engine.__file__).parent)).write_bytes(source.read_bytes())
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import engine.facade"
     refused = run_probe("", program)
     assert refused.returncode != 0

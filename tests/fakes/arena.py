@@ -12,15 +12,15 @@ from pathlib import Path
 import chess
 
 from engine.facade import Board, Limits
-from lichessbot.rehearsal.accounts import Account
-from lichessbot.rehearsal.challenges import Terms
-from lichessbot.rehearsal.clock import Correspondence, RealTime, Unlimited
-from lichessbot.rehearsal.house import OBLIGING, House, Manners
-from lichessbot.rehearsal.opponents import EngineOpponent, GreedyOpponent, Opponent
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.site import GameEnded, GameStarted, Happening
-from lichessbot.rehearsal.table import Table
-from lichessbot.rehearsal.vocabulary import ColorChoice, DeclineReason, Status, Variant
+from lichessbot.rehearsal.players.house_bots import OBLIGING, House, Manners
+from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent, Opponent
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, Unlimited
+from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Status, Variant
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.rehearsal.server.site import GameEnded, GameStarted, Happening
 
 PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
 QUICKEST_S = 30  # estimated; below this Lichess calls it ultraBullet, which is closed to bots

@@ -11,9 +11,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.events import Account, Challenge, ChallengeReceived, GameInfo
-from lichessbot.lobby import Lobby, View
-from lichessbot.messages import (
+from lichessbot.lichess.commands import (
     AcceptChallenge,
     Bots,
     CancelChallenge,
@@ -30,10 +28,12 @@ from lichessbot.messages import (
     ReadTournament,
     Statuses,
 )
-from lichessbot.replies import ArenaInfo, BotUser, UserStatus
-from lichessbot.state_file import StateFile
-from lichessbot.store import Store
-from lichessbot.waits import Waits
+from lichessbot.lichess.models import Account, Challenge, ChallengeReceived, GameInfo
+from lichessbot.lichess.replies import ArenaInfo, BotUser, UserStatus
+from lichessbot.lobby import Lobby, View
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
 
 PATIENCE_S = 10.0
 ARENA = "hL7vMrFQ"
@@ -71,7 +71,7 @@ def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
 
 def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> None:
     outbox = Outbox()
-    lobby = Lobby(outbox, SimpleQueue(), store, Waits(), None)  # type: ignore[arg-type]
+    lobby = Lobby(outbox, SimpleQueue().put, store, Waits(), None)  # type: ignore[arg-type]
     lobby.open(US, CONFIG)
     lobby.tick(view())
     join = JoinTournament(ARENA, None, None, pair=True)
@@ -88,7 +88,7 @@ def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> 
 
 def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None:
     outbox = Outbox()
-    lobby = Lobby(outbox, SimpleQueue(), store, Waits(), None)  # type: ignore[arg-type]
+    lobby = Lobby(outbox, SimpleQueue().put, store, Waits(), None)  # type: ignore[arg-type]
     config = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"bot_games_per_day": 1}})
     facts = {"variant": {"key": "standard"}, "opponent": {"id": "ann", "username": "Ann"}}
     games = [GameInfo.model_validate({**facts, "gameId": game_id}) for game_id in ("abcd1234", "abcd5678")]

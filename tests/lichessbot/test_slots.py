@@ -1,7 +1,7 @@
 from datetime import timedelta
 
-from lichessbot.occupancy import Guest
 from lichessbot.slots import Slots
+from lichessbot.storage.records import Guest
 
 NOW = 1000.0
 GUEST = Guest("ferdinand", is_bot=False)

@@ -8,11 +8,18 @@ import pytest
 from lichessbot import tournaments
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import Refused
-from lichessbot.messages import Command, CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
-from lichessbot.replies import ArenaInfo
-from lichessbot.store import Table
+from lichessbot.lichess.commands import (
+    Command,
+    CommandDone,
+    CommandFailed,
+    JoinTournament,
+    LeaveTournament,
+    ReadTournament,
+)
+from lichessbot.lichess.replies import ArenaInfo
+from lichessbot.storage.store import Table
+from lichessbot.timeouts import Waits
 from lichessbot.tournaments import Tournaments
-from lichessbot.waits import Waits
 
 ARENA, GAME = "hL7vMrFQ", "game0001"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import requests
 
-from lichessbot.rehearsal.challenges import Terms
-from lichessbot.rehearsal.clock import RealTime
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.vocabulary import ColorChoice, Variant
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
+from lichessbot.rehearsal.server.server import RehearsalServer
 
 PATIENCE_S = 5.0
 

@@ -8,10 +8,10 @@ from itertools import count
 
 import pytest
 
-from lichessbot.rehearsal.accounts import BOT_SCOPES, Account
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.timing import Timing, wall_ms
-from lichessbot.rehearsal.vocabulary import Scope
+from lichessbot.rehearsal.rules.accounts import BOT_SCOPES, Account
+from lichessbot.rehearsal.rules.enums import Scope
+from lichessbot.rehearsal.rules.timing import Timing, wall_ms
+from lichessbot.rehearsal.server.server import RehearsalServer
 
 from .client import Client
 

@@ -1,11 +1,11 @@
 """An embedded Lichess with faults, for a hand-written client: named cards, one game, a seed."""
 
-from lichessbot.rehearsal.accounts import Account
-from lichessbot.rehearsal.cruelty import Cruelty
-from lichessbot.rehearsal.faults import Card, Fault, cards
-from lichessbot.rehearsal.mischief import FaultPlan
-from lichessbot.rehearsal.server import RehearsalServer
-from lichessbot.rehearsal.traffic import Place
+from lichessbot.rehearsal.faults.catalogue import Card, Fault, cards
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.schedule import FaultPlan
+from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.server.server import RehearsalServer
 
 from .client import Client
 

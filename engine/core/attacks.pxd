@@ -1,0 +1,24 @@
+from engine.core.bitboard cimport u64
+
+cdef struct Magic:
+    u64 mask
+    u64 number
+    int shift
+    int offset
+
+cdef Magic BISHOP_MAGIC[64]
+cdef Magic ROOK_MAGIC[64]
+cdef u64 SLIDER_ATTACKS[107648]
+cdef u64 KNIGHT_ATTACKS[64]
+cdef u64 KING_ATTACKS[64]
+cdef u64 PAWN_ATTACKS[128]
+cdef u64 BETWEEN[4096]
+cdef u64 LINE[4096]
+
+cdef inline u64 bishop_attacks(int square, u64 occupied) noexcept nogil:
+    return SLIDER_ATTACKS[BISHOP_MAGIC[square].offset + (
+        ((occupied & BISHOP_MAGIC[square].mask) * BISHOP_MAGIC[square].number) >> BISHOP_MAGIC[square].shift)]
+
+cdef inline u64 rook_attacks(int square, u64 occupied) noexcept nogil:
+    return SLIDER_ATTACKS[ROOK_MAGIC[square].offset + (
+        ((occupied & ROOK_MAGIC[square].mask) * ROOK_MAGIC[square].number) >> ROOK_MAGIC[square].shift)]

@@ -1,0 +1,240 @@
+"""Text to position and back: FEN, X-FEN and Shredder-FEN castling. Only legal positions are let in.
+
+(chessprogramming wiki: Forsyth-Edwards Notation; Wikipedia: X-FEN). The castling field accepts KQkq, meaning the
+outermost rook, and file letters; it is written as KQkq unless an inner rook must be named.
+"""
+
+from engine.core.bitboard import parse_square, square_name
+from engine.core.pieces import PIECE_LETTERS
+from engine.core.position import Position
+
+STARTING_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+NO_PIECE = 12
+NO_SQUARE = 64
+SIDES = "wb"
+MOST_COUNTED = 999_999_999         # plies or moves; far beyond any game, and a C int takes as many again
+MOST_QUOTED = 120                  # characters of a bad FEN; the longest good ones are shorter
+
+
+class InvalidFen(ValueError):
+    """The text is no FEN of a legal position. The message quotes it and says what is wrong."""
+
+    def __init__(self, text: str, problem: str) -> None:
+        super().__init__(f"invalid FEN {_quoted(text, MOST_QUOTED)}: {problem}")
+
+
+def _quoted(text: str, most: int = 20) -> str:
+    """The text between quotes, cut to `most` characters, so that no message grows with the input."""
+    return repr(text) if len(text) <= most else f"{text[:most]!r}..."
+
+
+class _Problem(Exception):
+    """What is wrong with a part of a FEN; `parse_fen` adds the text."""
+
+
+def parse_fen(text: str) -> tuple[Position, int]:
+    """The position and the number of its full move (1 or more). The last two fields may be missing.
+
+    Raises InvalidFen for anything that is not the text of a legal position.
+    """
+    try:
+        return _parse(text.split())
+    except _Problem as problem:
+        raise InvalidFen(text, str(problem)) from None
+
+
+def _parse(fields: list[str]) -> tuple[Position, int]:
+    if not 4 <= len(fields) <= 6:
+        raise _Problem(f"expected 4 to 6 fields (board, side, castling, en passant, clocks), found {len(fields)}")
+    board = _parse_board(fields[0])
+    _check_men(board)
+    if fields[1] not in ("w", "b"):
+        raise _Problem(f"expected w or b as the side to move, found {_quoted(fields[1])}")
+    us = SIDES.index(fields[1])
+    rooks = _parse_castling(fields[2], board)
+    en_passant = _parse_en_passant(fields[3], board, us)
+    halfmove_clock = _parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
+    fullmove_number = _parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
+    position = Position()
+    position.set_up(board, us, rooks, en_passant, halfmove_clock)
+    _check_kings(position, board, us)
+    if fields[3] != "-":
+        _check_double_step(board, us, parse_square(fields[3]))
+    return position, max(1, fullmove_number)
+
+
+def _parse_board(text: str) -> list[int]:
+    """64 pieces from a1 on."""
+    ranks = text.split("/")
+    if len(ranks) != 8:
+        raise _Problem(f"expected 8 ranks, found {len(ranks)}")
+    board: list[int] = []
+    for number, rank in zip(range(8, 0, -1), ranks, strict=True):
+        if len(rank) > 8:
+            raise _Problem(f"rank {number} is longer than 8 squares")
+        row: list[int] = []
+        for letter in rank:
+            if letter in "12345678":
+                row += [NO_PIECE] * int(letter)
+            elif letter in PIECE_LETTERS:
+                row.append(PIECE_LETTERS.index(letter))
+            else:
+                raise _Problem(f"unknown piece {letter!r} on rank {number}")
+        if len(row) != 8:
+            raise _Problem(f"rank {number} has {len(row)} squares instead of 8")
+        board = row + board
+    return board
+
+
+def _check_men(board: list[int]) -> None:
+    """No more men than a game can bring about; this also bounds the number of legal moves."""
+    for first, name in ((0, "White"), (6, "Black")):
+        count = [board.count(first + kind) for kind in range(6)]
+        if count[5] != 1:
+            raise _Problem(f"{name} has {count[5]} kings instead of 1")
+        if count[0] > 8:
+            raise _Problem(f"{name} has {count[0]} pawns, more than 8")
+        promoted = max(0, count[1] - 2) + max(0, count[2] - 2) + max(0, count[3] - 2) + max(0, count[4] - 1)
+        if promoted > 8 - count[0]:
+            raise _Problem(f"{name} has {promoted} promoted pieces but only {8 - count[0]} missing pawns")
+        if any(board[square] == first for square in (*range(8), *range(56, 64))):
+            raise _Problem(f"{name} has a pawn on the first or last rank")
+
+
+def _parse_castling(text: str, board: list[int]) -> list[int]:
+    """The squares of the castling rooks K Q k q, NO_SQUARE where there is no right."""
+    rooks = [NO_SQUARE] * 4
+    if text == "-":
+        return rooks
+    for letter in text:
+        if letter not in "KQABCDEFGHkqabcdefgh":
+            raise _Problem(f"unknown castling right {letter!r}")
+        black = letter.islower()
+        rank = 56 if black else 0
+        king = board.index(11 if black else 5)
+        rook_piece = 9 if black else 3
+        if king & 56 != rank:
+            raise _Problem(f"castling right {letter!r} but the king is on {square_name(king)}")
+        if letter.lower() in "kq":
+            wing = range(rank + 7, king, -1) if letter.lower() == "k" else range(rank, king)
+            rook = next((square for square in wing if board[square] == rook_piece), NO_SQUARE)
+        else:
+            rook = rank + "abcdefgh".index(letter.lower())
+        if rook == NO_SQUARE or board[rook] != rook_piece:
+            raise _Problem(f"castling right {letter!r} but no rook to castle with")
+        right = (2 if black else 0) + (0 if rook > king else 1)
+        if rooks[right] != NO_SQUARE:
+            raise _Problem(f"two castling rights on one side of the king in {_quoted(text)}")
+        rooks[right] = rook
+    return rooks
+
+
+def _parse_en_passant(text: str, board: list[int], us: int) -> int:
+    """The square behind the pawn that has just made its double step, or NO_SQUARE."""
+    if text == "-":
+        return NO_SQUARE
+    try:
+        target = parse_square(text)
+    except ValueError:
+        raise _Problem(f"expected an en passant square or -, found {_quoted(text)}") from None
+    if target >> 3 != (5 if us == 0 else 2):
+        raise _Problem(f"en passant square {text} is on the wrong rank for the side to move")
+    pawn, passed, origin = target ^ 8, target, target + (8 if us == 0 else -8)
+    if board[pawn] != (6 if us == 0 else 0) or board[passed] != NO_PIECE or board[origin] != NO_PIECE:
+        raise _Problem(f"no pawn has just made a double step over {text}")
+    return target
+
+
+def _parse_count(text: str, name: str, least: int) -> int:
+    readable = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_COUNTED))
+    if not readable or not least <= int(text) <= MOST_COUNTED:
+        raise _Problem(f"expected a number from {least} to {MOST_COUNTED} as the {name}, found {_quoted(text)}")
+    return int(text)
+
+
+def _check_kings(position: Position, board: list[int], us: int) -> None:
+    """The side not to move may not be in check, and nobody is in check by three pieces at once.
+
+    Every position of a game passes, and so do some that no game can reach, such as two bishops checking along one
+    diagonal: perft suites hold such positions, and the rules say well enough how play goes on.
+    """
+    their_king, our_king = board.index(5 if us else 11), board.index(11 if us else 5)
+    if position.attackers_of(their_king, us):
+        raise _Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
+    if position.attackers_of(our_king, 1 - us).bit_count() > 2:
+        raise _Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
+
+
+def _check_double_step(board: list[int], us: int, passed: int) -> None:
+    """Before the enemy's double step it was the enemy's move: he could have taken a king that stood in check then."""
+    before = list(board)
+    before[passed ^ 8], before[passed + (8 if us == 0 else -8)] = NO_PIECE, board[passed ^ 8]
+    position = Position()
+    position.set_up(before, 1 - us, [NO_SQUARE] * 4, NO_SQUARE, 0)
+    king = board.index(11 if us else 5)
+    if position.attackers_of(king, 1 - us):
+        raise _Problem(
+            f"no double step over {square_name(passed)}: before it the king on {square_name(king)} stood in check"
+        )
+
+
+def format_fen(position: Position, fullmove_number: int = 1) -> str:
+    """The FEN; the en passant square is named only if a legal capture exists."""
+    state = position.state()
+    board, en_passant = state["board"], state["en_passant"]
+    return " ".join(
+        (
+            _format_board(board),
+            SIDES[state["side_to_move"]],
+            _format_castling(board, state["castling_rights"], state["castling_rooks"]),
+            "-" if en_passant == NO_SQUARE else square_name(en_passant),
+            str(state["halfmove_clock"]),
+            str(fullmove_number),
+        )
+    )
+
+
+def _format_board(board: list[int]) -> str:
+    ranks = []
+    for start in range(56, -1, -8):
+        rank = "".join("1" if piece == NO_PIECE else PIECE_LETTERS[piece] for piece in board[start : start + 8])
+        for empty in range(8, 1, -1):
+            rank = rank.replace("1" * empty, str(empty))
+        ranks.append(rank)
+    return "/".join(ranks)
+
+
+def _format_castling(board: list[int], rights: int, rooks: list[int]) -> str:
+    text = ""
+    for right, letter in enumerate("KQkq"):
+        if rights >> right & 1:
+            rook = rooks[right]
+            rank = rook & 56
+            outside = range(rook + 1, rank + 8) if letter in "Kk" else range(rank, rook)
+            if any(board[square] == board[rook] for square in outside):
+                name = "abcdefgh"[rook & 7]
+                letter = name.upper() if right < 2 else name
+            text += letter
+    return text or "-"
+
+
+KNIGHT_PAIRS = ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4))
+
+
+def chess960_fen(number: int) -> str:
+    """The starting position with this number, 0 to 959; 518 is the ordinary one. (Scharnagl's numbering)"""
+    if not 0 <= number <= 959:
+        raise ValueError(f"expected a Chess960 position from 0 to 959, found {number}")
+    number, light = divmod(number, 4)
+    number, dark = divmod(number, 4)
+    pair, queen = divmod(number, 6)
+    files = [""] * 8
+    files[2 * light + 1], files[2 * dark] = "B", "B"
+    free = [file for file in range(8) if not files[file]]
+    files[free.pop(queen)] = "Q"
+    for index in reversed(KNIGHT_PAIRS[pair]):
+        files[free.pop(index)] = "N"
+    for file, piece in zip(free, "RKR", strict=True):
+        files[file] = piece
+    rank = "".join(files)
+    return f"{rank.lower()}/pppppppp/8/8/8/8/PPPPPPPP/{rank} w KQkq - 0 1"

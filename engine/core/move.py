@@ -1,0 +1,69 @@
+# cython: language_level=3
+"""A move packed into 16 bits, and its UCI text.
+
+Bits 0-5 are the square moved from, 6-11 the square moved to, 12-15 the flag. Castling is always "king takes own
+rook" (e1h1), whatever the game: it is the one notation that is never ambiguous in Chess960. In a promotion the low
+two bits of the flag name the piece, knight to queen.
+
+Compiled, all but the text is C declared in `move.pxd`; these are the plain twins.
+"""
+
+import cython
+
+from engine.core.bitboard import parse_square, square_name
+
+if not cython.compiled:
+    NO_MOVE = 0                    # a1a1: no legal move looks like it
+
+    QUIET = 0
+    DOUBLE_PUSH = 1
+    CASTLING = 2
+    CAPTURE = 4
+    EN_PASSANT = 5
+    PROMOTION = 8                  # + promoted kind - 1; + CAPTURE when it captures
+
+    def from_square(move: int) -> int:
+        """Where the piece stood."""
+        return move & 63
+
+    def to_square(move: int) -> int:
+        """Where it goes; for castling, the square of the king's own rook."""
+        return move >> 6 & 63
+
+    def flag_of(move: int) -> int:
+        """One of the flags above."""
+        return move >> 12
+
+    def is_capture(move: int) -> bool:
+        """Does it take a piece, en passant included?"""
+        return move & 0x4000 != 0
+
+    def is_promotion(move: int) -> bool:
+        """Does a pawn reach the last rank?"""
+        return move & 0x8000 != 0
+
+    def is_tactical(move: int) -> bool:
+        """A capture or a promotion: it changes the material."""
+        return move & 0xC000 != 0
+
+    def promoted_kind(move: int) -> int:
+        """KNIGHT (1) to QUEEN (4); only for promotions."""
+        return (move >> 12 & 3) + 1
+
+
+def uci_text(move: int) -> str:
+    """'e2e4', 'e7e8q', and 'e1h1' for castling with the rook on h1."""
+    text = square_name(move & 63) + square_name(move >> 6 & 63)
+    if move & 0x8000:
+        text += "nbrq"[move >> 12 & 3]
+    return text
+
+
+def looks_like_uci(text: str) -> bool:
+    """Has the text the form of a UCI move, whatever the position?"""
+    try:
+        parse_square(text[0:2])
+        parse_square(text[2:4])
+    except ValueError:
+        return False
+    return text[4:] in ("", "n", "b", "r", "q")

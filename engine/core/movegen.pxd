@@ -1,0 +1,5 @@
+from engine.core.bitboard cimport u64
+from engine.core.position cimport Position
+
+cdef bint is_legal(Position position, int move) noexcept nogil
+cdef int generate(Position position, int *moves, int start, bint tactical_only) noexcept nogil

@@ -1,0 +1,394 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Legal moves, and only those: checks and pins become masks, so that no move has to be tried.
+
+(chessprogramming wiki: Checks and Pinned Pieces). The caller owns the list: 288 places from `start` on are enough.
+No position of a game has more than 218 moves, and `tests/engine/test_movegen.py` proves that no position which `fen.py`
+lets in can have more than 274.
+"""
+
+import cython
+from cython.cimports.engine.core.attacks import (
+    BETWEEN,
+    KING_ATTACKS,
+    KNIGHT_ATTACKS,
+    LINE,
+    PAWN_ATTACKS,
+    bishop_attacks,
+    rook_attacks,
+)
+from cython.cimports.engine.core.bitboard import (
+    ALL_SQUARES,
+    END_RANKS,
+    FILE_A,
+    FILE_H,
+    RANK_3,
+    RANK_6,
+    bit,
+    lsb,
+    u64,
+)
+from cython.cimports.engine.core.move import (
+    CAPTURE,
+    CASTLING,
+    DOUBLE_PUSH,
+    EN_PASSANT,
+    PROMOTION,
+    QUIET,
+    flag_of,
+    from_square,
+    is_capture,
+    is_promotion,
+    to_square,
+)
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    KINDS,
+    KING,
+    KNIGHT,
+    NO_SQUARE,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from cython.cimports.engine.core.position import Position
+
+from engine.core.move import uci_text
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
+    """What a piece other than a pawn attacks from there. Never raises."""
+    if kind == KNIGHT:
+        return KNIGHT_ATTACKS[square]
+    if kind == KING:
+        return KING_ATTACKS[square]
+    attacked: u64 = 0
+    if kind != ROOK:
+        attacked = bishop_attacks(square, occupied)
+    if kind != BISHOP:
+        attacked |= rook_attacks(square, occupied)
+    return attacked
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
+    """Every square the side `by` attacks, seen through the given occupancy. Never raises."""
+    first: cython.int = by * KINDS
+    pawns: u64 = position.pieces[first + PAWN]
+    attacked: u64
+    sliders: u64
+    pieces: u64
+    if by == WHITE:
+        attacked = ((pawns & ~FILE_A) << 7 | (pawns & ~FILE_H) << 9) & ALL_SQUARES
+    else:
+        attacked = (pawns & ~FILE_H) >> 7 | (pawns & ~FILE_A) >> 9
+    pieces = position.pieces[first + KNIGHT]
+    while pieces:
+        attacked |= KNIGHT_ATTACKS[lsb(pieces)]
+        pieces &= pieces - 1
+    sliders = position.pieces[first + BISHOP] | position.pieces[first + QUEEN]
+    while sliders:
+        attacked |= bishop_attacks(lsb(sliders), occupied)
+        sliders &= sliders - 1
+    sliders = position.pieces[first + ROOK] | position.pieces[first + QUEEN]
+    while sliders:
+        attacked |= rook_attacks(lsb(sliders), occupied)
+        sliders &= sliders - 1
+    return attacked | KING_ATTACKS[lsb(position.pieces[first + KING])]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_moves(moves: cython.p_int, end: cython.int, origin: cython.int, targets: u64, enemies: u64) -> cython.int:
+    """Append one piece's moves, captures first; returns the new end. Never raises."""
+    left: u64 = targets & enemies
+    while left:
+        moves[end] = origin | lsb(left) << 6 | CAPTURE << 12
+        end += 1
+        left &= left - 1
+    left = targets & ~enemies
+    while left:
+        moves[end] = origin | lsb(left) << 6
+        end += 1
+        left &= left - 1
+    return end
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_pawn_moves(
+    moves: cython.p_int,
+    end: cython.int,
+    targets: u64,
+    step: cython.int,
+    flag: cython.int,
+    king: cython.int,
+    pinned: u64,
+) -> cython.int:
+    """Append the pawn moves that arrive on `targets` from `step` squares behind, a pinned pawn's only along its pin.
+
+    Returns the new end. Never raises.
+    """
+    origin: cython.int
+    target: cython.int
+    kind: cython.int
+    while targets:
+        target = lsb(targets)
+        targets &= targets - 1
+        origin = target - step
+        if pinned >> origin & 1 and not LINE[king * 64 + origin] >> target & 1:
+            continue
+        if target < 8 or target >= 56:
+            for kind in range(QUEEN - 1, KNIGHT - 2, -1):
+                moves[end] = origin | target << 6 | (flag | PROMOTION | kind) << 12
+                end += 1
+        else:
+            moves[end] = origin | target << 6 | flag << 12
+            end += 1
+    return end
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_all_pawn_moves(
+    position: Position, moves: cython.p_int, end: cython.int, allowed: u64, pinned: u64, tactical_only: cython.bint
+) -> cython.int:
+    """Append captures, promotions, single and double steps onto `allowed` squares; returns the new end. Never raises.
+
+    A tactical list holds captures and promotions only.
+    """
+    us: cython.int = position.side_to_move
+    king: cython.int = lsb(position.pieces[us * KINDS + KING])
+    pawns: u64 = position.pieces[us * KINDS + PAWN]
+    enemies: u64 = position.colours[us ^ 1] & allowed
+    empty: u64 = ~position.occupied & ALL_SQUARES
+    single: u64
+    double: u64
+    if us == WHITE:
+        single = (pawns << 8) & empty
+        double = ((single & RANK_3) << 8) & empty & allowed
+        single &= allowed
+        if tactical_only:
+            single &= END_RANKS
+            double = 0
+        end = add_pawn_moves(moves, end, ((pawns & ~FILE_A) << 7) & enemies, 7, CAPTURE, king, pinned)
+        end = add_pawn_moves(moves, end, ((pawns & ~FILE_H) << 9) & enemies, 9, CAPTURE, king, pinned)
+        end = add_pawn_moves(moves, end, single, 8, QUIET, king, pinned)
+        return add_pawn_moves(moves, end, double, 16, DOUBLE_PUSH, king, pinned)
+    single = (pawns >> 8) & empty
+    double = ((single & RANK_6) >> 8) & empty & allowed
+    single &= allowed
+    if tactical_only:
+        single &= END_RANKS
+        double = 0
+    end = add_pawn_moves(moves, end, ((pawns & ~FILE_H) >> 7) & enemies, -7, CAPTURE, king, pinned)
+    end = add_pawn_moves(moves, end, ((pawns & ~FILE_A) >> 9) & enemies, -9, CAPTURE, king, pinned)
+    end = add_pawn_moves(moves, end, single, -8, QUIET, king, pinned)
+    return add_pawn_moves(moves, end, double, -16, DOUBLE_PUSH, king, pinned)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_en_passant(position: Position, moves: cython.p_int, end: cython.int) -> cython.int:
+    """Append the captures in passing; returns the new end. Never raises."""
+    us: cython.int = position.side_to_move
+    target: cython.int = position.en_passant
+    pawns: u64 = PAWN_ATTACKS[(us ^ 1) * 64 + target] & position.pieces[us * KINDS + PAWN]
+    while pawns:
+        if position.en_passant_is_legal(lsb(pawns), target):
+            moves[end] = lsb(pawns) | target << 6 | EN_PASSANT << 12
+            end += 1
+        pawns &= pawns - 1
+    return end
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_castling(
+    position: Position, moves: cython.p_int, end: cython.int, attacked: u64, pinned: u64
+) -> cython.int:
+    """Append castling when not in check; returns the new end. Never raises.
+
+    A rook that shields its king along the rank is pinned, and castling would bare the king (Chess960 only).
+    """
+    king: cython.int = lsb(position.pieces[position.side_to_move * KINDS + KING])
+    right: cython.int = position.side_to_move * 2
+    last: cython.int = right + 2
+    while right < last:
+        if (
+            position.castling_rights >> right & 1
+            and not position.castling_empty[right] & position.occupied
+            and not position.castling_safe[right] & attacked
+            and not bit(position.castling_rook[right]) & pinned
+        ):
+            moves[end] = king | position.castling_rook[right] << 6 | CASTLING << 12
+            end += 1
+        right += 1
+    return end
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def generate(position: Position, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
+    """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.
+
+    Never raises.
+    """
+    us: cython.int = position.side_to_move
+    first: cython.int = us * KINDS
+    theirs: cython.int = (us ^ 1) * KINDS
+    end: cython.int = start
+    friends: u64 = position.colours[us]
+    enemies: u64 = position.colours[us ^ 1]
+    occupied: u64 = position.occupied
+    king: cython.int = lsb(position.pieces[first + KING])
+    diagonal: u64 = position.pieces[theirs + BISHOP] | position.pieces[theirs + QUEEN]
+    straight: u64 = position.pieces[theirs + ROOK] | position.pieces[theirs + QUEEN]
+    attacked: u64 = attacked_squares(position, us ^ 1, occupied ^ bit(king))
+    targets: u64 = KING_ATTACKS[king] & ~friends & ~attacked
+    if tactical_only:
+        targets &= enemies
+    end = add_moves(moves, end, king, targets, enemies)
+
+    # In check only the king moves, or the checker is taken or its line is blocked.
+    allowed: u64 = ALL_SQUARES
+    in_check: cython.bint = attacked >> king & 1
+    if in_check:
+        checkers: u64 = position.attackers(king, us ^ 1, occupied)
+        if checkers & (checkers - 1):
+            return end
+        allowed = checkers | BETWEEN[king * 64 + lsb(checkers)]
+
+    # A pinned piece is alone between its king and an enemy slider.
+    pinned: u64 = 0
+    snipers: u64 = (bishop_attacks(king, enemies) & diagonal) | (rook_attacks(king, enemies) & straight)
+    while snipers:
+        between: u64 = BETWEEN[king * 64 + lsb(snipers)] & friends
+        if between and not between & (between - 1):
+            pinned |= between
+        snipers &= snipers - 1
+
+    end = add_all_pawn_moves(position, moves, end, allowed, pinned, tactical_only)
+    if position.en_passant != NO_SQUARE:
+        end = add_en_passant(position, moves, end)
+
+    allowed &= enemies if tactical_only else ~friends
+    pieces: u64 = position.pieces[first + KNIGHT] & ~pinned
+    origin: cython.int
+    while pieces:
+        origin = lsb(pieces)
+        end = add_moves(moves, end, origin, KNIGHT_ATTACKS[origin] & allowed, enemies)
+        pieces &= pieces - 1
+    pieces = position.pieces[first + BISHOP] | position.pieces[first + QUEEN]
+    while pieces:
+        origin = lsb(pieces)
+        targets = bishop_attacks(origin, occupied) & allowed
+        if pinned >> origin & 1:
+            targets &= LINE[king * 64 + origin]
+        end = add_moves(moves, end, origin, targets, enemies)
+        pieces &= pieces - 1
+    pieces = position.pieces[first + ROOK] | position.pieces[first + QUEEN]
+    while pieces:
+        origin = lsb(pieces)
+        targets = rook_attacks(origin, occupied) & allowed
+        if pinned >> origin & 1:
+            targets &= LINE[king * 64 + origin]
+        end = add_moves(moves, end, origin, targets, enemies)
+        pieces &= pieces - 1
+    if position.castling_rights >> us * 2 & 3 and not in_check and not tactical_only:
+        end = add_castling(position, moves, end, attacked, pinned)
+    return end
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_generated(position: Position, move: cython.int) -> cython.bint:
+    """Is the move among the legal ones? Never raises."""
+    moves = cython.declare(cython.int[288])
+    end: cython.int = generate(position, moves, 0, False)
+    index: cython.int
+    for index in range(end):
+        if moves[index] == move:
+            return True
+    return False
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
+    """May the pawn on the move's origin go like this, its king's safety aside? Not for en passant. Never raises."""
+    origin: cython.int = from_square(move)
+    target: cython.int = to_square(move)
+    us: cython.int = position.side_to_move
+    step: cython.int = 8 if us == WHITE else -8
+    if is_promotion(move) != (bit(target) & END_RANKS != 0):
+        return False
+    if is_capture(move):
+        return PAWN_ATTACKS[us * 64 + origin] & bit(target) != 0
+    if flag_of(move) == DOUBLE_PUSH:
+        on_its_rank: cython.bint = origin >> 3 == (1 if us == WHITE else 6)
+        return on_its_rank and target == origin + 2 * step and not position.occupied & bit(origin + step)
+    return target == origin + step
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def is_legal(position: Position, move: cython.int) -> cython.bint:
+    """May this move, which may come from another position, be played here? Never raises."""
+    origin: cython.int = from_square(move)
+    target: cython.int = to_square(move)
+    flag: cython.int = flag_of(move)
+    us: cython.int = position.side_to_move
+    kind: cython.int = position.board[origin] - us * KINDS
+    if flag in (CASTLING, EN_PASSANT):
+        return is_generated(position, move)
+    if kind < PAWN or kind > KING or flag in (3, 6, 7):        # no such flags
+        return False
+    if is_capture(move) != (position.colours[us ^ 1] & bit(target) != 0) or position.colours[us] & bit(target):
+        return False
+    if kind == PAWN:
+        if not is_pawn_move(position, move):
+            return False
+    elif flag not in (QUIET, CAPTURE) or not piece_attacks(kind, origin, position.occupied) & bit(target):
+        return False
+    king: cython.int = target if kind == KING else lsb(position.pieces[us * KINDS + KING])
+    occupied: u64 = (position.occupied ^ bit(origin)) | bit(target)
+    return not position.attackers(king, us ^ 1, occupied) & ~bit(target)
+
+
+def may_be_played(position: Position, move: int) -> bool:
+    """`is_legal` for Python callers."""
+    return is_legal(position, move)
+
+
+def legal_moves(position: Position) -> list[int]:
+    """The legal moves, packed as in `move.py`."""
+    moves = cython.declare(cython.int[288])
+    end: cython.int = generate(position, moves, 0, False)
+    return [moves[index] for index in range(end)]
+
+
+def legal_move_texts(position: Position) -> list[str]:
+    """The legal moves as text, castling as king takes rook."""
+    return [uci_text(move) for move in legal_moves(position)]

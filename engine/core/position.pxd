@@ -1,0 +1,51 @@
+from engine.core.bitboard cimport u64
+
+cdef class Position:
+    cdef u64 pieces[12]
+    cdef u64 colours[2]
+    cdef u64 occupied
+    cdef signed char board[64]
+    cdef int side_to_move
+    cdef int castling_rights
+    cdef int en_passant
+    cdef int halfmove_clock
+    cdef int height
+    cdef int piece_square
+    cdef int phase
+    cdef u64 key
+    cdef u64 pawn_key
+
+    cdef int castling_rook[4]
+    cdef u64 castling_empty[4]
+    cdef u64 castling_safe[4]
+    cdef signed char rights_kept[64]
+
+    cdef int undo_castling[1024]
+    cdef int undo_en_passant[1024]
+    cdef int undo_halfmove_clock[1024]
+    cdef int undo_captured[1024]
+    cdef u64 undo_key[1024]
+    cdef u64 undo_pawn_key[1024]
+
+    cdef void put(self, int piece, int square) noexcept nogil
+    cdef void remove(self, int piece, int square) noexcept nogil
+    cdef void shift(self, int piece, int origin, int target) noexcept nogil
+    cdef void promote(self, int pawn, int piece, int square) noexcept nogil
+    cdef void make(self, int move) noexcept nogil
+    cdef u64 key_after(self, int move) noexcept nogil
+    cdef void unmake(self, int move) noexcept nogil
+    cdef void castle(self, int king, int origin, int rook_origin) noexcept nogil
+    cdef void uncastle(self, int king, int origin, int rook_origin) noexcept nogil
+    cdef void make_null(self) noexcept nogil
+    cdef void unmake_null(self) noexcept nogil
+    cdef u64 attackers(self, int square, int by, u64 occupied) noexcept nogil
+    cdef bint is_attacked(self, int square, int by) noexcept nogil
+    cdef int king_square(self, int colour) noexcept nogil
+    cdef bint in_check(self) noexcept nogil
+    cdef bint gives_check(self, int move) noexcept nogil
+    cdef bint en_passant_is_legal(self, int origin, int target) noexcept nogil
+    cdef bint en_passant_is_possible(self, int target) noexcept nogil
+    cdef bint is_repetition(self, int root_height) noexcept nogil
+    cdef bint is_insufficient_material(self) noexcept nogil
+    cdef bint has_one_piece(self, int colour) noexcept nogil
+    cdef bint has_pieces(self, int colour) noexcept nogil

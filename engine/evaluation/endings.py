@@ -1,0 +1,216 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Endings that are known: exact verdicts where one king is bare, and how drawish the others are.
+
+(chessprogramming wiki: Endgame, KBNK Endgame, Wrong Color Bishop and Rook Pawn, Bishops of Opposite Colors)
+"""
+
+import cython
+from cython.cimports.engine.core.bitboard import DARK_SQUARES, FILE_A, FILE_H, lsb, popcount, u64
+from cython.cimports.engine.core.params import (
+    ENDGAME_MEN,
+    KNOWN_WIN,
+    SCALE_BARE_BISHOPS,
+    SCALE_NO_PAWNS,
+    SCALE_NORMAL,
+    SCALE_OPPOSITE_BISHOPS,
+    SCALE_PER_PAWN,
+    WIN_CORNER,
+    WIN_DISTANCE,
+    WIN_EDGE,
+    WIN_PAWN_RANK,
+)
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    BLACK,
+    KINDS,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import DRAW, NO_SCORE, endgame_of
+from cython.cimports.engine.evaluation.kpk import is_won
+from cython.cimports.engine.evaluation.pawns import distance, relative
+
+MINOR = cython.declare(cython.int, 3)               # as beginners count, see `pieces_worth`
+FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def verdict(position: Position) -> cython.int:
+    """White's score where one side has but its king and the outcome is known, else NO_SCORE. Never raises."""
+    if position.colours[BLACK] == position.pieces[KINDS + KING]:
+        return strong_side_verdict(position, WHITE)
+    if position.colours[WHITE] == position.pieces[KING]:
+        score: cython.int = strong_side_verdict(position, BLACK)
+        return score if score == NO_SCORE else -score
+    return NO_SCORE
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
+    """Our score against a bare king, or NO_SCORE. Never raises."""
+    first: cython.int = us * KINDS
+    pawns: u64 = position.pieces[first + PAWN]
+    knights: u64 = position.pieces[first + KNIGHT]
+    bishops: u64 = position.pieces[first + BISHOP]
+    heavy: u64 = position.pieces[first + ROOK] | position.pieces[first + QUEEN]
+    if heavy or (bishops & DARK_SQUARES and bishops & ~DARK_SQUARES):
+        return drive_to_the_edge(position, us)
+    if pawns:
+        if not knights and not bishops and popcount(pawns) == 1:
+            return king_and_pawn(position, us)
+        return DRAW if not knights and corner_is_shut(position, us) else NO_SCORE
+    if knights and bishops:
+        return drive_to_the_corner(position, us)
+    return NO_SCORE if popcount(knights) > 2 else DRAW     # two knights cannot force mate
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def king_and_pawn(position: Position, us: cython.int) -> cython.int:
+    """Won or drawn, exactly; a pawn further on is nearer to its queen. Never raises."""
+    pawn: cython.int = relative(lsb(position.pieces[us * KINDS + PAWN]), us)
+    ours: cython.int = relative(position.king_square(us), us)
+    theirs: cython.int = relative(position.king_square(us ^ 1), us)
+    if pawn & 4:                   # mirror onto the files a to d
+        pawn, ours, theirs = pawn ^ 7, ours ^ 7, theirs ^ 7
+    side: cython.int = position.side_to_move ^ us
+    return KNOWN_WIN + WIN_PAWN_RANK * (pawn >> 3) if is_won(side, ours, theirs, pawn) else DRAW
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
+    """Must all our pawns queen in a corner that no bishop of ours attacks, and that their king stands beside?
+
+    From there it cannot be driven away, only stalemated. Never raises.
+    """
+    pawns: u64 = position.pieces[us * KINDS + PAWN]
+    corner: cython.int = 0 if us else 56
+    if pawns & ~FILE_A:
+        if pawns & ~FILE_H:
+            return False
+        corner += 7
+    alike: u64 = DARK_SQUARES if DARK_SQUARES >> corner & 1 else ~DARK_SQUARES
+    return not position.pieces[us * KINDS + BISHOP] & alike and distance(position.king_square(us ^ 1), corner) <= 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
+    """A bare king is mated at the edge, with our king close by. Never raises."""
+    theirs: cython.int = position.king_square(us ^ 1)
+    material: cython.int = endgame_of(position.piece_square)
+    return (
+        KNOWN_WIN
+        + (-material if us else material)
+        + WIN_EDGE * (6 - to_the_edge(theirs))
+        + WIN_DISTANCE * (7 - distance(position.king_square(us), theirs))
+    )
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
+    """Knight and bishop mate only in a corner of the bishop's colour. Never raises."""
+    theirs: cython.int = position.king_square(us ^ 1)
+    dark: cython.bint = position.pieces[us * KINDS + BISHOP] & DARK_SQUARES != 0
+    corner: cython.int = distance(theirs, 0) if dark else distance(theirs, 7)
+    other: cython.int = distance(theirs, 63) if dark else distance(theirs, 56)
+    if other < corner:
+        corner = other
+    near: cython.int = 7 - distance(position.king_square(us), theirs)
+    return KNOWN_WIN + WIN_CORNER * (7 - corner) + WIN_EDGE * (6 - to_the_edge(theirs)) + WIN_DISTANCE * near
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def to_the_edge(square: cython.int) -> cython.int:
+    """How many steps the square is from the sides and from the end ranks, both added: 0 in a corner. Never raises."""
+    file: cython.int = square & 7
+    rank: cython.int = square >> 3
+    return (file if file < 4 else 7 - file) + (rank if rank < 4 else 7 - rank)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def tempered(position: Position, guess: cython.int) -> cython.int:
+    """A guess at a position's score for the side to move, less what is drawish about its ending. Never raises."""
+    if popcount(position.occupied) > ENDGAME_MEN:
+        return guess
+    return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def endgame_scale(position: Position, strong: cython.int) -> cython.int:
+    """How much of its endgame advantage the stronger side may hope to keep, of SCALE_NORMAL. Never raises."""
+    scale: cython.int = drawish_scale(position, strong)
+    if scale < SCALE_NORMAL:
+        return scale
+    if are_opposite(position.pieces[BISHOP], position.pieces[KINDS + BISHOP]):
+        return SCALE_OPPOSITE_BISHOPS
+    scale = SCALE_NORMAL - SCALE_PER_PAWN * (FEW_PAWNS - popcount(position.pieces[strong * KINDS + PAWN]))
+    return scale if scale < SCALE_NORMAL else SCALE_NORMAL
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def drawish_scale(position: Position, strong: cython.int) -> cython.int:
+    """The same for endings of which a network has seen too little: games are called decided before. Never raises."""
+    pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
+    if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
+        return SCALE_NO_PAWNS      # a piece more does not win without pawns
+    bare: cython.bint = popcount(position.occupied) == pawn_count(position) + 4
+    if bare and are_opposite(position.pieces[BISHOP], position.pieces[KINDS + BISHOP]):
+        return SCALE_BARE_BISHOPS * pawns
+    return SCALE_NORMAL
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def are_opposite(ours: u64, theirs: u64) -> cython.bint:
+    """Has each side one bishop, and are these of opposite colours? Never raises."""
+    return popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def pieces_worth(position: Position, us: cython.int) -> cython.int:
+    """Our pieces as beginners count them, a rook 5 and a queen 9. Never raises."""
+    first: cython.int = us * KINDS
+    return (
+        MINOR * popcount(position.pieces[first + KNIGHT] | position.pieces[first + BISHOP])
+        + 5 * popcount(position.pieces[first + ROOK])
+        + 9 * popcount(position.pieces[first + QUEEN])
+    )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def pawn_count(position: Position) -> cython.int:
+    """The pawns of both sides. Never raises."""
+    return popcount(position.pieces[PAWN] | position.pieces[KINDS + PAWN])

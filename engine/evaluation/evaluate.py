@@ -1,0 +1,421 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""What a quiet position is worth: a sum of named terms, blended from midgame to endgame as pieces leave the board.
+
+Each term is a function written for "us", called once per side, that returns a packed score. What several of them need,
+above all who attacks what, stands in a survey: an array of sets that is filled first. The sum is linear in the
+weights, on which the tuner relies. (chessprogramming wiki: Evaluation, Tapered Eval, Mobility, King Safety)
+"""
+
+import cython
+from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.bitboard import (
+    DARK_SQUARES,
+    RANKS_3_TO_5,
+    RANKS_4_TO_6,
+    advance,
+    ahead,
+    beside,
+    bit,
+    files_of,
+    lsb,
+    popcount,
+    u64,
+)
+from cython.cimports.engine.core.params import ATTACK_UNITS, CHECK_UNITS, PHASE_SHIFT, WEAK_SQUARE_UNITS
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    BLACK,
+    KINDS,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
+from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
+from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawn_attacks, pawns_and_kings, relative
+from cython.cimports.engine.evaluation.piece_square import PIECE_SQUARE
+from cython.cimports.engine.evaluation.weights import (
+    BISHOP_MOBILITY,
+    BISHOP_PAIR,
+    BISHOP_PAWNS,
+    HANGING,
+    KING_ATTACK,
+    KNIGHT_MOBILITY,
+    MATERIAL,
+    OUTPOST,
+    PASSED_BLOCKED,
+    PASSED_SAFE,
+    QUEEN_MOBILITY,
+    ROOK_HALF_OPEN,
+    ROOK_MOBILITY,
+    ROOK_OPEN,
+    TEMPO,
+    THREAT_BY_MINOR,
+    THREAT_BY_PAWN,
+    THREAT_BY_ROOK,
+    WEIGHTS,
+)
+
+from engine.evaluation import pawns, piece_square, weights
+
+# The survey: [piece] holds what all pieces of that kind attack, and from 12 on stands, [+ colour],
+ATTACKED = cython.declare(cython.int, 12)           # what a side attacks, its king left out
+SAFE = cython.declare(cython.int, 14)               # where its pieces may go: no enemy pawn attacks it, no own pawn
+UNITS = cython.declare(cython.int, 17)              # or king stands there; no set but a number, its attack on the
+                                                    # enemy king; and, at PASSED_PAWNS, the passed pawns of both sides
+
+MOST_UNITS = cython.declare(cython.int, 31)
+
+
+# --- The survey ------------------------------------------------------------------------------------------------------
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.void:
+    """Enter what pawns and king attack, and where our pieces may go. Never raises."""
+    first: cython.int = us * KINDS
+    them: cython.int = us ^ 1
+    ours: u64 = position.pieces[first + PAWN]
+    theirs: u64 = position.pieces[them * KINDS + PAWN]
+    survey[first + PAWN] = pawn_attacks(ours, us)
+    survey[first + KING] = KING_ATTACKS[position.king_square(us)]
+    survey[ATTACKED + us] = survey[first + PAWN]
+    survey[SAFE + us] = ~(ours | position.pieces[first + KING] | pawn_attacks(theirs, them))
+    survey[UNITS + us] = 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
+    """What a piece attacks. Never raises."""
+    if kind == KNIGHT:
+        return KNIGHT_ATTACKS[square]
+    if kind == BISHOP:
+        return bishop_attacks(square, occupied)
+    if kind == ROOK:
+        return rook_attacks(square, occupied)
+    return bishop_attacks(square, occupied) | rook_attacks(square, occupied)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def survey_kind(
+    position: Position, survey: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
+) -> cython.int:
+    """Enter what our pieces of one kind attack; returns their mobility. Never raises."""
+    them: cython.int = us ^ 1
+    pieces: u64 = position.pieces[us * KINDS + kind]
+    zone: u64 = survey[them * KINDS + KING]
+    zone |= advance(zone, them)
+    safe: u64 = survey[SAFE + us]
+    all_attacks: u64 = 0
+    score: cython.int = 0
+    while pieces:
+        attacks: u64 = reach(kind, lsb(pieces), position.occupied)
+        all_attacks |= attacks
+        score += WEIGHTS[weight + popcount(attacks & safe)]
+        if attacks & zone:
+            survey[UNITS + us] += ATTACK_UNITS[kind]
+        pieces &= pieces - 1
+    survey[us * KINDS + kind] = all_attacks
+    survey[ATTACKED + us] |= all_attacks
+    return score
+
+
+# --- Terms -----------------------------------------------------------------------------------------------------------
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """How many safe squares each of our pieces attacks; on the way the survey is completed. Never raises."""
+    return (
+        survey_kind(position, survey, us, KNIGHT, KNIGHT_MOBILITY)
+        + survey_kind(position, survey, us, BISHOP, BISHOP_MOBILITY)
+        + survey_kind(position, survey, us, ROOK, ROOK_MOBILITY)
+        + survey_kind(position, survey, us, QUEEN, QUEEN_MOBILITY)
+    )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def outpost_ranks(us: cython.int) -> u64:
+    """The fourth to sixth rank, as we count. Never raises."""
+    return RANKS_3_TO_5 if us else RANKS_4_TO_6
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """The bishop pair, bishops behind their own pawns, outposts that no enemy pawn can ever attack. Never raises."""
+    first: cython.int = us * KINDS
+    them: cython.int = us ^ 1
+    bishops: u64 = position.pieces[first + BISHOP]
+    knights: u64 = position.pieces[first + KNIGHT]
+    ours: u64 = position.pieces[first + PAWN]
+    score: cython.int = 0
+    if bishops & DARK_SQUARES:
+        score += popcount(ours & DARK_SQUARES) * WEIGHTS[BISHOP_PAWNS]
+    if bishops & ~DARK_SQUARES:
+        score += popcount(ours & ~DARK_SQUARES) * WEIGHTS[BISHOP_PAWNS]
+        if bishops & DARK_SQUARES:
+            score += WEIGHTS[BISHOP_PAIR]
+    supported: u64 = (knights | bishops) & survey[first + PAWN] & outpost_ranks(us)
+    if supported:
+        supported &= ~ahead(beside(position.pieces[them * KINDS + PAWN]), them)
+        score += popcount(supported & knights) * WEIGHTS[OUTPOST]
+        score += popcount(supported & bishops) * WEIGHTS[OUTPOST + 1]
+    return score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def rooks(position: Position, us: cython.int) -> cython.int:
+    """Our rooks on files without pawns of ours, or of anybody. Never raises."""
+    score: cython.int = 0
+    pieces: u64 = position.pieces[us * KINDS + ROOK]
+    while pieces:
+        file: u64 = files_of(pieces & (~pieces + 1))
+        if not file & position.pieces[us * KINDS + PAWN]:
+            score += WEIGHTS[ROOK_HALF_OPEN if file & position.pieces[(us ^ 1) * KINDS + PAWN] else ROOK_OPEN]
+        pieces &= pieces - 1
+    return score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """Our attack on the enemy king, from a table: two attackers are worth more than twice one. Never raises.
+
+    Units count the attackers, the squares around the king that it alone guards, and the checks that cost nothing.
+    Where no piece bears on the king there is no attack.
+    """
+    if survey[UNITS + us] == 0:
+        return 0
+    first: cython.int = us * KINDS
+    them: cython.int = us ^ 1
+    king: cython.int = position.king_square(them)
+    guarded: u64 = survey[ATTACKED + them]
+    units: cython.int = cython.cast(cython.int, survey[UNITS + us])
+    units += WEAK_SQUARE_UNITS * popcount(survey[them * KINDS + KING] & survey[ATTACKED + us] & ~guarded)
+    free: u64 = ~(guarded | survey[them * KINDS + KING] | position.colours[us])
+    diagonals: u64 = bishop_attacks(king, position.occupied) & free
+    lines: u64 = rook_attacks(king, position.occupied) & free
+    if KNIGHT_ATTACKS[king] & free & survey[first + KNIGHT]:
+        units += CHECK_UNITS[KNIGHT]
+    if diagonals & survey[first + BISHOP]:
+        units += CHECK_UNITS[BISHOP]
+    if lines & survey[first + ROOK]:
+        units += CHECK_UNITS[ROOK]
+    if (diagonals | lines) & survey[first + QUEEN]:
+        units += CHECK_UNITS[QUEEN]
+    return WEIGHTS[KING_ATTACK + (units if units < MOST_UNITS else MOST_UNITS)]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """Enemy pieces attacked by something cheaper, and those that nothing guards. Never raises."""
+    first: cython.int = us * KINDS
+    them: cython.int = us ^ 1
+    guarded: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
+    loose: u64 = position.colours[them] & (survey[ATTACKED + us] | survey[first + KING]) & ~guarded
+    loose &= ~position.pieces[them * KINDS + PAWN]
+    minors: u64 = survey[first + KNIGHT] | survey[first + BISHOP]
+    score: cython.int = popcount(loose) * WEIGHTS[HANGING] if loose else 0
+    kind: cython.int
+    for kind in range(KNIGHT, KING):
+        targets: u64 = position.pieces[them * KINDS + kind]
+        if targets & survey[ATTACKED + us]:
+            score += popcount(targets & survey[first + PAWN]) * WEIGHTS[THREAT_BY_PAWN + kind]
+            score += popcount(targets & minors) * WEIGHTS[THREAT_BY_MINOR + kind]
+            score += popcount(targets & survey[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + kind]
+    pawns_at_risk: u64 = position.pieces[them * KINDS + PAWN] & survey[ATTACKED + us] & ~guarded
+    if pawns_at_risk == 0:
+        return score
+    score += popcount(pawns_at_risk & minors) * WEIGHTS[THREAT_BY_MINOR + PAWN]
+    score += popcount(pawns_at_risk & survey[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + PAWN]
+    return score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """Our passed pawns: is the square before them taken, or may they safely go on? Never raises."""
+    score: cython.int = 0
+    them: cython.int = us ^ 1
+    danger: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
+    passed: u64 = survey[PASSED_PAWNS] & position.pieces[us * KINDS + PAWN]
+    while passed:
+        square: cython.int = lsb(passed)
+        rank: cython.int = relative(square, us) >> 3
+        stop: u64 = advance(bit(square), us)
+        if stop & position.occupied:
+            score += WEIGHTS[PASSED_BLOCKED + rank]
+        elif not stop & danger:
+            score += WEIGHTS[PASSED_SAFE + rank]
+        passed &= passed - 1
+    return score
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
+    """Every term of one side that needs the whole survey. Never raises."""
+    return (
+        minor_pieces(position, survey, us)
+        + rooks(position, us)
+        + king_attack(position, survey, us)
+        + threats(position, survey, us)
+        + advances(position, survey, us)
+    )
+
+
+# --- The sum ---------------------------------------------------------------------------------------------------------
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def balance(position: Position) -> cython.int:
+    """All terms, White's less Black's, packed. Linear in the weights. Never raises."""
+    survey = cython.declare(cython.ulonglong[19])
+    score: cython.int = position.piece_square + pawns_and_kings(position, survey)
+    begin_survey(position, survey, WHITE)
+    begin_survey(position, survey, BLACK)
+    score += mobility(position, survey, WHITE) - mobility(position, survey, BLACK)
+    score += side_score(position, survey, WHITE) - side_score(position, survey, BLACK)
+    return score + (WEIGHTS[TEMPO] if position.side_to_move == WHITE else -WEIGHTS[TEMPO])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def endgame_part(position: Position, score: cython.int) -> cython.int:
+    """How much of the endgame value of a balance counts, of params.SCALE_NORMAL. Never raises."""
+    return endgame_scale(position, WHITE if endgame_of(score) > 0 else BLACK)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def known_score(position: Position) -> cython.int:
+    """The score for the side to move of an ending that is known, else NO_SCORE. Never raises."""
+    score: cython.int = verdict(position)
+    return -score if position.side_to_move == BLACK and score != NO_SCORE else score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def evaluate(position: Position) -> cython.int:
+    """Static score in centipawns for the side to move, the same for a mirrored position. Never raises."""
+    score: cython.int = known_score(position)
+    if score != NO_SCORE:
+        return score
+    score = balance(position)
+    part: cython.int = endgame_part(position, score)
+    if position.side_to_move == BLACK:
+        score = -score
+    full: cython.int = 1 << PHASE_SHIFT
+    phase: cython.int = position.phase if position.phase < full else full     # promotions may exceed the full board
+    midgame: cython.int = midgame_of(score) * phase
+    endgame: cython.int = (endgame_of(score) * part >> PHASE_SHIFT) * (full - phase)
+    return (midgame + endgame) >> PHASE_SHIFT
+
+
+# --- For Python callers ----------------------------------------------------------------------------------------------
+
+
+def phase_of(position: Position) -> tuple[int, int]:
+    """The phase of the game and that of the full board: their quotient is the weight of the midgame values."""
+    full: cython.int = 1 << PHASE_SHIFT
+    return min(position.phase, full), full
+
+
+def is_known(position: Position) -> bool:
+    """Is the position an ending that is judged without summing up terms?"""
+    return verdict(position) != NO_SCORE
+
+
+def static_score(position: Position) -> int:
+    """`evaluate` for Python callers."""
+    return evaluate(position)
+
+
+def use_values(values: weights.Values) -> None:
+    """Evaluate with these weights from now on. Only positions set up afterwards count their squares anew."""
+    weights.set_values(values)
+    piece_square.fill()
+    pawns.forget()
+
+
+def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
+    """Each term of one side by name, packed."""
+    survey = cython.declare(cython.ulonglong[19])
+    pawns_and_kings(position, survey)
+    begin_survey(position, survey, WHITE)
+    begin_survey(position, survey, BLACK)
+    moves = (mobility(position, survey, WHITE), mobility(position, survey, BLACK))
+    material: cython.int = 0
+    kind: cython.int
+    for kind in range(KING):
+        material += popcount(position.pieces[side * KINDS + kind]) * WEIGHTS[MATERIAL + kind]
+    squares: cython.int = 0
+    square: cython.int
+    for square in range(64):
+        if position.colours[side] & bit(square):
+            squares += PIECE_SQUARE[position.board[square] * 64 + square]
+    return {
+        "material": material,
+        "squares": (squares if side == WHITE else -squares) - material,
+        "mobility": moves[side],
+        **pawns.pawn_terms(position, side),
+        "passed advance": advances(position, survey, side),
+        "minor pieces": minor_pieces(position, survey, side),
+        "rooks": rooks(position, side),
+        "king attack": king_attack(position, survey, side),
+        "threats": threats(position, survey, side),
+        "tempo": WEIGHTS[TEMPO] if position.side_to_move == side else 0,
+    }
+
+
+def terms(position: Position) -> dict[str, tuple[int, int, int, int]]:
+    """Each term of the evaluation: White's midgame and endgame values, then Black's, all counted for their owner.
+
+    What drawishness takes from the stronger side, or a known ending from the sum, is the last term.
+    """
+    white, black = _side_terms(position, WHITE), _side_terms(position, BLACK)
+    parts = {
+        name: (midgame_of(white[name]), endgame_of(white[name]), midgame_of(black[name]), endgame_of(black[name]))
+        for name in white
+    }
+    midgame = sum(part[0] - part[2] for part in parts.values())
+    endgame = sum(part[1] - part[3] for part in parts.values())
+    known = verdict(position)
+    if known != NO_SCORE:
+        parts["known ending"] = (known - midgame, known - endgame, 0, 0)
+        return parts
+    loss = abs(endgame) - (abs(endgame) * endgame_part(position, balance(position)) >> PHASE_SHIFT)
+    parts["drawishness"] = (0, -loss, 0, 0) if endgame > 0 else (0, 0, 0, -loss)
+    return parts

@@ -1,0 +1,15 @@
+from engine.core.bitboard cimport u64
+from engine.core.position cimport Position
+
+cdef struct PawnEntry:
+    u64 check
+    u64 passed
+    int score
+
+cdef PawnEntry[8192] TABLE
+cdef int PASSED_PAWNS
+
+cdef int distance(int a, int b) noexcept nogil
+cdef int relative(int square, int us) noexcept nogil
+cdef u64 pawn_attacks(u64 pawns, int colour) noexcept nogil
+cdef int pawns_and_kings(Position position, unsigned long long* survey) noexcept nogil

@@ -1,0 +1,226 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""What pawns and kings decide by themselves: structure, passed pawns, shelter; remembered, for pawns seldom move.
+
+Each term is written for "us" and returns a packed score for our side alone. (chessprogramming wiki: Pawn Structure,
+Pawn Hash Table, King Safety: Pawn Shield)
+"""
+
+import cython
+from cython.cimports.engine.core.bitboard import (
+    advance,
+    ahead,
+    beside,
+    bit,
+    files_of,
+    lsb,
+    msb,
+    popcount,
+    u64,
+)
+from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, PAWN, WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.zobrist import PIECE_KEY
+from cython.cimports.engine.evaluation.weights import (
+    BACKWARD,
+    CONNECTED,
+    DOUBLED,
+    ISOLATED,
+    PASSED,
+    PASSED_OWN_KING,
+    PASSED_THEIR_KING,
+    SHELTER_FRONT,
+    SHELTER_SIDE,
+    STORM_FRONT,
+    STORM_SIDE,
+    WEIGHTS,
+)
+
+if not cython.compiled:
+    class _PawnEntry:
+        __slots__ = ("check", "passed", "score")
+
+        def __init__(self) -> None:
+            self.check = self.passed = self.score = 0
+
+    TABLE = [_PawnEntry() for _ in range(8192)]
+
+SLOTS = cython.declare(cython.int, 8192)
+PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in a survey, see evaluate.py
+KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def distance(a: cython.int, b: cython.int) -> cython.int:
+    """How many moves a king needs from one square to the other on an empty board. Never raises."""
+    files: cython.int = (a & 7) - (b & 7)
+    ranks: cython.int = (a >> 3) - (b >> 3)
+    files = files if files >= 0 else -files
+    ranks = ranks if ranks >= 0 else -ranks
+    return files if files > ranks else ranks
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
+    """All squares the pawns of that colour attack. Never raises."""
+    return advance(beside(pawns), colour)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def passed_pawns(ours: u64, theirs: u64, us: cython.int) -> u64:
+    """Our pawns that no pawn, theirs or ours, can stop any more. Never raises.
+
+    . . x x x . . .      No enemy pawn may stand on a square marked x,
+    . . x x x . . .      nor our own on the file, for the pawn P
+    . . . P . . . .      to be passed.
+    """
+    them: cython.int = us ^ 1
+    in_front: u64 = ahead(theirs, them)
+    return ours & ~(in_front | beside(in_front) | ahead(ours, them))
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
+    """Doubled, isolated, backward and connected pawns. Never raises.
+
+    A backward pawn is left behind by its neighbours and cannot advance without being taken.
+    """
+    score: cython.int = 0
+    neighbours: u64 = beside(files_of(ours))
+    score += popcount(ours & ahead(ours, us)) * WEIGHTS[DOUBLED]
+    score += popcount(ours & ~neighbours) * WEIGHTS[ISOLATED]
+    attacks: u64 = pawn_attacks(ours, us)
+    guarded_some_day: u64 = attacks | ahead(attacks, us)
+    held_up: u64 = advance(ours, us) & pawn_attacks(theirs, us ^ 1) & ~guarded_some_day
+    score += popcount(advance(held_up, us ^ 1) & neighbours) * WEIGHTS[BACKWARD]
+    connected: u64 = ours & (attacks | beside(ours))
+    while connected:
+        score += WEIGHTS[CONNECTED + (relative(lsb(connected), us) >> 3)]
+        connected &= connected - 1
+    return score
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def relative(square: cython.int, us: cython.int) -> cython.int:
+    """The square as we see it, our own back rank being the first. Never raises."""
+    return square ^ 56 if us else square
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def race(position: Position, passed: u64, us: cython.int) -> cython.int:
+    """Passed pawns by rank, and how near the kings are to the square before them. Never raises."""
+    score: cython.int = 0
+    while passed:
+        square: cython.int = lsb(passed)
+        rank: cython.int = relative(square, us) >> 3
+        score += WEIGHTS[PASSED + rank]
+        if rank >= KINGS_MATTER:
+            stop: cython.int = square - 8 if us else square + 8
+            score += WEIGHTS[PASSED_OWN_KING + distance(position.king_square(us), stop)]
+            score += WEIGHTS[PASSED_THEIR_KING + distance(position.king_square(us ^ 1), stop)]
+        passed &= passed - 1
+    return score
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def shelter(position: Position, us: cython.int) -> cython.int:
+    """The pawns before our king: ours that cover it, theirs that come to open the files. Never raises."""
+    king: cython.int = position.king_square(us)
+    before: u64 = bit(king) | beside(bit(king))
+    before |= ahead(before, us)
+    ours: u64 = position.pieces[us * KINDS + PAWN] & before
+    theirs: u64 = position.pieces[(us ^ 1) * KINDS + PAWN] & before
+    king_file: cython.int = king & 7
+    file: cython.int
+    score: cython.int = 0
+    for file in range(king_file - 1 if king_file > 0 else 0, king_file + 2 if king_file < 7 else 8):
+        cover: cython.int = nearest_rank(ours & files_of(bit(file)), us)
+        storm: cython.int = nearest_rank(theirs & files_of(bit(file)), us)
+        if file == king_file:
+            score += WEIGHTS[SHELTER_FRONT + cover] + WEIGHTS[STORM_FRONT + storm]
+        else:
+            score += WEIGHTS[SHELTER_SIDE + cover] + WEIGHTS[STORM_SIDE + storm]
+    return score
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
+    """The rank, as we count, of the pawn nearest to our side; 0 if there is none. Never raises."""
+    if pawns == 0:
+        return 0
+    return 7 - (msb(pawns) >> 3) if us else lsb(pawns) >> 3
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def side_score(position: Position, passed: u64, us: cython.int) -> cython.int:
+    """All that this room knows of one side. Never raises."""
+    ours: u64 = position.pieces[us * KINDS + PAWN]
+    theirs: u64 = position.pieces[(us ^ 1) * KINDS + PAWN]
+    return structure(ours, theirs, us) + race(position, passed & ours, us) + shelter(position, us)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.int:
+    """White's packed score less Black's; the passed pawns of both go to `survey[PASSED_PAWNS]`. Never raises.
+
+    Threads share the table without a lock: an entry that two of them wrote at once fails its check and is computed
+    anew, so what the table holds never shows in a score.
+    """
+    white: u64 = position.pieces[PAWN]
+    black: u64 = position.pieces[KINDS + PAWN]
+    key: u64 = position.pawn_key
+    key ^= PIECE_KEY[KING * 64 + position.king_square(WHITE)]
+    key ^= PIECE_KEY[(KINDS + KING) * 64 + position.king_square(BLACK)]
+    slot: cython.int = cython.cast(cython.int, key & (SLOTS - 1))
+    passed: u64 = TABLE[slot].passed
+    score: cython.int = TABLE[slot].score
+    if TABLE[slot].check != key ^ passed ^ cython.cast(u64, score):
+        passed = passed_pawns(white, black, WHITE) | passed_pawns(black, white, BLACK)
+        score = side_score(position, passed, WHITE) - side_score(position, passed, BLACK)
+        TABLE[slot].passed = passed
+        TABLE[slot].score = score
+        TABLE[slot].check = key ^ passed ^ cython.cast(u64, score)
+    survey[PASSED_PAWNS] = passed
+    return score
+
+
+def forget() -> None:
+    """Empty the table: the weights have changed."""
+    slot: cython.int
+    for slot in range(SLOTS):
+        TABLE[slot].check = 0
+
+
+def pawn_terms(position: Position, us: int) -> dict[str, int]:
+    """Each term of one side by name, packed, for people."""
+    side: cython.int = us
+    ours: u64 = position.pieces[side * KINDS + PAWN]
+    theirs: u64 = position.pieces[(side ^ 1) * KINDS + PAWN]
+    return {
+        "pawn structure": structure(ours, theirs, side),
+        "passed pawns": race(position, passed_pawns(ours, theirs, side), side),
+        "king shelter": shelter(position, side),
+    }

@@ -1,0 +1,173 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""The weights of the evaluation: which there are, what they count, and where each stands in one array.
+
+The values come from `tuned.py`. Every weight is a packed score (see `score.py`): what one more of the thing it counts
+is worth in the midgame and in the endgame. The evaluation before blending is a sum of weights, each so many times for
+White and so many times for Black, which is what lets the tuner fit them.
+
+The weights stand in groups, which a style makes count for more or less.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import cython
+from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
+
+from engine.evaluation.tuned import VALUES
+
+if not cython.compiled:
+    WEIGHTS = [0] * 512
+
+
+class Group(StrEnum):
+    """Weights a style scales together."""
+
+    MATERIAL = "material"
+    PLACEMENT = "placement"
+    MOBILITY = "mobility"
+    PAWN_STRUCTURE = "pawn_structure"
+    PAWN_ADVANCE = "pawn_advance"
+    PIECES = "pieces"
+    KING_SAFETY = "king_safety"
+    KING_ATTACK = "king_attack"
+    THREATS = "threats"
+    TEMPO = "tempo"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A run of weights that belong together: `size` of them from `first` on."""
+
+    name: str
+    first: int
+    size: int
+    group: Group
+
+
+# Squares are counted from a1 to h8 as their owner sees them, files mirrored: rank * 4 + file, a to d.
+SIZES = {
+    "material": (5, Group.MATERIAL),               # [kind]
+    "pawn_squares": (32, Group.PAWN_ADVANCE),
+    "knight_squares": (32, Group.PLACEMENT),
+    "bishop_squares": (32, Group.PLACEMENT),
+    "rook_squares": (32, Group.PLACEMENT),
+    "queen_squares": (32, Group.PLACEMENT),
+    "king_squares": (32, Group.PLACEMENT),
+    "knight_mobility": (9, Group.MOBILITY),        # [safe squares attacked]
+    "bishop_mobility": (14, Group.MOBILITY),
+    "rook_mobility": (15, Group.MOBILITY),
+    "queen_mobility": (28, Group.MOBILITY),
+    "doubled": (1, Group.PAWN_STRUCTURE),
+    "isolated": (1, Group.PAWN_STRUCTURE),
+    "backward": (1, Group.PAWN_STRUCTURE),
+    "connected": (8, Group.PAWN_STRUCTURE),             # [rank]
+    "passed": (8, Group.PAWN_ADVANCE),             # [rank]
+    "passed_blocked": (8, Group.PAWN_ADVANCE),     # [rank]
+    "passed_safe": (8, Group.PAWN_ADVANCE),        # [rank]
+    "passed_own_king": (8, Group.PAWN_ADVANCE),    # [distance]
+    "passed_their_king": (8, Group.PAWN_ADVANCE),  # [distance]
+    "bishop_pair": (1, Group.PIECES),
+    "bishop_pawns": (1, Group.PIECES),
+    "outpost": (2, Group.PIECES),                  # [knight, bishop]
+    "rook_half_open": (1, Group.PIECES),
+    "rook_open": (1, Group.PIECES),
+    "shelter_front": (8, Group.KING_SAFETY),       # [rank of the pawn before the king, 0 for none]
+    "shelter_side": (8, Group.KING_SAFETY),
+    "storm_front": (8, Group.KING_SAFETY),         # [rank of the enemy pawn before the king, 0 for none]
+    "storm_side": (8, Group.KING_SAFETY),
+    "king_attack": (32, Group.KING_ATTACK),        # [attack units]
+    "threat_by_pawn": (5, Group.THREATS),          # [kind of the piece attacked]
+    "threat_by_minor": (5, Group.THREATS),
+    "threat_by_rook": (5, Group.THREATS),
+    "hanging": (1, Group.THREATS),
+    "tempo": (1, Group.TEMPO),
+}
+
+
+def _terms() -> dict[str, Term]:
+    """Every term with its place, one behind the other."""
+    placed: dict[str, Term] = {}
+    first = 0
+    for name, (size, group) in SIZES.items():
+        placed[name] = Term(name, first, size, group)
+        first += size
+    return placed
+
+
+TERMS = _terms()
+COUNT = sum(term.size for term in TERMS.values())
+
+MATERIAL = TERMS["material"].first
+SQUARES = TERMS["pawn_squares"].first
+KNIGHT_MOBILITY = TERMS["knight_mobility"].first
+BISHOP_MOBILITY = TERMS["bishop_mobility"].first
+ROOK_MOBILITY = TERMS["rook_mobility"].first
+QUEEN_MOBILITY = TERMS["queen_mobility"].first
+DOUBLED = TERMS["doubled"].first
+ISOLATED = TERMS["isolated"].first
+BACKWARD = TERMS["backward"].first
+CONNECTED = TERMS["connected"].first
+PASSED = TERMS["passed"].first
+PASSED_BLOCKED = TERMS["passed_blocked"].first
+PASSED_SAFE = TERMS["passed_safe"].first
+PASSED_OWN_KING = TERMS["passed_own_king"].first
+PASSED_THEIR_KING = TERMS["passed_their_king"].first
+BISHOP_PAIR = TERMS["bishop_pair"].first
+BISHOP_PAWNS = TERMS["bishop_pawns"].first
+OUTPOST = TERMS["outpost"].first
+ROOK_HALF_OPEN = TERMS["rook_half_open"].first
+ROOK_OPEN = TERMS["rook_open"].first
+SHELTER_FRONT = TERMS["shelter_front"].first
+SHELTER_SIDE = TERMS["shelter_side"].first
+STORM_FRONT = TERMS["storm_front"].first
+STORM_SIDE = TERMS["storm_side"].first
+KING_ATTACK = TERMS["king_attack"].first
+THREAT_BY_PAWN = TERMS["threat_by_pawn"].first
+THREAT_BY_MINOR = TERMS["threat_by_minor"].first
+THREAT_BY_ROOK = TERMS["threat_by_rook"].first
+HANGING = TERMS["hanging"].first
+TEMPO = TERMS["tempo"].first
+
+Values = Mapping[str, Sequence[tuple[int, int]]]
+
+
+def set_values(values: Values) -> None:
+    """Fill the array. Raises ValueError if a term is missing, unknown, or has the wrong number of weights.
+
+    For a running engine this is only a part of the change: see `evaluate.use_values`.
+    """
+    index: cython.int
+    if set(values) != set(TERMS):
+        raise ValueError(f"terms missing or unknown: {sorted(set(values) ^ set(TERMS))}")
+    for name, term in TERMS.items():
+        if len(values[name]) != term.size:
+            raise ValueError(f"{name}: expected {term.size} weights, found {len(values[name])}")
+        for index in range(term.size):
+            midgame, endgame = values[name][index]
+            WEIGHTS[term.first + index] = pack(midgame, endgame)
+
+
+def values() -> dict[str, tuple[tuple[int, int], ...]]:
+    """The weights now in use, each as midgame and endgame centipawns."""
+    index: cython.int
+    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    for name, term in TERMS.items():
+        pairs = []
+        for index in range(term.first, term.first + term.size):
+            pairs.append((midgame_of(WEIGHTS[index]), endgame_of(WEIGHTS[index])))
+        found[name] = tuple(pairs)
+    return found
+
+
+def styled(style: Mapping[Group, float]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """The tuned weights with each group made so many times as heavy; groups not named stay as they are."""
+    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    for name, term in TERMS.items():
+        times = style.get(term.group, 1.0)
+        found[name] = tuple((round(midgame * times), round(endgame * times)) for midgame, endgame in VALUES[name])
+    return found
+
+
+set_values(VALUES)

@@ -1,0 +1,58 @@
+"""Evaluations in the words of the articles: pawns from White's view, `M+2` for a mate in sight, `M-0` for one given."""
+
+from collections.abc import Sequence
+
+from engine.board import Board
+from engine.pgn.game import Judgement
+
+DRAWN_REPETITIONS = 3
+FIFTY_MOVES_PLIES = 100
+
+
+def judgement_text(judgement: Judgement) -> str:
+    """'+0.35', 'M+2' when White mates in two, 'M-2' when Black does."""
+    if judgement.score_cp is not None:
+        return pawns_text(judgement.score_cp)
+    return f"M{judgement.mate_in:+}"
+
+
+def pawns_text(centipawns: float) -> str:
+    """'+0.35'; never '-0.00'."""
+    text = f"{centipawns / 100:+.2f}"
+    return "+0.00" if text == "-0.00" else text
+
+
+def final_text(board: Board) -> str | None:
+    """'M-0' when White has been mated, 'M+0' when Black has, 'DRAW'; None while the game goes on."""
+    if board.is_checkmate():
+        return "M-0" if board.turn == "white" else "M+0"
+    return "DRAW" if drawn_by(board) else None
+
+
+def drawn_by(board: Board) -> str | None:
+    """The rule that makes the game a draw, in words; None if none does."""
+    if board.is_stalemate():
+        return "stalemate"
+    if board.is_checkmate():
+        return None
+    if board.is_insufficient_material():
+        return "neither side can mate"
+    if board.halfmove_clock >= FIFTY_MOVES_PLIES:
+        return "fifty moves without capture or pawn move"
+    if board.repetition_count() >= DRAWN_REPETITIONS:
+        return "threefold repetition"
+    return None
+
+
+def san_line(board: Board, moves: Sequence[str]) -> str:
+    """A variation in algebraic notation with move numbers: '5... Nf6 6. O-O'."""
+    replay = board.copy(moves=False)
+    words = []
+    for index, move in enumerate(moves):
+        if replay.turn == "white":
+            words.append(f"{replay.fullmove_number}.")
+        elif index == 0:
+            words.append(f"{replay.fullmove_number}...")
+        words.append(replay.san(move))
+        replay.push(move)
+    return " ".join(words)

@@ -1,5 +1,0 @@
-from engine.bitboard cimport u64
-from engine.position cimport Position
-
-cdef bint is_legal(Position position, int move) noexcept nogil
-cdef int generate(Position position, int *moves, int start, bint tactical_only) noexcept nogil

@@ -1,0 +1,48 @@
+from engine.core.position cimport Position
+
+cdef extern from *:
+    """
+    #if defined(__AVX512BW__)
+    #define ENGINE_INSTRUCTIONS "AVX-512"
+    #elif defined(__AVX2__)
+    #define ENGINE_INSTRUCTIONS "AVX2"
+    #elif defined(__SSE2__)
+    #define ENGINE_INSTRUCTIONS "SSE2"
+    #elif defined(__ARM_NEON)
+    #define ENGINE_INSTRUCTIONS "NEON"
+    #else
+    #define ENGINE_INSTRUCTIONS "no vectors"
+    #endif
+    enum { ENGINE_CLAMP = 255, ENGINE_OUTPUT_UNIT = 64, ENGINE_SUMMABLE = 256 };
+    """
+    const short CLAMP "ENGINE_CLAMP"        # an int would widen the loops to 32 bits: twice as slow
+    const int OUTPUT_UNIT "ENGINE_OUTPUT_UNIT"
+    const int SUMMABLE "ENGINE_SUMMABLE"
+    const char *INSTRUCTIONS "ENGINE_INSTRUCTIONS"
+
+cdef class Network:
+    cdef readonly str name
+    cdef readonly int hidden
+    cdef readonly int buckets
+    cdef long long scale
+    cdef short *feature_weights
+    cdef short *feature_bias
+    cdef short *output_weights
+    cdef int output_bias[8]
+    cdef object memory
+
+cdef class Accumulators:
+    cdef Network network
+    cdef short *values
+    cdef object memory
+    cdef int slots[132]
+    cdef bint valid[132]
+    cdef int changes[132]
+    cdef int removed[264]
+    cdef int added[264]
+    cdef void note_move(self, Position position, int move, int ply) noexcept nogil
+    cdef void note_null(self, int ply) noexcept nogil
+    cdef void catch_up(self, Position position, int slot) noexcept nogil
+    cdef void refresh(self, Position position, int slot) noexcept nogil
+    cdef void follow(self, int slot, int view) noexcept nogil
+    cdef int score(self, Position position, int ply) noexcept nogil

@@ -1,0 +1,333 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""The neural evaluation: the sums of both views along the line being searched, and the score they come to.
+
+A move changes two to four men, so the sums of a position are those of the one before it, with a few rows of weights
+added and taken away. Moves are only noted when made; the sums follow when a position is evaluated, from the nearest
+one whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
+
+All loops are plain; the compiler makes vectors of them. This room alone is compiled several times, see `_build.py`,
+and `engine/__init__.py` takes the build that suits the processor.
+"""
+
+import mmap
+from array import array
+
+import cython
+from cython.cimports.engine.core.bitboard import lsb, popcount, u64
+from cython.cimports.engine.core.move import (
+    CASTLING,
+    EN_PASSANT,
+    NO_MOVE,
+    flag_of,
+    from_square,
+    is_capture,
+    is_promotion,
+    promoted_kind,
+    to_square,
+)
+from cython.cimports.engine.core.params import NETWORK_LIMIT
+from cython.cimports.engine.core.pieces import KINDS, ROOK
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import MAX_PLY
+
+from engine.nnue.net_file import Net
+
+if not cython.compiled:
+    INSTRUCTIONS = b"no vectors"
+    CLAMP, OUTPUT_UNIT = 255, 64   # as in `net_file.py`
+    SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
+
+SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our man to that of the enemy's
+FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, adding up all men is no dearer than following
+
+MOVED = cython.declare(cython.int, 0)               # what a move changed: one man moved,
+CAPTURED = cython.declare(cython.int, 1)            # and one was taken,
+CASTLED = cython.declare(cython.int, 2)             # or two moved
+
+
+def instructions() -> str:
+    """The vector instructions this room was compiled for: 'AVX2', 'SSE2', 'NEON', ..."""
+    return INSTRUCTIONS.decode()
+
+
+def _zeros(count: int) -> memoryview:
+    """So many numbers of 16 bits from the beginning of a page on: vectors never straddle cache lines, and numbers
+    that are never touched cost nothing."""
+    return memoryview(mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)).cast("h")
+
+
+def _aligned(values: array) -> memoryview:
+    """A copy that begins with a page."""
+    copy = _zeros(len(values))
+    copy[:] = memoryview(values)
+    return copy
+
+
+@cython.final
+@cython.cclass
+class Network:
+    """The weights of a network: read only, shared by all threads."""
+
+    def __init__(self, net: Net) -> None:
+        self.name = net.name
+        self.hidden = net.hidden
+        self.buckets = net.buckets
+        self.scale = net.scale
+        if not cython.compiled:
+            self.output_bias = [0] * 8
+        for bucket in range(net.buckets):
+            self.output_bias[bucket] = net.output_bias[bucket]
+        feature_weights: cython.short[::1] = _aligned(net.feature_weights)
+        feature_bias: cython.short[::1] = _aligned(net.feature_bias)
+        output_weights: cython.short[::1] = _aligned(net.output_weights)
+        self.memory = (feature_weights, feature_bias, output_weights)
+        if cython.compiled:
+            self.feature_weights = cython.address(feature_weights[0])
+            self.feature_bias = cython.address(feature_bias[0])
+            self.output_weights = cython.address(output_weights[0])
+        else:
+            self.feature_weights, self.feature_bias, self.output_weights = self.memory
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def row_of(feature: cython.int, view: cython.int) -> cython.Py_ssize_t:
+    """Which row of weights belongs to a man, given as White's feature, in White's view (0) or Black's. Never raises."""
+    if view == 0:
+        return feature
+    return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ 56
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def weigh(
+    values: cython.p_short,
+    begin: cython.Py_ssize_t,
+    weights: cython.p_short,
+    first: cython.Py_ssize_t,
+    count: cython.Py_ssize_t,
+) -> cython.longlong:
+    """The sum of so many values from `begin` on, clamped and squared, times the weights from `first` on. Never raises.
+
+    Value times weight stays within 16 bits and SUMMABLE terms within 32, for which processors have instructions.
+    """
+    total: cython.longlong = 0
+    done: cython.Py_ssize_t = 0
+    while done < count:
+        end: cython.Py_ssize_t = done + SUMMABLE if done + SUMMABLE < count else count
+        part: cython.int = 0
+        index: cython.Py_ssize_t
+        for index in range(done, end):
+            value: cython.short = values[begin + index]
+            value = value if value > 0 else 0
+            value = value if value < CLAMP else CLAMP
+            weighed: cython.short = value * weights[first + index]
+            part += weighed * value
+        total += part
+        done = end
+    return total
+
+
+@cython.final
+@cython.cclass
+class Accumulators:
+    """The sums of one thread's line. A slot holds those of a position, White's view first; a pass needs no new one."""
+
+    def __init__(self, network: Network) -> None:
+        slots: cython.int = MAX_PLY + 4
+        if not cython.compiled:
+            self.slots = [0] * slots
+            self.valid = [False] * slots
+            self.changes = [0] * slots
+            self.removed = [0] * (2 * slots)
+            self.added = [0] * (2 * slots)
+        self.network = network
+        values: cython.short[::1] = _zeros(2 * network.hidden * slots)
+        self.memory = values
+        if cython.compiled:
+            self.values = cython.address(values[0])
+        else:
+            self.values = values
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """The line begins with another position."""
+        self.slots[0] = 0
+        self.valid[0] = False
+
+    # --- What is played ----------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
+        """Note what the move that is about to be made will change; all a node costs that is never evaluated.
+
+        Never raises.
+        """
+        slot: cython.int = self.slots[ply] + 1
+        origin: cython.int = from_square(move)
+        target: cython.int = to_square(move)
+        us: cython.int = position.side_to_move
+        piece: cython.int = position.board[origin]
+        self.slots[ply + 1] = slot
+        self.valid[slot] = False
+        self.changes[slot] = MOVED
+        self.removed[2 * slot] = piece * 64 + origin
+        if flag_of(move) == CASTLING:
+            rook: cython.int = (us * KINDS + ROOK) * 64
+            king_target: cython.int = (origin & 56) + (6 if target > origin else 2)
+            rook_target: cython.int = king_target - 1 if target > origin else king_target + 1
+            self.changes[slot] = CASTLED
+            self.removed[2 * slot + 1] = rook + target
+            self.added[2 * slot] = piece * 64 + king_target
+            self.added[2 * slot + 1] = rook + rook_target
+            return
+        if is_promotion(move):
+            piece = us * KINDS + promoted_kind(move)
+        self.added[2 * slot] = piece * 64 + target
+        if is_capture(move):
+            square: cython.int = target ^ 8 if flag_of(move) == EN_PASSANT else target
+            self.changes[slot] = CAPTURED
+            self.removed[2 * slot + 1] = position.board[square] * 64 + square
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def note_null(self, ply: cython.int) -> cython.void:
+        """A pass changes no man: the next ply shares the sums. Never raises."""
+        self.slots[ply + 1] = self.slots[ply]
+
+    # --- The sums ----------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def catch_up(self, position: Position, slot: cython.int) -> cython.void:
+        """Make the sums of a slot, which is the position's, valid. Never raises."""
+        known: cython.int = slot
+        while known > 0 and not self.valid[known]:
+            known -= 1
+        if not self.valid[known] or slot - known > FAR_BACK:
+            self.refresh(position, slot)
+            return
+        while known < slot:
+            known += 1
+            self.follow(known, 0)
+            self.follow(known, 1)
+            self.valid[known] = True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def refresh(self, position: Position, slot: cython.int) -> cython.void:
+        """Add up the men of a position from nothing. Never raises."""
+        count: cython.Py_ssize_t = self.network.hidden
+        values: cython.p_short = self.values
+        bias: cython.p_short = self.network.feature_bias
+        rows: cython.p_short = self.network.feature_weights
+        index: cython.Py_ssize_t
+        view: cython.int
+        for view in range(2):
+            into: cython.Py_ssize_t = (2 * slot + view) * count
+            for index in range(count):
+                values[into + index] = bias[index]
+            men: u64 = position.occupied
+            while men:
+                square: cython.int = lsb(men)
+                row: cython.Py_ssize_t = row_of(position.board[square] * 64 + square, view) * count
+                for index in range(count):
+                    values[into + index] += rows[row + index]
+                men &= men - 1
+        self.valid[slot] = True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def follow(self, slot: cython.int, view: cython.int) -> cython.void:
+        """The sums of one view after the move that led to a slot, from those of the slot before it. Never raises."""
+        count: cython.Py_ssize_t = self.network.hidden
+        values: cython.p_short = self.values
+        rows: cython.p_short = self.network.feature_weights
+        into: cython.Py_ssize_t = (2 * slot + view) * count
+        base: cython.Py_ssize_t = into - 2 * count
+        more: cython.Py_ssize_t = row_of(self.added[2 * slot], view) * count
+        less: cython.Py_ssize_t = row_of(self.removed[2 * slot], view) * count
+        index: cython.Py_ssize_t
+        if self.changes[slot] == MOVED:
+            for index in range(count):
+                values[into + index] = values[base + index] + rows[more + index] - rows[less + index]
+            return
+        gone: cython.Py_ssize_t = row_of(self.removed[2 * slot + 1], view) * count
+        if self.changes[slot] == CAPTURED:
+            for index in range(count):
+                kept: cython.int = values[base + index] + rows[more + index]
+                values[into + index] = kept - rows[less + index] - rows[gone + index]
+            return
+        come: cython.Py_ssize_t = row_of(self.added[2 * slot + 1], view) * count
+        for index in range(count):
+            values[into + index] = (
+                values[base + index] + rows[more + index] + rows[come + index] - rows[less + index] - rows[gone + index]
+            )
+
+    # --- The score ---------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def score(self, position: Position, ply: cython.int) -> cython.int:
+        """Centipawns for the side to move of the position at this ply, within +-NETWORK_LIMIT. Never raises."""
+        slot: cython.int = self.slots[ply]
+        if not self.valid[slot]:
+            self.catch_up(position, slot)
+        if not cython.compiled:
+            assert self.is_exact(position, ply)
+        count: cython.Py_ssize_t = self.network.hidden
+        us: cython.int = position.side_to_move
+        bucket: cython.int = (popcount(position.occupied) - 2) >> 2 if self.network.buckets > 1 else 0
+        ours: cython.Py_ssize_t = (2 * slot + us) * count
+        theirs: cython.Py_ssize_t = (2 * slot + (us ^ 1)) * count
+        first: cython.Py_ssize_t = 2 * count * bucket
+        total: cython.longlong = weigh(self.values, ours, self.network.output_weights, first, count)
+        total += weigh(self.values, theirs, self.network.output_weights, first + count, count)
+        total = (total // CLAMP + self.network.output_bias[bucket]) * self.network.scale // (CLAMP * OUTPUT_UNIT)
+        if total > NETWORK_LIMIT:
+            return NETWORK_LIMIT
+        return -NETWORK_LIMIT if total < -NETWORK_LIMIT else total
+
+    # --- For Python callers ------------------------------------------------------------------------------------------
+
+    def is_exact(self, position: Position, ply: cython.int) -> bool:
+        """Are the sums of the position at this ply, if known, those that adding up from nothing gives?"""
+        slot: cython.int = self.slots[ply]
+        begin: cython.Py_ssize_t = 2 * slot * self.network.hidden
+        end: cython.Py_ssize_t = begin + 2 * self.network.hidden
+        found = [self.values[index] for index in range(begin, end)]
+        if not self.valid[slot]:
+            return True
+        self.refresh(position, slot)
+        return found == [self.values[index] for index in range(begin, end)]
+
+    def play(self, position: Position, move: int, ply: int) -> None:
+        """Make a move at this ply, or pass for NO_MOVE."""
+        if move == NO_MOVE:
+            self.note_null(ply)
+            position.make_null()
+        else:
+            self.note_move(position, move, ply)
+            position.make(move)
+
+    def take_back(self, position: Position, move: int) -> None:
+        """Take back what was played last."""
+        if move == NO_MOVE:
+            position.unmake_null()
+        else:
+            position.unmake(move)
+
+    def evaluate(self, position: Position, ply: int) -> int:
+        """`score` for Python callers."""
+        return self.score(position, ply)

@@ -1,0 +1,288 @@
+"""Games as PGN: reading whatever people and programs call so, in constant memory, and writing it by the book.
+
+A reader takes words from a stream and gives whole games; what it cannot read is noted in the game's `errors`, costs
+that line alone and never an exception. (Steven Edwards: Portable Game Notation, 1994)
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from engine.board import Board, InvalidMove
+from engine.core.fen import InvalidFen
+from engine.core.move import looks_like_uci
+from engine.pgn.game import RESULTS, UNFINISHED, Game, Node, UnknownVariant
+from engine.pgn.tokens import MOST_COMMENT, Kind, Words, bounded, decoded
+
+LINE_LENGTH = 80
+MOST_NODES = 200_000               # moves of one game, variations included
+MOST_NESTED = 100                  # variations in variations
+MOST_HEADERS = 200
+MOST_ERRORS = 20                   # noted of one game
+ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}
+GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
+NULL_MOVES = ("--", "Z0", "0000", "@@@@")
+RESULT_WORDS = {"1/2": "1/2-1/2", "½-½": "1/2-1/2", "½": "1/2-1/2"}
+FIRST_MOVE = re.compile(r"1\s*\.?")
+
+
+# --- Games -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Level:
+    """A line being read: the main one or a variation."""
+
+    node: Node
+    board: Board
+    previous: Node | None = None   # the node before the last move, where a variation begins,
+    earlier: Board | None = None   # and its board
+    opening: str = ""              # a comment before the first move of a variation
+    dead: bool = False             # a move could not be read: what follows makes no sense
+
+    def play(self, text: str, keep_board: bool) -> None:
+        """Add a move. Raises InvalidMove."""
+        earlier = self.board.copy(moves=False) if keep_board else None
+        try:
+            move = self.board.push_san(text)
+        except InvalidMove:
+            if not looks_like_uci(text):           # which some programs write
+                raise
+            move = self.board.push(text)
+        self.previous, self.earlier = self.node, earlier
+        self.node = self.node.add(move)
+        self.node.before, self.opening = self.opening, ""
+
+
+class _Builder:
+    """One game being read."""
+
+    def __init__(self, words: Words, variations: bool) -> None:
+        self._words = words
+        self._variations = variations
+        self.game = Game()
+        self._levels: list[_Level] = []
+        self._skipped = 0              # variations open that are not read
+        self._nodes = 0
+        self._begun = False            # there was a word of the movetext
+        self._ended = False            # there was a result
+        self._after_blank = False
+
+    def belongs_to_next(self, kind: Kind, text: str) -> bool:
+        """Does this word begin another game?"""
+        if kind is Kind.TAG:
+            return self._begun or (self._after_blank and text.partition("\n")[0] in self.game.headers)
+        if kind is Kind.NUMBER and FIRST_MOVE.fullmatch(text) and len(self._levels) == 1 and not self._skipped:
+            return self._levels[0].previous is not None and (self._ended or self._after_blank)
+        return kind in (Kind.NUMBER, Kind.MOVE) and self._ended and self._after_blank
+
+    def take(self, kind: Kind, text: str) -> None:
+        """One more word."""
+        if kind is Kind.BLANK:
+            self._after_blank = True
+            return
+        self._after_blank = False
+        if kind is Kind.TAG:
+            self._header(*text.split("\n", 1))
+        elif kind is Kind.BROKEN:
+            self._complain(text)
+        else:
+            self._begin()
+            self._movetext(kind, text)
+
+    def finish(self) -> Game | None:
+        """The game; None if there was nothing."""
+        if self._skipped or len(self._levels) > 1:
+            self._complain("a variation is not closed")
+        something = self._begun or self.game.headers or self.game.errors
+        return self.game if something else None
+
+    def _header(self, name: str, value: str) -> None:
+        if len(self.game.headers) < MOST_HEADERS:
+            self.game.headers[name] = value
+
+    def _begin(self) -> None:
+        """The first word of the movetext: now the headers say where the game begins."""
+        if self._begun:
+            return
+        self._begun = True
+        try:
+            self._levels = [_Level(self.game.root, self.game.board())]
+        except (InvalidFen, UnknownVariant) as error:
+            self._complain(str(error))
+            self._levels = [_Level(self.game.root, Board(), dead=True)]
+
+    def _movetext(self, kind: Kind, text: str) -> None:
+        level = self._levels[-1]
+        if kind is Kind.OPEN:
+            self._open(level)
+        elif kind is Kind.CLOSE:
+            self._close()
+        elif kind is Kind.RESULT and len(self._levels) == 1 and not self._skipped:
+            self._ended = True
+            if self.game.headers.get("Result", UNFINISHED) not in RESULTS[:3]:
+                self.game.headers["Result"] = RESULT_WORDS.get(text, text)
+        elif level.dead or self._skipped:
+            return
+        elif kind is Kind.MOVE:
+            self._move(level, text)
+        elif kind is Kind.COMMENT:
+            self._comment(level, text)
+        elif kind is Kind.NAG:
+            level.node.nags.append(int(text[1:]))
+        elif kind is Kind.GLYPH and text in GLYPHS:
+            level.node.nags.append(GLYPHS[text])
+
+    def _open(self, level: _Level) -> None:
+        if self._skipped or level.dead or not self._variations:
+            self._skipped += 1
+        elif level.previous is None or level.earlier is None:
+            self._complain("a variation stands before any move")
+            self._skipped += 1
+        elif len(self._levels) > MOST_NESTED:
+            self._complain(f"variations are nested more than {MOST_NESTED} deep")
+            self._skipped += 1
+        else:
+            self._levels.append(_Level(level.previous, level.earlier.copy(moves=False)))
+
+    def _close(self) -> None:
+        if self._skipped:
+            self._skipped -= 1
+        elif len(self._levels) > 1:
+            self._levels.pop()
+        else:
+            self._complain("expected a move, found ')' without '('")
+
+    def _move(self, level: _Level, text: str) -> None:
+        if self._nodes >= MOST_NODES:
+            level.dead = True
+            self._complain(f"the game has more than {MOST_NODES} moves")
+            return
+        try:
+            level.play(text, self._variations)
+            self._nodes += 1
+        except InvalidMove as error:
+            level.dead = True
+            null = f"{text!r} is a null move, which the rules do not know"
+            self._complain(null if text in NULL_MOVES else str(error))
+
+    def _comment(self, level: _Level, text: str) -> None:
+        """After a move, or before the first of a variation."""
+        if level.previous is None and len(self._levels) > 1:
+            level.opening = f"{level.opening} {text}".strip()
+        else:
+            level.node.comment = f"{level.node.comment} {text}".strip()[:MOST_COMMENT]
+
+    def _complain(self, problem: str) -> None:
+        if len(self.game.errors) < MOST_ERRORS:
+            self.game.errors.append(f"line {self._words.line_number}: {problem}")
+
+
+def read_games(stream: BinaryIO, *, variations: bool = True) -> Iterator[Game]:
+    """The games of a file opened in binary, one at a time. Without `variations` only main lines are kept, faster."""
+    return _games(decoded(stream), variations)
+
+
+def parse_games(text: str, *, variations: bool = True) -> Iterator[Game]:
+    """`read_games` for a text."""
+    return _games(bounded(io.StringIO(text, newline=None)), variations)
+
+
+def _games(lines: Iterable[str], variations: bool) -> Iterator[Game]:
+    words = Words(lines)
+    builder = _Builder(words, variations)
+    for kind, text in words:
+        if builder.belongs_to_next(kind, text):
+            if (game := builder.finish()) is not None:
+                yield game
+            builder = _Builder(words, variations)
+        builder.take(kind, text)
+    if (game := builder.finish()) is not None:
+        yield game
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------------
+
+
+def game_text(game: Game) -> str:
+    """A game in PGN's export format, ending in an empty line; only comments make its lines longer than 80."""
+    tags = {**ROSTER, "Result": UNFINISHED, **game.headers}
+    lines = [f'[{name} "{_escape(value)}"]' for name, value in tags.items()]
+    words = [*_comment_words(game.root.comment), *_line_words(game.root, game.board(), True), game.result]
+    return "\n".join([*lines, "", *_wrap(words), "", ""])
+
+
+def pgn_text(
+    headers: Mapping[str, str],
+    board: Board,
+    result: str,
+    clocks_s: Sequence[float | None] = (),
+    evals: Sequence[str | None] = (),
+) -> str:
+    """The game a board has behind it in PGN.
+
+    For each ply as far as known: `clocks_s`, what the mover had left after it, in seconds; `evals`, what it led to from
+    White's view, in pawns or as a mate such as '#-3', perhaps with a comma and the depth.
+    """
+    game = Game.of(board, {**headers, "Result": result})
+    nodes = list(game.root.line())
+    for node, evaluation in zip(nodes, evals, strict=False):
+        if evaluation is not None:
+            node.tell("eval", evaluation)
+    for node, seconds in zip(nodes, clocks_s, strict=False):
+        if seconds is not None:
+            node.set_clock(seconds)
+    return game_text(game)
+
+
+def _escape(value: str) -> str:
+    return re.sub(r"[\r\n]+", " ", value).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _comment_words(comment: str) -> list[str]:
+    """The comment in braces as one word, so that no line break gets into it; it cannot hold a closing brace."""
+    text = " ".join(comment.replace("}", ")").split())
+    return [f"{{ {text} }}"] if text else []
+
+
+def _line_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
+    """What follows a node, with variations; plays it on `board`. `numbered`: even Black's move needs its number."""
+    while node.replies:
+        played, *variations = node.replies
+        earlier = board.copy(moves=False)
+        yield from _move_words(played, board, numbered)
+        for variation in variations:
+            yield from _variation_words(variation, earlier.copy(moves=False))
+        numbered = bool(variations or played.comment)
+        node = played
+
+
+def _variation_words(first: Node, board: Board) -> list[str]:
+    """A variation in brackets."""
+    words = [*_comment_words(first.before), *_move_words(first, board, True)]
+    words += _line_words(first, board, bool(first.comment))
+    return [f"({words[0]}", *words[1:-1], f"{words[-1]})"]
+
+
+def _move_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
+    """A move with number, NAGs and comment; plays it."""
+    if board.turn == "white":
+        yield f"{board.fullmove_number}."
+    elif numbered:
+        yield f"{board.fullmove_number}..."
+    yield board.san(node.move)
+    board.push(node.move)
+    yield from (f"${nag}" for nag in node.nags)
+    yield from _comment_words(node.comment)
+
+
+def _wrap(words: list[str]) -> list[str]:
+    lines = [""]
+    for word in words:
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > LINE_LENGTH:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines

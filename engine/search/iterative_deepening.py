@@ -1,0 +1,210 @@
+"""Iterative deepening: ever deeper searches, each ordering the next, until a limit is reached.
+
+Reports upwards by callback. (chessprogramming wiki: Iterative Deepening, Aspiration Windows)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from engine.core import params
+from engine.core.score import mate_distance, scale
+from engine.search.search import Search
+from engine.search.time_manager import Clock, Limits, bend_percent
+
+INFINITE = scale()["INFINITE"]
+MAX_DEPTH = scale()["MAX_PLY"] - 1
+TALKATIVE_AFTER_MS = 3000          # from then on it is said which root move is being searched
+
+
+class Bound(StrEnum):
+    """What a score says about the true one; the values are UCI's words."""
+
+    EXACT = "exact"
+    LOWER = "lowerbound"           # the true score is at least this: the window or the time was too small
+    UPPER = "upperbound"           # at most this
+
+
+@dataclass(frozen=True)
+class Line:
+    """A variation and its score: centipawns for the side to move, mates as `score.py` has them."""
+
+    score: int
+    variation: tuple[int, ...]
+    bound: Bound = Bound.EXACT
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a depth found for one line, the best being number 1; not yet finished if the score is only a bound."""
+
+    number: int
+    line: Line
+    depth: int
+    selective_depth: int
+    nodes: int
+    time_ms: int
+
+
+@dataclass(frozen=True)
+class RootMove:
+    """The root move a long search has come to; `number` 1 is the first of the depth."""
+
+    depth: int
+    move: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who wants to know how the search gets on."""
+
+    iteration: Callable[[Iteration], None]
+    root_move: Callable[[RootMove], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is searched: the moves to choose from, and how many lines to show.
+
+    `complete`: no legal move is missing. `patient`: all the time is used, even if the move is clear.
+    """
+
+    moves: list[int]
+    complete: bool
+    lines: int
+    limits: Limits
+    patient: bool = False
+
+
+class Deepening:
+    """One search from depth 1 to the last the limits allow."""
+
+    def __init__(self, search: Search, clock: Clock, task: Task, listener: Listener) -> None:
+        self._search = search
+        self._clock = clock
+        self._task = task
+        self._listener = listener
+        self._depth = 0
+        self._steady_depths = 0            # so often in a row the best move has stayed the same
+
+    def run(self) -> tuple[int, ...]:
+        """The principal variation of the deepest search; empty if not even depth 1 found a move.
+
+        A depth that was cut short still counts if it found a better first move before.
+        """
+        self._search.announce_root_moves(self._on_root_move, TALKATIVE_AFTER_MS)
+        try:
+            return self._deepen()
+        finally:
+            self._search.announce_root_moves(None, 0)      # the search may live longer than we
+
+    def _deepen(self) -> tuple[int, ...]:
+        best: list[Line] = []
+        for depth in range(1, min(self._task.limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
+            self._depth = depth
+            before, best = best, self._search_depth(best)
+            stopped = self._search.was_stopped()
+            shown = best if not stopped else [line for line in best[:1] if line not in before]
+            for number, line in enumerate(shown, 1):
+                self._tell(number, line)
+            if stopped:
+                break
+            self._clock.content = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
+            if self._clock.content and not self._clock.pondering:
+                break
+        return best[0].variation if best else ()
+
+    def _is_time_up(self, before: list[Line], best: list[Line]) -> bool:
+        """Is it too late to begin another depth?"""
+        if self._task.lines > 1 or not before:
+            return self._clock.too_late_for_another_depth()
+        steady = best[0].variation[0] == before[0].variation[0]
+        self._steady_depths = self._steady_depths + 1 if steady else 0
+        drop = before[0].score - best[0].score
+        share = self._search.best_move_share()
+        return self._clock.too_late_for_another_depth(bend_percent(self._steady_depths, drop, share))
+
+    def _search_depth(self, before: list[Line]) -> list[Line]:
+        """The best lines at one depth, each searched among the moves that head no better line."""
+        task, search = self._task, self._search
+        lines: list[Line] = []
+        for number in range(min(task.lines, len(task.moves))):
+            expected = before[number] if number < len(before) else None
+            taken = {line.variation[0] for line in lines}
+            left = [move for move in task.moves if move not in taken]
+            search.restrict_root(left, task.complete and not taken)
+            line = search_line(search, self._depth, expected, partial(self._tell, number + 1))
+            if search.was_stopped() and (number > 0 or not line.variation):
+                return before if number == 0 else [lines[0], *before[1:]]
+            lines.append(line)
+            if search.was_stopped():
+                return [line, *before[1:]]
+        return sorted(lines, key=lambda line: -line.score)
+
+    def _tell(self, number: int, line: Line) -> None:
+        search = self._search
+        self._listener.iteration(
+            Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._clock.elapsed_ms())
+        )
+
+    def _on_root_move(self, move: int, number: int) -> None:
+        self._listener.root_move(RootMove(self._depth, move, number))
+
+
+def assist(search: Search, task: Task, number: int) -> None:
+    """Deepen beside the main search until stopped: all that is found reaches it through the shared table.
+
+    Every second helper is a ply ahead, so that not all threads do the same. (chessprogramming wiki: Lazy SMP)
+    """
+    search.restrict_root(task.moves, task.complete)
+    line: Line | None = None
+    for depth in range(1 + number % 2, MAX_DEPTH + 1):
+        line = search_line(search, depth, line, lambda line: None)
+        if search.was_stopped():
+            break
+
+
+def search_line(search: Search, depth: int, expected: Line | None, on_bound: Callable[[Line], None]) -> Line:
+    """Score and variation of one line: a narrow window around the expected score, widened as often as it fails.
+
+    `on_bound` hears of each failure. The variation is empty if the search was stopped before a move was found to be
+    good enough; what it found before the stop counts. (chessprogramming wiki: Aspiration Windows)
+    """
+    alpha, beta = -INFINITE, INFINITE
+    margin = params.ASPIRATION_WINDOW
+    known = expected.variation if expected is not None else ()
+    if expected is not None and depth >= params.ASPIRATION_DEPTH and mate_distance(expected.score) is None:
+        alpha, beta = expected.score - margin, expected.score + margin
+    variation: tuple[int, ...] = ()
+    while True:
+        score = search.run(depth, alpha, beta)
+        variation = tuple(search.principal_variation()) or variation
+        if search.was_stopped():
+            return Line(search.best_root_score(), variation, Bound.LOWER)
+        if alpha < score < beta or (alpha, beta) == (-INFINITE, INFINITE):
+            return Line(score, variation)
+        on_bound(Line(score, variation or known, Bound.UPPER if score <= alpha else Bound.LOWER))
+        margin *= 2
+        if score <= alpha:
+            alpha = max(-INFINITE, score - margin)
+        else:
+            beta = min(INFINITE, score + margin)
+        if margin > params.ASPIRATION_LIMIT:
+            alpha, beta = -INFINITE, INFINITE
+
+
+def _is_decided(task: Task, score: int, depth: int) -> bool:
+    """Would a deeper search change nothing? So for a mate as short as asked for, and, where only time ends the search,
+    for any proven mate, for the only legal move, and in a game for the only one that may be played."""
+    limits = task.limits
+    moves = mate_distance(score)
+    if limits.mate_in is not None and moves is not None and 0 < moves <= limits.mate_in:
+        return True
+    on_clock = limits.depth is None and limits.nodes is None and limits.mate_in is None
+    if task.patient or not on_clock or limits.infinite or task.lines > 1:
+        return False
+    in_game = limits.white_time_ms is not None or limits.black_time_ms is not None
+    no_choice = len(task.moves) == 1 and (task.complete or in_game)
+    return no_choice or (moves is not None and depth >= 2 * abs(moves))

@@ -1,0 +1,112 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Search until the captures are over, because only a quiet position can be judged by its looks.
+
+(chessprogramming wiki: Quiescence Search)
+"""
+
+import cython
+from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, to_square
+from cython.cimports.engine.core.params import DELTA_MARGIN, EXCHANGE_VALUE
+from cython.cimports.engine.core.pieces import KIND_OF
+from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in, to_table
+from cython.cimports.engine.search.move_picker import Picker
+from cython.cimports.engine.search.search_limits import Meter
+from cython.cimports.engine.search.search_stack import Line
+from cython.cimports.engine.search.transposition import EXACT, LOWER_BOUND, UPPER_BOUND, Table, entry_move
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def tactical_move(entry: u64) -> cython.int:
+    """The table's move if it is a capture or promotion. Never raises."""
+    return entry_move(entry) if is_tactical(entry_move(entry)) else NO_MOVE
+
+
+@cython.final
+@cython.cclass
+class Quiescence:
+    """The last plies of one thread's search."""
+
+    def __init__(self, table: Table, line: Line, picker: Picker, meter: Meter) -> None:
+        self.position = line.position
+        self.table = table
+        self.line = line
+        self.picker = picker
+        self.meter = meter
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def search(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
+        """Score once the captures are over: who is to move may also stand pat on the evaluation. Never raises.
+
+        Some quiet move is nearly always at least as good as that. In check there is no standing pat, and every
+        evasion is tried. (chessprogramming wiki: Quiescence Search)
+        """
+        self.meter.count(ply)
+        if self.meter.stopped:
+            return DRAW
+        if ply >= MAX_PLY:
+            return self.line.evaluate(ply)
+        if self.position.is_insufficient_material():
+            return DRAW
+        in_check: cython.bint = self.position.in_check()
+        entry: u64 = self.table.probe(self.position.key)
+        if beta - alpha == 1:
+            known: cython.int = self.line.table_cutoff(entry, beta, 0, ply)
+            if known != NO_SCORE:
+                return known
+        best: cython.int = mated_in(ply)
+        bar: cython.int = -INFINITE        # what a capture must be hoped to reach
+        floor: cython.int = alpha
+        self.line.note_evaluation(entry, in_check, ply)
+        if in_check:
+            self.line.begin_moves(ply)
+            self.picker.begin(ply, entry_move(entry))
+        else:
+            best = self.line.refined_evaluation(entry, ply)
+            if best >= beta:
+                return best
+            if best > alpha:
+                alpha = best
+            if self.position.has_pieces(self.position.side_to_move):   # what a lone king takes may change everything
+                bar = self.line.static_eval(ply) + DELTA_MARGIN
+            self.picker.begin_tactical(ply, tactical_move(entry), 0)
+        best_move: cython.int = NO_MOVE
+        move: cython.int = self.picker.next(ply)
+        score: cython.int
+        while move != NO_MOVE:
+            # Delta pruning: even with its booty and a margin the capture stays below alpha.
+            # (chessprogramming wiki: Delta Pruning)
+            if bar > -INFINITE and not is_promotion(move) and bar + self.booty(move) <= alpha:
+                if bar + self.booty(move) > best:
+                    best = bar + self.booty(move)
+                move = self.picker.next(ply)
+                continue
+            self.line.expect(move)
+            self.line.make(move, ply)
+            score = -self.search(-beta, -alpha, ply + 1)
+            self.position.unmake(move)
+            if self.meter.stopped:
+                return DRAW
+            if score > best:
+                best = score
+                if score > alpha:
+                    alpha = score
+                    best_move = move
+                    if score >= beta:
+                        break
+            move = self.picker.next(ply)
+        bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor and best_move else UPPER_BOUND
+        self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.line.raw_evals[ply])
+        return best
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def booty(self, move: cython.int) -> cython.int:
+        """The value of what the move takes; a pawn for en passant, whose square is empty. Never raises."""
+        return EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]

@@ -1,0 +1,47 @@
+from engine.core.bitboard cimport u64
+from engine.search.time_manager cimport Clock
+from engine.search.search_stack cimport Line
+from engine.search.search_limits cimport Meter
+from engine.search.move_picker cimport Picker
+from engine.core.position cimport Position
+from engine.search.quiescence cimport Quiescence
+from engine.search.draws_and_tables cimport Referee
+from engine.search.move_pruning cimport Selection
+from engine.syzygy.prober cimport Prober
+from engine.search.transposition cimport Table
+
+cdef class Search:
+    cdef Position position
+    cdef Table table
+    cdef Clock clock
+    cdef Meter meter
+    cdef Line line
+    cdef Picker picker
+    cdef Quiescence quiescence
+    cdef Prober prober
+    cdef Referee referee
+    cdef Selection selection
+    cdef int root_depth
+    cdef int null_move_from
+    cdef int root_score
+    cdef bint root_restricted
+    cdef u64 run_nodes
+    cdef u64 move_nodes
+    cdef u64 best_nodes
+    cdef object on_root_move
+    cdef long long talkative_at_us
+    cdef int pv[16770]
+    cdef int pv_length[130]
+    cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
+    cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
+    cdef int heed(self, int known, int score, int depth, int ply) noexcept nogil
+    cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil
+    cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int reverse_futility(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int null_move(self, int static_eval, int beta, int depth, int ply) noexcept nogil
+    cdef int probcut(self, int beta, int depth, int ply) noexcept nogil
+    cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil
+    cdef int singular_extension(self, u64 entry, int beta, int depth, int ply) noexcept nogil
+    cdef int search_move(self, int move, int number, int alpha, int beta, int depth, int ply) noexcept nogil
+    cdef void begin_root_move(self, int move, int number) noexcept nogil
+    cdef void extend_pv(self, int move, int ply) noexcept nogil

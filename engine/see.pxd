@@ -1,3 +1,0 @@
-from engine.position cimport Position
-
-cdef bint exchange_wins(Position position, int move, int threshold) noexcept nogil

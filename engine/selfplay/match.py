@@ -1,0 +1,95 @@
+"""Matches between two evaluations: the same search, so many nodes a move, each opening played with both colours.
+
+What a pair of games holds depends on its number, the seed, the evaluations and the engine alone; what pairs prove
+stands in `pairs.py`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.core.fen import format_fen, parse_fen
+from engine.core.position import Position
+from engine.selfplay.games import Adjudicator, Player, natural_end, opening
+from engine.selfplay.records import Result
+from engine.selfplay.worker_pool import side_by_side
+
+BALANCED_CP = 150                  # both players together must think no more of a random opening
+
+
+@dataclass(frozen=True)
+class Match:
+    """Who plays, as for EvalFile, and how."""
+
+    first: str
+    second: str
+    nodes: int = 10_000
+    seed: int = 1
+    openings: tuple[str, ...] = ()         # FENs, taken in turn; random ones if there are none
+
+
+def play_game(position: Position, white: Player, black: Player) -> Result:
+    """Play to the end."""
+    adjudicator = Adjudicator()
+    result = natural_end(position)
+    ply = 0
+    while result is None:
+        black_to_move = position.black_to_move()
+        thought = (black if black_to_move else white).think(position)
+        position.commit(thought.move)
+        ply += 1
+        result = natural_end(position)
+        if result is None:
+            result = adjudicator.verdict(ply, -thought.score if black_to_move else thought.score)
+    return result
+
+
+def play_pair(match: Match, number: int) -> int:
+    """Play an opening with both colours; the half points of the first player."""
+    first, second = Player(match.first, match.nodes), Player(match.second, match.nodes)
+    openings = match.openings or (_fair_opening(match, number, first, second),)
+    fen = openings[number % len(openings)]
+    half_points = 0
+    for first_is_white in (True, False):
+        first.new_game()
+        second.new_game()
+        position, _ = parse_fen(fen)
+        result = play_game(position, first, second) if first_is_white else play_game(position, second, first)
+        half_points += result if first_is_white else Result.WHITE_WON - result
+    return half_points
+
+
+def _fair_opening(match: Match, number: int, first: Player, second: Player) -> str:
+    """The FEN, the same for the same number, of a random opening that the players together think balanced."""
+    rng = random.Random(f"match {match.seed} {number}")
+    while True:
+        position = opening(rng)
+        if natural_end(position) is None:
+            first.new_game()
+            second.new_game()
+            if abs(first.think(position).score + second.think(position).score) <= 2 * BALANCED_CP:
+                return format_fen(position, 1)
+
+
+def play(match: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+    """Play some pairs, several at a time; yields the number of each and the half points of the first player."""
+    return side_by_side(_play_pair, ((match, number) for number in numbers), processes)
+
+
+def _play_pair(work: tuple[Match, int]) -> tuple[int, int]:
+    match, number = work
+    return number, play_pair(match, number)
+
+
+def read_openings(path: Path) -> tuple[str, ...]:
+    """The positions of an EPD file. Raises InvalidFen or OSError."""
+    return tuple(_fen(line) for line in path.read_text().splitlines() if line.strip() and not line.startswith("#"))
+
+
+def _fen(line: str) -> str:
+    fen = " ".join(line.split()[:4])
+    parse_fen(fen)
+    return fen

@@ -1,0 +1,96 @@
+"""What a net learns from: the newest positions of some shards, whole games of them held out. Knows nothing of nets."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from engine.selfplay import records
+from engine.selfplay.records import RECORD, InvalidRecord
+from engine.training.features import add_hindsight, first_invalid, pack
+
+HELD_OUT_PERCENT = 5
+WORDS = RECORD.size // 8
+
+
+@dataclass(frozen=True)
+class Data:
+    """Packed records, see `features.py`: those to learn from, and those of the games held out.
+
+    `origin` tells whether two are the same: it changes with the name and the size of any shard.
+    """
+
+    learnt: array[int]
+    held_out: array[int]
+    games: int
+    origin: str
+
+    @property
+    def learnt_count(self) -> int:
+        return len(self.learnt) // WORDS
+
+    @property
+    def held_out_count(self) -> int:
+        return len(self.held_out) // WORDS
+
+
+def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
+    """The last positions of the shards, at least `newest` if there are so many, oldest first.
+
+    `hindsight` and `unit_cp` are as for `add_hindsight`, which changes the scores; without hindsight they stay.
+    Raises InvalidRecord for a damaged shard, and if there are too few games to hold out some.
+    """
+    learnt, held_out = array("Q"), array("Q")
+    games = 0
+    chosen = window(paths, newest)
+    for path in chosen:
+        words = read_words(path)
+        if hindsight > 0:
+            add_hindsight(words, hindsight, unit_cp)
+        begin = 0
+        for game, same in groupby(word >> 32 for word in words[WORDS - 1 :: WORDS]):
+            end = begin + WORDS * sum(1 for _ in same)
+            target = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else learnt
+            target.extend(words[begin:end])
+            begin = end
+            games += 1
+    if not learnt or not held_out:
+        raise InvalidRecord(f"{games} games are too few to learn from some and hold out others: play more")
+    return Data(learnt, held_out, games, _origin(chosen))
+
+
+def window(paths: Sequence[Path], newest: int) -> list[Path]:
+    """The last of the shards, as many as it takes to hold so many positions."""
+    chosen: list[Path] = []
+    positions = 0
+    for path in reversed(paths):
+        if positions >= newest:
+            break
+        chosen.append(path)
+        positions += path.stat().st_size // RECORD.size
+    return chosen[::-1]
+
+
+def read_words(path: Path) -> array[int]:
+    """All records of a shard, packed. Raises InvalidRecord."""
+    return packed(path.read_bytes(), path)
+
+
+def packed(content: bytes, path: Path) -> array[int]:
+    """The records that were read from the shard `path`, packed. Raises InvalidRecord."""
+    if len(content) % RECORD.size:
+        raise InvalidRecord(f"{path}: ends within a record")
+    words = pack(content)
+    wrong = first_invalid(words)
+    if wrong >= 0:
+        raise InvalidRecord(f"{path}: record {wrong} is no chess position with a score and a result")
+    return words
+
+
+def _origin(paths: Sequence[Path]) -> str:
+    text = "\n".join(f"{path.name} {path.stat().st_size}" for path in paths)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,242 @@
+"""The loop in which the engine teaches itself: the best evaluation plays, a net learns from the newest games, and takes
+the best one's place if it wins a match against it.
+
+One folder holds all there is, and whatever was cut off goes on from it:
+
+    loop.json                 where the loop stands, after every shard and every pair of games
+    LOG.md                    what each generation cost and brought
+    shards/                   the games, numbered by generation; others put there are learnt from as well
+    nets/gen-001.net          each net, with its card and its curve, promoted or not
+
+(chessprogramming wiki: Reinforcement Learning)
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from engine.nnue.eval_file import HAND_WRITTEN
+from engine.progress import Display
+from engine.selfplay import match, records, selfplay
+from engine.selfplay.match import Match
+from engine.selfplay.sprt import Score
+from engine.training import data
+from engine.training.export import SECONDS_AN_HOUR, card_path, make_net
+from engine.training.trainer import Settings
+
+FIRST_TEACHER = HAND_WRITTEN
+
+
+class Verdict(StrEnum):
+    """What became of a net."""
+
+    PROMOTED = "promoted"          # it plays from now on
+    REFUSED = "refused"            # the one before plays on
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done; may change from run to run."""
+
+    folder: Path
+    generations: int               # in all, those that are done included
+    minutes: float                 # of self-play a generation
+    settings: Settings = field(default_factory=Settings)
+    nodes: int = 800               # a move of self-play
+    newest: int = 40_000_000       # positions that a net learns from
+    games: int = 300               # of a match
+    match_nodes: int = 5000        # a move of a match
+    confidence: float = 0.9        # how likely a net must be the better one to be promoted
+    processes: int = 2
+    teacher: str = FIRST_TEACHER   # of the first generation, as for EvalFile
+    games_per_shard: int = selfplay.Plan.games_per_shard
+
+
+@dataclass
+class Generation:
+    """What has been done so far; the parts come in the order of the fields."""
+
+    number: int
+    teacher: str                   # what plays: the file name of one of our nets, or as for EvalFile
+    play_s: float = 0.0
+    positions: int = 0             # played in it
+    card: dict[str, Any] | None = None
+    pairs: dict[str, int] = field(default_factory=dict)        # half points of the net by number of the pair
+    match_s: float = 0.0
+    verdict: Verdict | None = None
+
+    def score(self) -> Score:
+        """Of the match."""
+        score = Score()
+        for half_points in self.pairs.values():
+            score.add(half_points)
+        return score
+
+
+class Loop:
+    """The loop in a folder."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._path = plan.folder / "loop.json"
+        self.generations: list[Generation] = []
+        if self._path.exists():
+            for saved in json.loads(self._path.read_text()):
+                verdict = Verdict(saved["verdict"]) if saved["verdict"] else None
+                self.generations.append(Generation(**saved | {"verdict": verdict}))
+
+    @property
+    def best(self) -> str:
+        """What plays: the last net promoted, or what taught the first."""
+        promoted = [self.net_path(one.number).name for one in self.generations if one.verdict is Verdict.PROMOTED]
+        return [self.generations[0].teacher if self.generations else self._plan.teacher, *promoted][-1]
+
+    def net_path(self, number: int) -> Path:
+        return self._plan.folder / "nets" / f"gen-{number:03}.net"
+
+    def evaluation(self, teacher: str) -> str:
+        """As for EvalFile; the folder may have moved since the teacher was noted."""
+        ours = self._plan.folder / "nets" / teacher
+        return str(ours) if ours.is_file() else teacher
+
+    def run(self) -> None:
+        """Go on until all generations are done."""
+        (self._plan.folder / "nets").mkdir(parents=True, exist_ok=True)
+        while True:
+            if not self.generations or self.generations[-1].verdict is not None:
+                if len(self.generations) >= self._plan.generations:
+                    return
+                self.generations.append(Generation(len(self.generations) + 1, self.best))
+            generation = self.generations[-1]
+            self._play(generation)
+            self._train(generation)
+            self._compare(generation)
+            self._judge(generation)
+
+    # --- The steps of a generation -----------------------------------------------------------------------------------
+
+    def _play(self, generation: Generation) -> None:
+        plan = self._plan
+        teacher = self.evaluation(generation.teacher)
+        games = selfplay.Plan(plan.folder / "shards", plan.nodes, generation.number, teacher, plan.games_per_shard)
+        wanted_s = 60 * plan.minutes
+        if generation.card is not None or generation.play_s >= wanted_s:
+            return
+        before_s, positions = generation.play_s, generation.positions
+        deadline = time.monotonic() + wanted_s - before_s
+        with Display(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
+            display.say(f"generation {generation.number}: {generation.teacher} plays")
+            for progress in selfplay.run_until(games, deadline, plan.processes):
+                generation.play_s = before_s + progress.seconds
+                generation.positions = positions + progress.positions
+                self._save()
+                display.advance_to(min(round(generation.play_s), round(wanted_s)))
+            display.say(f"{progress}")
+
+    def _train(self, generation: Generation) -> None:
+        if generation.card is None:
+            plan = self._plan
+            paths = records.shards(plan.folder / "shards")
+            learnt = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
+            generation.card = make_net(learnt, plan.settings, self.net_path(generation.number)).content()
+            self._save()
+
+    def _compare(self, generation: Generation) -> None:
+        """Let the net play the evaluation that taught it."""
+        plan = self._plan
+        net, teacher = str(self.net_path(generation.number)), self.evaluation(generation.teacher)
+        rivals = Match(net, teacher, plan.match_nodes, seed=generation.number)
+        missing = [number for number in range(-(-plan.games // 2)) if str(number) not in generation.pairs]
+        if generation.verdict is not None or not missing:
+            return
+        before_s, started = generation.match_s, time.monotonic()
+        pairs = len(generation.pairs) + len(missing)
+        with Display(f"generation {generation.number}: match", pairs, "pairs") as display:
+            for number, half_points in match.play(rivals, missing, plan.processes):
+                generation.pairs[str(number)] = half_points
+                generation.match_s = before_s + time.monotonic() - started
+                self._save()
+                display.advance_to(len(generation.pairs))
+            display.say(f"against {generation.teacher}: {generation.score()}")
+
+    def _judge(self, generation: Generation) -> None:
+        better = generation.score().superiority() >= self._plan.confidence
+        generation.verdict = Verdict.PROMOTED if better else Verdict.REFUSED
+        path = card_path(self.net_path(generation.number))
+        card = json.loads(path.read_text()) | self._results(generation)
+        path.write_text(json.dumps(card, indent=2) + "\n")
+        self._save()
+        (self._plan.folder / "LOG.md").write_text(log_text(self.generations))
+        print(f"generation {generation.number}: {generation.verdict}", flush=True)
+
+    def _results(self, generation: Generation) -> dict[str, Any]:
+        """What the card learns from the match."""
+        score = generation.score()
+        elo, low, high = score.elo()
+        return {
+            "verdict": generation.verdict,
+            "match": {
+                "against": generation.teacher,
+                "nodes": self._plan.match_nodes,
+                "games": score.games,
+                "pairs": score.pairs,
+                "elo": round(elo, 1),
+                "elo_95_percent": [round(low, 1), round(high, 1)],
+                "superiority": round(score.superiority(), 4),
+            },
+            "play_hours": round(generation.play_s / SECONDS_AN_HOUR, 3),
+            "match_hours": round(generation.match_s / SECONDS_AN_HOUR, 3),
+        }
+
+    # --- What is kept ------------------------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        """Write it, whole or not at all."""
+        unfinished = self._path.with_suffix(".part")
+        unfinished.write_text(json.dumps([asdict(generation) for generation in self.generations]))
+        unfinished.replace(self._path)
+
+
+LOG_HEAD = """# Generations
+
+Each net learns from games of the best evaluation before it, then plays a match against that one and is promoted if it
+is likely the better. Losses are mean squared errors on games held out, at each net's own; the hand-written evaluation's
+stands beside them. Elo against the one before, with 95 % bounds.
+
+| gen | taught by | played | learnt from | loss | hand-written | games | Elo | verdict | hours: play, train, match |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def log_text(generations: list[Generation]) -> str:
+    """The log, from all that are finished."""
+    return LOG_HEAD + "".join(_log_line(one) for one in generations if one.verdict is not None)
+
+
+def _log_line(generation: Generation) -> str:
+    assert generation.card is not None
+    score, losses = generation.score(), generation.card["losses"]
+    elo, low, high = score.elo()
+    hours = (
+        generation.play_s / SECONDS_AN_HOUR,
+        generation.card["training_hours"],
+        generation.match_s / SECONDS_AN_HOUR,
+    )
+    fields = (
+        generation.number,
+        Path(generation.teacher).stem,
+        f"{generation.positions:,}",
+        f"{generation.card['positions']:,}",
+        f"{losses['as_written']:.6f}",
+        f"{losses['hand_written']:.6f}",
+        score.games,
+        f"{elo:+.0f} ({low:+.0f} to {high:+.0f})",
+        generation.verdict,
+        ", ".join(f"{part:.2f}" for part in hours),
+    )
+    return f"| {' | '.join(map(str, fields))} |\n"

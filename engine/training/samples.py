@@ -1,0 +1,261 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Positions as the tuner sees them: how often each weight counts in them, the blend, the score and the result.
+
+The coefficients come from the evaluation itself. Its balance is linear in the weights, so with all others at zero a
+weight of one makes the balance equal to that weight's coefficient. No coefficient is beyond +-15: six weights at a
+time are therefore set to 1, 32 and 1024 in the midgame and in the endgame half, and their coefficients read off as the
+digits of the balance.
+"""
+
+from array import array
+
+import cython
+from cython.cimports.engine.core.bitboard import lsb, u64
+from cython.cimports.engine.core.params import PHASE_SHIFT, SCALE_NORMAL
+from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, WHITE
+from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
+from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
+from cython.cimports.engine.evaluation.evaluate import balance
+from cython.cimports.engine.evaluation.piece_square import weight_of_square
+from cython.cimports.engine.evaluation.weights import KNIGHT_MOBILITY, MATERIAL, WEIGHTS
+
+from engine.evaluation import tuned, weights
+from engine.evaluation.evaluate import use_values
+from engine.selfplay.records import RECORD
+
+if not cython.compiled:
+    from math import exp
+
+ROOM = 64                          # coefficients other than zero that a position is given room for, on average
+DIGIT = cython.declare(cython.int, 5)               # bits
+DIGITS = cython.declare(cython.int, 3)
+HALF_DIGIT = cython.declare(cython.int, 16)
+
+
+@cython.final
+@cython.cclass
+class Samples:
+    """Up to `capacity` positions. While it is filled, all weights of this process are zero: see `restore`."""
+
+    def __init__(self, capacity: int) -> None:
+        self.room = ROOM * (capacity + 2)          # no single position needs more than two of these
+        self.weight = array("H", bytes(2 * self.room))
+        self.times = array("b", bytes(self.room))
+        self.begins = array("I", bytes(4 * (capacity + 1)))
+        self.midgame_part = array("f", bytes(4 * capacity))
+        self.endgame_part = array("f", bytes(4 * capacity))
+        self.scores = array("h", bytes(2 * capacity))
+        self.results = array("B", bytes(capacity))
+        self.initial = array("d", (float(pair[1]) for pairs in tuned.VALUES.values() for pair in pairs))
+        self.count = 0
+        self.capacity = capacity
+        self.position = Position()
+        self.serial = 0
+        self.weight_count = weights.COUNT
+        if not cython.compiled:
+            self.totals = [0] * 512
+        use_values({name: [(0, 0)] * term.size for name, term in weights.TERMS.items()})
+
+    def restore(self) -> None:
+        """Evaluate again as before."""
+        use_values(tuned.VALUES)
+
+    def __len__(self) -> int:
+        return self.count
+
+    # --- Filling -------------------------------------------------------------------------------------------------
+
+    def add(self, record: bytes) -> bool:
+        """Take in a record; False if it is full, or if the position is judged without weights or too extreme."""
+        if self.count >= self.capacity or self.begins[self.count] + 2 * ROOM > self.room:
+            return False
+        occupied, packed, score, result, side, _ = RECORD.unpack(record)
+        self.place(occupied, packed, side & 1)
+        if verdict(self.position) != NO_SCORE:
+            return False
+        self.scores[self.count] = score
+        self.results[self.count] = result
+        self.count_squares()
+        self.probe()
+        self.keep()
+        return True
+
+    @cython.cfunc
+    def place(self, occupied: u64, packed: bytes, side: cython.int) -> cython.void:
+        """Set up the position of a record."""
+        index: cython.int = 0
+        self.position.clear()
+        self.position.side_to_move = side
+        while occupied:
+            byte: cython.int = packed[index >> 1]
+            self.position.put(byte >> 4 if index & 1 else byte & 15, lsb(occupied))
+            occupied &= occupied - 1
+            index += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def count_squares(self) -> cython.void:
+        """The coefficients of material and squares are what stands on the board. Never raises."""
+        index: cython.int
+        for index in range(512):
+            self.totals[index] = 0
+        men: u64 = self.position.occupied
+        while men:
+            square: cython.int = lsb(men)
+            piece: cython.int = self.position.board[square]
+            white: cython.bint = piece < KINDS
+            kind: cython.int = piece if white else piece - KINDS
+            sign: cython.int = 1 if white else -1
+            self.totals[weight_of_square(kind, square if white else square ^ 56)] += sign
+            if kind < KING:
+                self.totals[MATERIAL + kind] += sign
+            men &= men - 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def probe(self) -> cython.void:
+        """The other coefficients, six at a time. Never raises."""
+        first: cython.int = KNIGHT_MOBILITY
+        digit: cython.int
+        while first < self.weight_count:
+            for digit in range(DIGITS):
+                WEIGHTS[first + digit] = 1 << (DIGIT * digit)
+                WEIGHTS[first + DIGITS + digit] = 1 << (DIGIT * digit + 16)
+            self.serial += 1       # what the pawn table knows was found with other weights
+            self.position.pawn_key = self.serial
+            found: cython.int = balance(self.position)
+            self.read_digits(midgame_of(found), first)
+            self.read_digits(endgame_of(found), first + DIGITS)
+            for digit in range(2 * DIGITS):
+                WEIGHTS[first + digit] = 0
+            first += 2 * DIGITS
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def read_digits(self, value: cython.int, first: cython.int) -> cython.void:
+        """Never raises."""
+        digit: cython.int
+        for digit in range(DIGITS):
+            times: cython.int = ((value + HALF_DIGIT) & (2 * HALF_DIGIT - 1)) - HALF_DIGIT
+            self.totals[first + digit] = times
+            value = (value - times) >> DIGIT
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def keep(self) -> cython.void:
+        """Note all coefficients that are not zero, and how the two halves are blended. Never raises."""
+        index: cython.int
+        end: cython.uint = self.begins[self.count]
+        endgame: cython.double = 0
+        for index in range(self.weight_count):
+            if self.totals[index]:
+                self.weight[end] = index
+                self.times[end] = self.totals[index]
+                endgame += self.totals[index] * self.initial[index]
+                end += 1
+        full: cython.int = 1 << PHASE_SHIFT
+        phase: cython.int = self.position.phase if self.position.phase < full else full
+        part: cython.int = endgame_scale(self.position, WHITE if endgame > 0 else BLACK)
+        self.midgame_part[self.count] = cython.cast(cython.float, phase) / full
+        self.endgame_part[self.count] = cython.cast(cython.float, full - phase) / full * part / SCALE_NORMAL
+        self.count += 1
+        self.begins[self.count] = end
+
+    # --- Fitting -------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def white_score(self, sample: cython.int, values: cython.double[::1]) -> cython.double:
+        """The evaluation in centipawns, White's view. Never raises."""
+        midgame: cython.double = 0
+        endgame: cython.double = 0
+        index: cython.uint
+        for index in range(self.begins[sample], self.begins[sample + 1]):
+            midgame += self.times[index] * values[2 * self.weight[index]]
+            endgame += self.times[index] * values[2 * self.weight[index] + 1]
+        return midgame * self.midgame_part[sample] + endgame * self.endgame_part[sample]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def target(self, sample: cython.int, trust: cython.double, unit: cython.double) -> cython.double:
+        """What the position should promise White: `trust` in its score, the rest in the game's result. Never raises."""
+        return trust * expected(self.scores[sample] / unit) + (1 - trust) * self.results[sample] / 2.0
+
+    def loss(self, values: cython.double[::1], trust: cython.double, unit: cython.double) -> float:
+        """The mean squared error of these values, each weight's midgame and endgame in turn.
+
+        `unit` is the centipawns of one logistic unit.
+        """
+        total: cython.double = 0
+        sample: cython.int
+        with cython.nogil:
+            for sample in range(self.count):
+                error: cython.double = expected(self.white_score(sample, values) / unit) - self.target(
+                    sample, trust, unit
+                )
+                total += error * error
+        return total / max(1, self.count)
+
+    def loss_of_scores(self, unit: cython.double) -> float:
+        """How badly the searches' scores predict the results, for the choice of the unit."""
+        total: cython.double = 0
+        sample: cython.int
+        for sample in range(self.count):
+            error: cython.double = expected(self.scores[sample] / unit) - self.results[sample] / 2.0
+            total += error * error
+        return total / max(1, self.count)
+
+    def gradient(
+        self,
+        order: cython.int[::1],
+        values: cython.double[::1],
+        slope: cython.double[::1],
+        trust: cython.double,
+        unit: cython.double,
+    ) -> float:
+        """Add to `slope` that of the squared error over the samples of `order`; returns the sum of these errors."""
+        total: cython.double = 0
+        index: cython.uint
+        place: cython.int
+        size: cython.int = len(order)
+        with cython.nogil:
+            for place in range(size):
+                sample: cython.int = order[place]
+                hope: cython.double = expected(self.white_score(sample, values) / unit)
+                error: cython.double = hope - self.target(sample, trust, unit)
+                total += error * error
+                steep: cython.double = 2 * error * hope * (1 - hope) / unit
+                midgame: cython.double = steep * self.midgame_part[sample]
+                endgame: cython.double = steep * self.endgame_part[sample]
+                for index in range(self.begins[sample], self.begins[sample + 1]):
+                    slope[2 * self.weight[index]] += midgame * self.times[index]
+                    slope[2 * self.weight[index] + 1] += endgame * self.times[index]
+        return total
+
+    def coefficients(self, sample: cython.int) -> dict[int, int]:
+        """For tests: the coefficient of each weight that counts in a sample."""
+        index: cython.uint
+        found: dict[int, int] = {}
+        for index in range(self.begins[sample], self.begins[sample + 1]):
+            found[self.weight[index]] = self.times[index]
+        return found
+
+    def value(self, sample: int, values: cython.double[::1]) -> float:
+        """For tests: the evaluation, White's view."""
+        return self.white_score(sample, values)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def expected(logits: cython.double) -> cython.double:
+    """The logistic function: from an advantage to the share of the point it promises. Never raises."""
+    return 1 / (1 + exp(-logits))

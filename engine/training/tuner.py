@@ -1,0 +1,181 @@
+"""The fit itself: batches in random order, Adam, a falling step, an eye on games that were held out.
+
+What is minimised is the squared difference between the share of the point an evaluation promises and what came of the
+position: the game's result, blended with the score of the search. (chessprogramming wiki: Texel's Tuning, Gradient
+Descent, Adam)
+"""
+
+import json
+import random
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from math import cos, pi, sqrt
+from pathlib import Path
+
+from engine.evaluation import tuned, weights
+from engine.selfplay import records
+from engine.training.data import packed
+from engine.training.samples import Samples
+
+BATCH = 16384
+FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's memory of slopes and of their squares
+TINY = 1e-10
+HELD_OUT_PERCENT = 5
+SPARE = 1000                       # of few games more may be held out than that
+UNITS_CP = range(120, 601, 20)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a fit is run; the file of progress holds them, for a fit is only resumed with the same."""
+
+    epochs: int = 12
+    step_cp: float = 1.5
+    trust: float = 0.4                             # weight of the search's score in the target; the result has the rest
+    pull: float = 6e-9                             # penalty on the square of each centipawn away from where it began
+    seed: int = 1
+
+
+@dataclass
+class Progress:
+    """Everything a fit needs to go on."""
+
+    settings: Settings
+    unit: float
+    positions: int
+    start: list[float]
+    values: list[float]
+    mean: list[float]
+    square: list[float]
+    epoch: int = 0
+    steps: int = 0
+    losses: list[tuple[float, float]] = field(default_factory=list)        # per epoch: training, validation
+
+    @classmethod
+    def begin(cls, settings: Settings, unit: float, positions: int) -> "Progress":
+        """At the weights now tuned."""
+        start = [float(part) for pairs in tuned.VALUES.values() for pair in pairs for part in pair]
+        return cls(settings, unit, positions, start, list(start), [0.0] * len(start), [0.0] * len(start))
+
+    @classmethod
+    def load(cls, path: Path) -> "Progress":
+        content = json.loads(path.read_text())
+        settings = Settings(**content.pop("settings"))
+        losses = [(train, held_out) for train, held_out in content.pop("losses")]
+        return cls(settings=settings, losses=losses, **content)
+
+    def save(self, path: Path) -> None:
+        """Write it, whole or not at all."""
+        unfinished = path.with_suffix(".part")
+        unfinished.write_text(json.dumps(asdict(self)))
+        unfinished.rename(path)
+
+
+def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
+    """The samples to learn from and those held out, of whole games each; at most `limit` in all.
+
+    Raises InvalidRecord if a shard is damaged.
+    """
+    available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
+    learnt = Samples(available)
+    held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
+    taken = 0
+    for path in paths:
+        content = path.read_bytes()
+        packed(content, path)          # for its complaint: what a sample is made of is not looked at again
+        games: dict[int, Samples] = {}
+        for offset in range(0, len(content), records.RECORD.size):
+            record = content[offset : offset + records.RECORD.size]
+            game = records.RECORD.unpack(record)[-1]
+            if game not in games:
+                games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else learnt
+            games[game].add(record)
+            taken += 1
+            if taken >= limit:
+                return learnt, held_out
+    return learnt, held_out
+
+
+def best_unit(samples: Samples) -> float:
+    """The centipawns of a logistic unit with which the searches' scores predict the results best."""
+    return float(min(UNITS_CP, key=samples.loss_of_scores))
+
+
+class Fit:
+    """A fit in progress."""
+
+    def __init__(self, learnt: Samples, held_out: Samples, progress: Progress) -> None:
+        self._learnt, self._held_out, self.progress = learnt, held_out, progress
+
+    def run(self, path: Path) -> Iterator[str]:
+        """Do the epochs that are left, saving progress after each; yields a line after each."""
+        settings = self.progress.settings
+        while self.progress.epoch < settings.epochs:
+            train = self._epoch()
+            held_out = self.held_out_loss()
+            self.progress.epoch += 1
+            self.progress.losses.append((train, held_out))
+            self.progress.save(path)
+            yield f"epoch {self.progress.epoch}/{settings.epochs}: loss {train:.6f}, held out {held_out:.6f}"
+
+    def held_out_loss(self) -> float:
+        """The mean squared error of the values as they are on the games held out."""
+        progress = self.progress
+        return self._held_out.loss(array("d", progress.values), progress.settings.trust, progress.unit)
+
+    def _epoch(self) -> float:
+        """Every sample once; returns the mean loss on the way."""
+        progress = self.progress
+        order = list(range(len(self._learnt)))
+        random.Random(f"{progress.settings.seed} {progress.epoch}").shuffle(order)
+        total = 0.0
+        for first in range(0, len(order), BATCH):
+            batch = array("i", order[first : first + BATCH])
+            slope = array("d", bytes(8 * len(progress.values)))
+            values = array("d", progress.values)
+            total += self._learnt.gradient(batch, values, slope, progress.settings.trust, progress.unit)
+            self._step([part / len(batch) for part in slope], first / len(order))
+        return total / len(order)
+
+    def _step(self, slope: list[float], through: float) -> None:
+        """Adam: each value moves by about the step, however steep its slope, and less as the fit draws to its end."""
+        progress, settings = self.progress, self.progress.settings
+        progress.steps += 1
+        step = settings.step_cp * (1 + cos(pi * (progress.epoch + through) / settings.epochs)) / 2
+        first = 1 - FIRST_DECAY**progress.steps
+        second = 1 - SECOND_DECAY**progress.steps
+        for index, value in enumerate(progress.values):
+            part = slope[index] + 2 * settings.pull * (value - progress.start[index])
+            mean = FIRST_DECAY * progress.mean[index] + (1 - FIRST_DECAY) * part
+            square = SECOND_DECAY * progress.square[index] + (1 - SECOND_DECAY) * part * part
+            progress.mean[index], progress.square[index] = mean, square
+            progress.values[index] = value - step * (mean / first) / (sqrt(square / second) + TINY)
+
+
+def named(values: Sequence[float]) -> dict[str, list[tuple[int, int]]]:
+    """The values by term, rounded; what squares have in common is moved into the material."""
+    rounded = list(values)
+    for kind, name in enumerate(("pawn", "knight", "bishop", "rook", "queen")):
+        first = 2 * weights.TERMS[f"{name}_squares"].first
+        on_board = range(4, 28) if name == "pawn" else range(32)
+        for half in range(2):
+            mean = sum(rounded[first + 2 * square + half] for square in on_board) / len(on_board)
+            rounded[2 * (weights.TERMS["material"].first + kind) + half] += mean
+            for square in on_board:
+                rounded[first + 2 * square + half] -= mean
+    pairs = [(round(rounded[index]), round(rounded[index + 1])) for index in range(0, len(rounded), 2)]
+    return {name: pairs[term.first : term.first + term.size] for name, term in weights.TERMS.items()}
+
+
+def module_text(values: dict[str, list[tuple[int, int]]], origin: str) -> str:
+    """The Python text of `engine/tuned.py`; `origin` says where the values come from."""
+    lines = [f'"""The values of the weights in `weights.py`, midgame and endgame centipawns.\n\n{origin}\n"""', ""]
+    lines.append("VALUES: dict[str, tuple[tuple[int, int], ...]] = {")
+    for name, pairs in values.items():
+        in_line = 4 if name.endswith("squares") else 8
+        lines.append(f'    "{name}": (')
+        for first in range(0, len(pairs), in_line):
+            lines.append("        " + " ".join(f"({a}, {b})," for a, b in pairs[first : first + in_line]))
+        lines.append("    ),")
+    return "\n".join([*lines, "}", ""])

@@ -1,0 +1,179 @@
+"""Lists of players on the web, one name a line: fetched by threads of their own, the last good one kept.
+
+Knows addresses, sizes and time limits; not what a list is good for. No token is sent. Whatever a server does, it costs
+at most the news of its own list: an answer is never waited for by anybody who answers challenges or plays.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from urllib3.exceptions import HTTPError
+
+from lichessbot.backoff import Backoff
+from lichessbot.config import LOOPBACK
+from lichessbot.log import Journal
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
+
+LONGEST_LIST_BYTES: Final = 1 << 20
+_READ_BYTES: Final = 1 << 16
+_MOST_REDIRECTS: Final = 5
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
+_UNCHANGED: Final = 304
+
+
+class ListUnusable(Exception):
+    """The list could not be had, or is none."""
+
+
+Emit = Callable[[ListFetched], None]
+
+
+class PlayerLists:
+    """The newest good version of every list. For the main thread."""
+
+    def __init__(self, store: Store, emit: Emit, waits: Waits, proxy: str | None) -> None:
+        self._store = store
+        self._emit = emit
+        self._waits = waits
+        self._proxy = proxy
+        self._readers: dict[str, _ListReader] = {}
+
+    def watch(self, addresses: Sequence[str]) -> None:
+        """Fetch these lists from now on, and no others."""
+        for address in self._readers.keys() - set(addresses):
+            self._readers.pop(address).stop()
+        for address in addresses:
+            if address not in self._readers:
+                known = self._store.player_lists.get(address)
+                fetcher = Fetcher(address, self._waits, self._proxy, etag=known.etag if known else "")
+                self._readers[address] = reader = _ListReader(fetcher, self._emit, self._waits)
+                reader.start()
+
+    def heard(self, fetched: ListFetched) -> None:
+        """A new version arrived."""
+        Journal().info("list.fetched", address=fetched.address, players=len(fetched.names))
+        self._store.note_player_list(fetched)
+
+    def naming(self, user_id: str, addresses: Sequence[str]) -> str | None:
+        """The first of these lists that names the player."""
+        known = self._store.player_lists
+        return next((it for it in addresses if it in known and user_id in known[it].names), None)
+
+    def close(self) -> None:
+        self.watch(())
+
+
+class _ListReader(threading.Thread):
+    """Fetches one list again and again."""
+
+    def __init__(self, fetcher: "Fetcher", emit: Emit, waits: Waits) -> None:
+        super().__init__(name=f"list-{fetcher.address}", daemon=True)
+        self._fetcher = fetcher
+        self._emit = emit
+        self._waits = waits
+        self._over = threading.Event()
+
+    def stop(self) -> None:
+        """End after the request under way, if any."""
+        self._over.set()
+
+    def run(self) -> None:
+        backoff = Backoff(self._waits.backoff_first, self._waits.list_refresh)
+        failing = False
+        while not self._over.is_set():
+            pause = self._waits.list_refresh
+            try:
+                fetched = self._fetcher.fetch()
+                failing = False
+                backoff.reset()
+                if fetched is not None and not self._over.is_set():
+                    self._emit(fetched)
+            except ListUnusable as error:
+                pause = max(backoff.next_delay(), self._waits.list_retry)
+                if not failing:
+                    meaning = "the last good one stays in force"
+                    Journal().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
+                failing = True
+            self._over.wait(pause.total_seconds())
+
+
+class Fetcher:
+    """Asks for one list, and whether it changed since the last time."""
+
+    def __init__(self, address: str, waits: Waits, proxy: str | None, etag: str = "") -> None:
+        self.address = address
+        self._waits = waits
+        self._proxies = {"http": proxy, "https": proxy} if proxy else {}
+        self._etag = etag
+
+    def fetch(self) -> ListFetched | None:
+        """The list if it changed. Raises ListUnusable."""
+        deadline = time.monotonic() + self._waits.list_answer.total_seconds()
+        with requests.Session() as session:
+            # Neither ~/.netrc nor the environment decides what is sent where.
+            session.trust_env = False
+            session.proxies.update(self._proxies)
+            try:
+                with self._final_answer(session) as response:
+                    if response.status_code == _UNCHANGED:
+                        return None
+                    names = parse(b"".join(_pieces(response, deadline)))
+            except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+                raise ListUnusable(f"{error.__class__.__name__}: {error}") from error
+        self._etag = response.headers.get("ETag", "")
+        return ListFetched(self.address, names, self._etag)
+
+    def _final_answer(self, session: requests.Session) -> requests.Response:
+        """Follows redirections, but only to addresses that could stand in the config."""
+        timeout = (self._waits.connect.total_seconds(), self._waits.list_answer.total_seconds())
+        headers = {"User-Agent": f"lichessbot/{version('lichessbot')}", "Accept-Encoding": "identity"}
+        if self._etag:
+            headers["If-None-Match"] = self._etag
+        address = self.address
+        for _ in range(_MOST_REDIRECTS):
+            response = session.get(address, headers=headers, timeout=timeout, stream=True, allow_redirects=False)
+            if response.status_code in (requests.codes.ok, _UNCHANGED):
+                return response
+            response.close()
+            if not response.is_redirect:
+                raise ListUnusable(f"status {response.status_code}")
+            address = urljoin(address, response.headers["Location"])
+            if not self._may_lead_to(address):
+                raise ListUnusable(f"leads to {address}")
+        raise ListUnusable("leads from address to address")
+
+    def _may_lead_to(self, address: str) -> bool:
+        """Whoever keeps a list elsewhere shall not make us ask our own machine."""
+        from_loopback, to_loopback = (urlsplit(it).hostname in LOOPBACK for it in (self.address, address))
+        return from_loopback if to_loopback else urlsplit(address).scheme == "https"
+
+
+def parse(body: bytes) -> frozenset[str]:
+    """The ids of the players in a list: one a line, `#` begins a remark. Raises ListUnusable if it is no such list."""
+    lines = [line.partition("#")[0].strip() for line in body.decode("utf-8-sig", "replace").splitlines()]
+    entries = [line for line in lines if line]
+    names = [line.lower() for line in entries if _NAME.fullmatch(line)]
+    if 2 * len(names) < len(entries):
+        raise ListUnusable("most of its lines are no names of players")
+    return frozenset(names)
+
+
+def _pieces(response: requests.Response, deadline: float) -> Iterator[bytes]:
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise ListUnusable("compressed, though that was not asked for")
+    size = 0
+    while piece := response.raw.read1(_READ_BYTES, decode_content=False):
+        size += len(piece)
+        if size > LONGEST_LIST_BYTES:
+            raise ListUnusable(f"longer than {LONGEST_LIST_BYTES} bytes")
+        if time.monotonic() > deadline:
+            raise ListUnusable("too slow")
+        yield piece

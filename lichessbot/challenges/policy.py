@@ -1,0 +1,340 @@
+"""Whether to accept a challenge: event, config and circumstances in, decision with its reason out.
+
+Pure. The checks stand in the order that tells the challenger most, with the reasons Lichess translates: first what
+they can mend (who they are, the clock, the variant, the mode), then what they cannot (rating, lists), and last that
+we are busy. Every decision names the rule behind it, for the log, the records and `lichessbot explain`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from engine.facade import Board, InvalidFen
+from lichessbot.config import ChallengeConfig, Rules
+from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
+from lichessbot.lichess.models import Challenge, ChallengeReceived
+from lichessbot.slots import Occupancy, slots_for
+from lichessbot.storage.records import Guest
+
+_OPEN_STATUS: Final = "created"
+_UNFAIR_RULE: Final = "noAbort"
+# What a game lasts, both players together: a rule of thumb that operators know from other bots.
+_SECONDS_PER_BASE_SECOND: Final = 1.33
+_SECONDS_PER_INCREMENT_SECOND: Final = 105
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a decision depends on beside the challenge and the config."""
+
+    our_id: str
+    occupancy: Occupancy = field(default_factory=Occupancy)
+    recent: int = 0
+    """Challenges of this challenger that were accepted within `recent_bot_challenge_age`."""
+    listed_on: str | None = None
+    """The address of the online block list that names the challenger."""
+    stopping: bool = False
+    to_bots: "Decline | None" = None
+    """What every bot is told for now, whatever it asks for."""
+
+
+@dataclass(frozen=True)
+class Accept:
+    """`rule` is `key = value`; `because` says it in words."""
+
+    rule: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Wait:
+    """It would be accepted if there were a slot."""
+
+    rule: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Decline:
+    """The challenger sees `reason`; `rule` and `because` are for our own log and records."""
+
+    reason: DeclineReason
+    rule: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """Not for us to answer."""
+
+    because: str
+
+
+Decision = Accept | Wait | Decline | Ignore
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One challenge under the rules that count for its challenger."""
+
+    challenge: Challenge
+    config: ChallengeConfig
+    rules: Rules
+    now: Circumstances
+    bot_api: bool
+
+    def decline(self, reason: DeclineReason, key: str, because: str) -> Decline:
+        return Decline(reason, self.config.cited(key, is_bot=self.challenge.from_bot), because)
+
+
+_Check = Callable[[_Case], Decline | None]
+
+
+def guest_of(challenge: Challenge) -> Guest:
+    """The challenger as he would sit at the board."""
+    user = challenge.challenger
+    return Guest(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
+
+
+def decide(received: ChallengeReceived, config: ChallengeConfig, now: Circumstances) -> Decision:
+    """What to answer."""
+    challenge = received.challenge
+    if challenge.challenger is not None and challenge.challenger.id == now.our_id:
+        return Ignore("our own challenge")
+    if challenge.status != _OPEN_STATUS:
+        return Ignore(f"its status is {challenge.status}")
+    rules = config.rules_for(is_bot=challenge.from_bot)
+    case = _Case(challenge, config, rules, now, received.compat.bot)
+    objections = (check(case) for check in _CHECKS)
+    return next((objection for objection in objections if objection), None) or _seat(case)
+
+
+def _seat(case: _Case) -> Accept | Wait:
+    """Nothing is wrong with it: is there a slot?"""
+    config, occupancy, is_bot = case.config, case.now.occupancy, case.challenge.from_bot
+    if case.challenge.time_control.clock is None:
+        rule = config.cited("max_correspondence_games", is_bot=is_bot)
+        return Accept(rule, f"it keeps every rule; such games now: {occupancy.correspondence_games}")
+    free = occupancy.free_slots(config, for_bot=is_bot)
+    if free > 0:
+        of = slots_for(config, is_bot=is_bot)
+        return Accept(config.cited("concurrency", is_bot=is_bot), f"it keeps every rule; free slots: {free} of {of}")
+    if occupancy.free_slots(config, for_bot=False) > 0:
+        rule = config.cited("games_reserved_for_humans", is_bot=is_bot)
+        return Wait(rule, "every slot that bots may take is taken")
+    return Wait(config.cited("concurrency", is_bot=is_bot), "every slot is taken")
+
+
+# Who they are
+
+
+def _challenger(case: _Case) -> Decline | None:
+    config, is_bot = case.config, case.challenge.from_bot
+    if is_bot and not config.accept_bot:
+        return case.decline(DeclineReason.NO_BOT, "accept_bot", "bots are not accepted")
+    has_clock = case.challenge.time_control.clock is not None
+    if is_bot and has_clock and slots_for(config, is_bot=True) == 0:
+        return case.decline(DeclineReason.NO_BOT, "games_reserved_for_humans", "every slot is kept for humans")
+    if not is_bot and config.only_bot:
+        return case.decline(DeclineReason.ONLY_BOT, "only_bot", "only bots are accepted")
+    return None
+
+
+# The clock
+
+
+def _speed(case: _Case) -> Decline | None:
+    control, allowed = case.challenge.time_control, case.rules.time_controls
+    if case.challenge.speed in allowed or control.clock in allowed:
+        return None
+    because = f"{control} is {case.challenge.speed}, which is not among the accepted time controls"
+    return case.decline(DeclineReason.TIME_CONTROL, "time_controls", because)
+
+
+def _clock(case: _Case) -> Decline | None:
+    clock, rules = case.challenge.time_control.clock, case.rules
+    if clock is None:
+        return None
+    for key, value, what in (("base", clock.base_s, "starting clock"), ("increment", clock.increment_s, "increment")):
+        if value < getattr(rules, f"min_{key}"):
+            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"its {what} of {value} s is too short")
+        if value > getattr(rules, f"max_{key}"):
+            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"its {what} of {value} s is too long")
+    if rules.bullet_requires_increment and case.challenge.speed == Speed.BULLET and clock.increment_s == 0:
+        return case.decline(DeclineReason.TOO_FAST, "bullet_requires_increment", "it is bullet without increment")
+    return None
+
+
+def _duration(case: _Case) -> Decline | None:
+    clock, longest = case.challenge.time_control.clock, case.rules.max_estimated_game_duration
+    if longest is None or clock is None:
+        return None
+    estimate = timedelta(
+        seconds=clock.base_s * _SECONDS_PER_BASE_SECOND + clock.increment_s * _SECONDS_PER_INCREMENT_SECOND
+    )
+    if estimate <= timedelta(minutes=longest):
+        return None
+    because = f"such a game lasts about {estimate / timedelta(minutes=1):.1f} minutes"
+    return case.decline(DeclineReason.TOO_SLOW, "max_estimated_game_duration", because)
+
+
+def _days(case: _Case) -> Decline | None:
+    control, rules = case.challenge.time_control, case.rules
+    if control.clock is not None:
+        return None
+    days = control.days_per_turn
+    if days is None:
+        if rules.max_days == math.inf:
+            return None
+        return case.decline(DeclineReason.TOO_SLOW, "max_days", "a game without any time limit is too long")
+    if days < rules.min_days:
+        return case.decline(DeclineReason.TOO_FAST, "min_days", f"{days} days for a move are too short")
+    if days > rules.max_days:
+        return case.decline(DeclineReason.TOO_SLOW, "max_days", f"{days} days for a move are too long")
+    return None
+
+
+# The game
+
+
+def _variant(case: _Case) -> Decline | None:
+    key = case.challenge.variant.key
+    if key in case.rules.variants:
+        return None
+    because = f"{key} is not among the accepted variants"
+    only_standard = case.rules.variants == (Variant.STANDARD,)
+    return case.decline(DeclineReason.STANDARD if only_standard else DeclineReason.VARIANT, "variants", because)
+
+
+def _start(case: _Case) -> Decline | None:
+    """A start that our rules refuse could not be played."""
+    fen = case.challenge.initial_fen
+    if fen is None:
+        return None
+    try:
+        board = Board(fen, chess960=case.challenge.variant.key != Variant.STANDARD)
+    except InvalidFen as error:
+        return Decline(DeclineReason.VARIANT, "the rules of chess", str(error))
+    if board.legal_moves():
+        return None
+    return Decline(DeclineReason.VARIANT, "the rules of chess", "no legal move at the start")
+
+
+def _mode(case: _Case) -> Decline | None:
+    rated, modes = case.challenge.rated, case.rules.modes
+    if rated and Mode.RATED not in modes:
+        return case.decline(DeclineReason.CASUAL, "modes", "rated games are off")
+    if not rated and Mode.CASUAL not in modes:
+        return case.decline(DeclineReason.RATED, "modes", "casual games are off")
+    return None
+
+
+def _unfair(case: _Case) -> Decline | None:
+    """Under `noAbort` a game whose opponent never moves could be ended by nobody."""
+    if _UNFAIR_RULE in case.challenge.rules:
+        return Decline(DeclineReason.GENERIC, "no game that nobody can end", f"the challenge carries {_UNFAIR_RULE}")
+    return None
+
+
+def _playable(case: _Case) -> Decline | None:
+    if not case.bot_api:
+        return Decline(DeclineReason.GENERIC, "the Bot API", "Lichess says that bots cannot play it")
+    return None
+
+
+# What they cannot mend
+
+
+def _rating(case: _Case) -> Decline | None:
+    user, rules = case.challenge.challenger, case.rules
+    rating = user.rating if user else None
+    if rating is None:
+        return _unrated(case)
+    if rating < rules.min_rating:
+        return case.decline(DeclineReason.GENERIC, "min_rating", f"a rating of {rating} is too low")
+    if rating > rules.max_rating:
+        return case.decline(DeclineReason.GENERIC, "max_rating", f"a rating of {rating} is too high")
+    ours = case.challenge.destination.rating if case.challenge.destination else None
+    if rules.rating_difference is not None and ours is not None and abs(rating - ours) > rules.rating_difference:
+        because = f"a rating of {rating} is too far from ours, {ours}"
+        return case.decline(DeclineReason.GENERIC, "rating_difference", because)
+    return None
+
+
+def _unrated(case: _Case) -> Decline | None:
+    """Who has no rating, an anonymous player, keeps no bound."""
+    for key, open_bound in (("min_rating", 0), ("max_rating", 4000), ("rating_difference", None)):
+        if getattr(case.rules, key) != open_bound:
+            return case.decline(DeclineReason.GENERIC, key, "the challenger has no rating")
+    return None
+
+
+def _lists(case: _Case) -> Decline | None:
+    user_id = guest_of(case.challenge).user_id
+    if user_id in case.config.block_list:
+        return Decline(DeclineReason.GENERIC, f"challenge.block_list has {user_id}", f"{user_id} is blocked")
+    if case.now.listed_on is not None:
+        rule = f"challenge.online_block_list has {case.now.listed_on}"
+        return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
+    if case.rules.allow_list and user_id not in case.rules.allow_list:
+        name = user_id or "an anonymous player"
+        place = case.config.place("allow_list", is_bot=case.challenge.from_bot)
+        return Decline(DeclineReason.GENERIC, f"{place} lacks {name}", "only players on the list are accepted")
+    return None
+
+
+# We are busy
+
+
+def _stopping(case: _Case) -> Decline | None:
+    return Decline(DeclineReason.LATER, "a signal", "the bot is stopping") if case.now.stopping else None
+
+
+def _bots_for_now(case: _Case) -> Decline | None:
+    return case.now.to_bots if case.challenge.from_bot else None
+
+
+def _recent(case: _Case) -> Decline | None:
+    most, age_s = case.config.max_recent_bot_challenges, case.config.recent_bot_challenge_age
+    if not case.challenge.from_bot or most is None or case.now.recent < most:
+        return None
+    because = f"{case.now.recent} challenges of this bot were accepted in the last {age_s} s"
+    return case.decline(DeclineReason.LATER, "max_recent_bot_challenges", because)
+
+
+def _per_user(case: _Case) -> Decline | None:
+    games = case.now.occupancy.games_with(guest_of(case.challenge).user_id)
+    if games < case.rules.max_simultaneous_games_per_user:
+        return None
+    because = f"games with this player now: {games}"
+    return case.decline(DeclineReason.LATER, "max_simultaneous_games_per_user", because)
+
+
+def _correspondence(case: _Case) -> Decline | None:
+    games = case.now.occupancy.correspondence_games
+    if case.challenge.time_control.clock is not None or games < case.config.max_correspondence_games:
+        return None
+    return case.decline(DeclineReason.LATER, "max_correspondence_games", f"{games} such games run already")
+
+
+_CHECKS: Final[tuple[_Check, ...]] = (
+    _challenger,
+    _speed,
+    _clock,
+    _duration,
+    _days,
+    _variant,
+    _start,
+    _mode,
+    _unfair,
+    _playable,
+    _rating,
+    _lists,
+    _stopping,
+    _bots_for_now,
+    _recent,
+    _per_user,
+    _correspondence,
+)

@@ -1,0 +1,121 @@
+"""The configuration in force, and what of a changed file takes effect when.
+
+Knows which keys can change under a running daemon; the supervisor acts on it. A file that is not
+valid changes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
+from lichessbot.errors import ConfigError
+from lichessbot.log import Journal
+
+
+class Effect(StrEnum):
+    """From when on a changed value counts."""
+
+    AT_ONCE = "at once"
+    NEW_GAMES = "for new games"
+    RESTART = "after a restart"
+
+
+# By key, or by section for all keys in it.
+_EFFECTS: Final = {
+    "token": Effect.RESTART,
+    "token_file": Effect.RESTART,
+    "url": Effect.RESTART,
+    "proxy": Effect.RESTART,
+    "state_dir": Effect.RESTART,
+    "abort_time": Effect.NEW_GAMES,
+    "stop_grace": Effect.AT_ONCE,
+    "max_takebacks_accepted": Effect.NEW_GAMES,
+    "takebacks_from_bots": Effect.NEW_GAMES,
+    "pgn_directory": Effect.NEW_GAMES,
+    "pgn_file_grouping": Effect.NEW_GAMES,
+    "fake_think_time": Effect.NEW_GAMES,
+    "rate_limiting_delay": Effect.NEW_GAMES,
+    "challenge": Effect.AT_ONCE,
+    "engine": Effect.NEW_GAMES,
+    "greeting": Effect.NEW_GAMES,
+    "matchmaking": Effect.AT_ONCE,
+    "tournaments": Effect.AT_ONCE,
+    "correspondence": Effect.NEW_GAMES,
+    "profiles": Effect.NEW_GAMES,
+}
+_HIDDEN: Final = "[hidden]"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One key that the file now gives another value; the token's values are never shown."""
+
+    key: str
+    old: object
+    new: object
+
+    @property
+    def effect(self) -> Effect:
+        return _EFFECTS[self.key.partition(".")[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What the operator should hear of a reload."""
+
+    changes: Sequence[Change]
+    warnings: Sequence[str]
+
+
+class Settings:
+    """Where the configuration came from, and what of it is in force."""
+
+    def __init__(self, path: Path | None, environment: Mapping[str, str]) -> None:
+        """Raises ConfigError."""
+        self._path = path
+        self._environment = environment
+        self.loaded: LoadedConfig = load_config(path, environment)
+        self.config: Config = self.loaded.config
+
+    def reload_aloud(self, journal: Journal) -> Config:
+        """Read the file again and say what came of it; returns the configuration in force from now on."""
+        try:
+            reloaded = self.reload()
+        except ConfigError as error:
+            for problem in error.problems:
+                journal.warning("reload.refused", problem=problem)
+            return self.config
+        journal.info("reload", changes=len(reloaded.changes))
+        for change in reloaded.changes:
+            journal.info("reload.key", key=change.key, old=change.old, new=change.new, effect=change.effect)
+        for warning in reloaded.warnings:
+            journal.warning("config", note=warning)
+        return self.config
+
+    def keep_engines(self, config: Config) -> None:
+        """The engines that the file names are no good: those of `config` stay in force until it names others."""
+        self.config = with_engines_of(self.config, config)
+
+    def reload(self) -> Reloaded:
+        """Read the file again. Raises ConfigError, and then nothing has changed."""
+        loaded = load_config(self._path, self._environment)
+        changes = _changes(self.config, loaded.config)
+        if loaded.token != self.loaded.token:
+            changes.append(Change("token", _HIDDEN, _HIDDEN))
+        for_later = [change.key for change in changes if change.effect is Effect.RESTART]
+        self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
+        return Reloaded(changes, loaded.warnings)
+
+
+def with_engines_of(config: Config, other: Config) -> Config:
+    """`config` but for what says which engine plays and how, which is that of `other`."""
+    return config.model_copy(update={"engine": other.engine, "profiles": other.profiles})
+
+
+def _changes(old: Config, new: Config) -> list[Change]:
+    """Key by key. A token counts where it is used, whichever key or file it came from."""
+    before, after = dotted_values(old), dotted_values(new)
+    return [Change(key, before[key], after[key]) for key in after if key != "token" and before[key] != after[key]]

@@ -1,0 +1,536 @@
+"""The main thread: one queue in, games and answers out; slots, signals and the end.
+
+Knows who plays and who waits; how a game is played, a stream read or a command sent is others' work.
+"""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from enum import IntEnum
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import Final
+
+from engine.facade import Limits
+from lichessbot.backoff import Backoff
+from lichessbot.config import Config
+from lichessbot.config.reload import Settings, with_engines_of
+from lichessbot.errors import ApiError
+from lichessbot.games.manager import Roster
+from lichessbot.games.opening_variety import Repertoire
+from lichessbot.games.pgn import Archive
+from lichessbot.games.recovery import Reconciler, Resumption
+from lichessbot.games.session import House
+from lichessbot.games.time_budget import ROUND_TRIPS_USED, Overhead
+from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
+from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.commands import (
+    AcceptChallenge,
+    CommandDone,
+    CommandFailed,
+    DeclineChallenge,
+    GameCommand,
+    HouseCommand,
+    ReadAccount,
+    ReadPlaying,
+    Venture,
+)
+from lichessbot.lichess.models import (
+    Account,
+    ChallengeCanceled,
+    ChallengeDeclined,
+    ChallengeReceived,
+    GameFinish,
+    GameFull,
+    GameInfo,
+    GameStart,
+    StreamLine,
+)
+from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.parsing import parse_house_event
+from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.streams import (
+    PlayingWanted,
+    Source,
+    StreamEvent,
+    StreamLost,
+    StreamOpened,
+    StreamReader,
+    StreamRefused,
+)
+from lichessbot.lobby import Lobby, LobbyCommand, View
+from lichessbot.log import Journal
+from lichessbot.move_sources import Hosts, unusable
+from lichessbot.move_sources.models import Advice
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
+from lichessbot.systemd import Milestone, ServiceManager
+from lichessbot.timeouts import Waits
+from lichessbot.uci import startup_check as self_test
+from lichessbot.uci.profiles import Machine, candidates, concessions, engines_of
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from lichessbot.uci.startup_check import Fault, SelfTest
+
+# A signal that comes just before a wait is noticed after it.
+_LONGEST_WAIT_S: Final = 1.0
+# Looking after everything takes longer than most reports do, and the next may be an opponent's move.
+_BETWEEN_LOOKS_S: Final = 0.05
+_ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS: Final = (*_ENDING_SIGNALS, signal.SIGHUP)
+
+
+class ExitCode(IntEnum):
+    """How the process ends; service managers should not restart after USAGE and REFUSED."""
+
+    OK = 0
+    """Everything asked for was done; for `run`: stopped by a signal with no game left."""
+    FAILED = 1
+    """Any other command did not succeed; for `run`: a bug, and a restart resumes the games."""
+    USAGE = 2
+    """The arguments or the configuration are wrong, the engine it names included."""
+    REFUSED = 3
+    """Lichess refuses the token, or the account is not a BOT account."""
+    ABANDONED = 4
+    """The second signal ended the process while games were running."""
+
+
+class Supervisor:
+    """The daemon. Made once, run once, in the main thread."""
+
+    def __init__(
+        self, settings: Settings, access: Access, waits: Waits, store: Store, manager: ServiceManager
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._manager = manager
+        self._access = access
+        self._waits = waits
+        self._inbox: Inbox = SimpleQueue()
+        self._journal = Journal()
+        self._config = settings.config
+        self._machine = Machine.here()
+        self._courtesy = Courtesy(waits)
+        self._gate = Gate(self._open_api, self._inbox.put, waits, self._courtesy)
+        self._archive = Archive()
+        self._house: House | None = None
+        self._events: StreamReader | None = None
+        self._roster = Roster(self._inbox)
+        self._lobby = Lobby(self._gate, self._inbox.put, store, waits, access.proxy)
+        self._reconciler = Reconciler(waits)
+        self._resumption = Resumption(store, access.url, waits)
+        self._self_test: SelfTest | None = None
+        self._tests = 0
+        self._engine_is_good = False
+        self._account: Account | None = None
+        self._introductions = Backoff(waits.backoff_first, waits.backoff_ceiling)
+        self._listening = "connecting"
+        self._has_listened = False
+        self._stopping = False
+        self._leave_at: float | None = None
+        self._looked_at = self._look_at = -math.inf
+        self._exit: ExitCode | None = None
+
+    def run(self) -> ExitCode:
+        """Play until a signal, or until Lichess refuses the token."""
+        for number in _ENDING_SIGNALS:
+            signal.signal(number, self._on_signal)
+        signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
+        threading.excepthook = self._on_dead_thread
+        try:
+            self._gate.send(ReadAccount())
+            self._test_engines(self._config)
+            while self._exit is None:
+                self._turn()
+            return self._exit
+        finally:
+            self._close()
+            # A signal that comes while Python tidies up must not turn a clean end into another.
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._inbox.put(StopRequested(signal.Signals(number).name))
+
+    def _on_dead_thread(self, dead: threading.ExceptHookArgs) -> None:
+        if dead.exc_value is not None:
+            self._inbox.put(ThreadDied(dead.thread.name if dead.thread else "?", dead.exc_value))
+
+    def _turn(self) -> None:
+        """Wait for one report, or for the next moment something is due, and deal with it."""
+        due_at = _earliest(self._look_at, self._roster.wake_at)
+        with suppress(Empty):
+            self._dispatch(self._inbox.get(timeout=max(0.0, due_at - time.monotonic())))
+            self._look_at = min(self._look_at, self._looked_at + _BETWEEN_LOOKS_S)
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._look_after_all(now)
+        elif now >= due_at:
+            self._roster.tick()
+
+    def _look_after_all(self, now: float) -> None:
+        """Do what is due anywhere, and find out when something will be again."""
+        self._resume()
+        self._roster.tick()
+        self._gate.tick()
+        if self._house is not None:
+            self._lobby.tick(self._view)
+        self._look_if_due()
+        busy = len(self._roster) or not self._lobby.is_clear or self._gate.is_talking
+        if self._stopping and not busy and self._exit is None:
+            self._exit = ExitCode.OK
+        if self._leave_at is not None and time.monotonic() >= self._leave_at:
+            self._leave("grace over")
+        self._tell_manager()
+        self._looked_at = now
+        self._look_at = _earliest(
+            now + _LONGEST_WAIT_S,
+            self._lobby.wake_at(self._view),
+            self._reconciler.wake_at,
+            self._resumption.wake_at,
+            self._gate.wake_at,
+            self._leave_at,
+            self._manager.feed_due_at,
+        )
+
+    def _tell_manager(self) -> None:
+        games = len(self._roster)
+        of_days = sum(game.is_correspondence for game in self._roster.games)
+        waiting = len(self._lobby.waiting(self._config))
+        parts = [
+            self._listening,
+            f"{games} {'game' if games == 1 else 'games'}",
+            f"{of_days} correspondence" if of_days else "",
+            f"{waiting} waiting" if waiting else "",
+            self._lobby.status(self._config),
+            "finishing, takes no new games" if self._stopping else "",
+        ]
+        self._manager.status("; ".join(filter(None, parts)))
+        # Lichess may be out of reach for hours: its streams are then retried on schedule, and all is well.
+        deaf = self._roster.overdue or (self._events is not None and self._events.overdue)
+        self._manager.feed(well=not deaf)
+
+    def _dispatch(self, report: Report) -> None:
+        if isinstance(report, StreamOpened):
+            self._wake_streams()
+        match report:
+            case StopRequested(signal_name):
+                self._stop(signal_name)
+            case ReloadRequested():
+                self._reload()
+            case ThreadDied(thread_name, error):
+                # Without one of its threads the daemon may be deaf or mute and not know it.
+                self._journal.crash("thread.died", error, thread=thread_name)
+                self._exit = ExitCode.FAILED
+            case CommandDone(command=command) | CommandFailed(command=command):
+                if isinstance(command, GameCommand):
+                    self._roster.tell(command.game_id, report)
+                else:
+                    self._hear_answer(command, report)
+            case StreamEvent(game_id=None, event=event):
+                self._hear_event(report, event)
+            case StreamOpened(game_id=None):
+                self._hear_opening()
+            case PlayingWanted(reason):
+                self._doubt(reason)
+            case ListFetched():
+                self._lobby.list_fetched(report)
+            case StreamLost(game_id=None, reason=reason, retry_in=retry_in):
+                self._listening = "not connected, trying again"
+                self._journal.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+            case StreamRefused(game_id=None, status=status, text=text):
+                self._refused(f"{status}: {text}")
+            case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
+                if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
+                    self._lobby.game_told(report.event)
+                self._roster.tell(report.game_id, report)
+            case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
+                self._judge_engine(report)
+            case BestMove() | Advice() | EngineReady() | EngineDied():
+                self._roster.tell(report.game_id, report)
+
+    # The engine
+
+    def _test_engines(self, config: Config) -> None:
+        self._tests += 1
+        self._self_test = SelfTest(config, self._inbox.put, self._waits, Limits(depth=1), self._tests)
+
+    def _drop_test(self) -> None:
+        if self._self_test is not None:
+            self._self_test.close()
+            self._self_test = None
+
+    def _judge_engine(self, report: BestMove | EngineDied) -> None:
+        """Nothing is accepted before every engine has answered, nor is a reload that brings others."""
+        test = self._self_test
+        if test is None or not test.is_meant(report):
+            return
+        faults = test.judge(report)
+        if faults or test.over:
+            self._drop_test()
+        if faults:
+            self._refuse_engine(faults)
+        elif test.over:
+            self._journal.info("engine.good")
+            self._engine_is_good = True
+            self._use(test.config)
+            self._manager.reached(Milestone.ENGINE_GOOD)
+            self._resumption.engine_is_good(time.monotonic())
+            self._open_house()
+
+    def _refuse_engine(self, faults: Sequence[Fault]) -> None:
+        if not self._engine_is_good:
+            for fault in faults:
+                self._journal.error("engine.unfit", reason=fault.text)
+            self._exit = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
+            return
+        for fault in faults:
+            self._journal.warning("reload.refused", problem=fault.text)
+        self._settings.keep_engines(self._config)
+        self._open_house()
+
+    # The account and the event stream
+
+    def _hear_answer(self, command: HouseCommand, report: CommandDone | CommandFailed) -> None:
+        if isinstance(report, CommandFailed):
+            self._hear_failure(command, report.error)
+        if isinstance(command, LobbyCommand):
+            self._lobby.hear_answer(command, report, self._view)
+        elif isinstance(report, CommandDone):
+            self._hear_reading(command, report)
+
+    def _hear_reading(self, command: HouseCommand, report: CommandDone) -> None:
+        match command, report.answer:
+            case ReadAccount(), Account() as account:
+                self._manager.reached(Milestone.CONNECTION_TRIED)
+                self._account = account
+                self._open_house()
+            case ReadPlaying(), tuple() as games:
+                self._reconcile(games, report.sent_at)
+
+    def _hear_failure(self, command: HouseCommand, error: ApiError) -> None:
+        # What comes of our own ventures is told where it is decided.
+        say = self._journal.debug if isinstance(command, Venture) else self._journal.warning
+        say("command.failed", command=command, error=error)
+        if isinstance(command, ReadAccount | ReadPlaying):
+            self._resumption.list_failed(time.monotonic())
+        match command:
+            case ReadAccount():
+                self._listening = "not connected, trying again"
+                self._manager.reached(Milestone.CONNECTION_TRIED)
+                if error.denies_token:
+                    self._refused(str(error))
+                else:
+                    self._gate.send(command, self._introductions.next_delay())
+            case ReadPlaying():
+                self._reconciler.done(time.monotonic(), answered=False)
+                if error.denies_token:
+                    self._refused(str(error))
+                self._listen()
+            case AcceptChallenge() | DeclineChallenge():
+                self._doubt("an answer to a challenge may have taken effect all the same")
+
+    def _open_house(self) -> None:
+        """Once we know who we are and have an engine: listen for challenges, and look for games left over."""
+        account = self._account
+        if account is None or self._self_test is not None or self._house is not None:
+            return
+        if not account.is_bot:
+            self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
+            return
+        if self._resumption.is_another(account):
+            self._journal.warning("account.changed", was=self._resumption.our_id, games_left=len(self._roster))
+            self._roster.close()
+        self._resumption.introduce(account)
+        self._access = replace(self._access, user_name=account.username)
+        if not len(self._roster):
+            self._gate.close()  # its next session says our name; games that go on keep the one they have
+        self._house = self._furnished(account.id)
+        self._lobby.open(account, self._config)
+        self._look_at_books()
+        self._journal.info("account", name=account.username, url=self._access.url)
+        self._doubt("games may be left over")
+
+    def _furnished(self, our_id: str) -> House:
+        return House(
+            our_id=our_id,
+            config=self._config,
+            machine=self._machine,
+            waits=self._waits,
+            inbox=self._inbox,
+            gate=self._gate,
+            courtesy=self._courtesy,
+            store=self._store,
+            archive=self._archive,
+            overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
+            hosts=Hosts(self._access, self._courtesy),
+            repertoire=Repertoire(self._store),
+            open_api=self._open_api,
+            waiting=lambda: self._lobby.waiting(self._config),
+        )
+
+    def _resume(self) -> None:
+        """While Lichess does not tell which games are ours, go on with those that we remember."""
+        games = self._resumption.begin(time.monotonic())
+        if games:
+            house = self._house or self._furnished(self._resumption.our_id)
+            self._journal.info("games.remembered", account=house.our_id, games=len(games))
+            for info in games:
+                self._roster.join(info, house)
+
+    def _tell_concessions(self) -> None:
+        for concession in concessions(self._config, self._machine):
+            self._journal.warning("memory", note=concession)
+
+    def _look_at_books(self) -> None:
+        """A book that is missing or damaged costs no game, but its operator should know before the first one."""
+        files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
+        for file, reason in unusable(files):
+            self._journal.warning("book.unusable", file=file, reason=reason)
+
+    def _listen(self) -> None:
+        """Games left over come first: only then the event stream is opened."""
+        if self._events is not None or self._exit is not None:
+            return
+        api = self._open_api(self._waits.liveness)
+        source = Source(None, api, api.event_stream, parse_house_event)
+        self._events = StreamReader(source, self._inbox.put, self._waits, self._courtesy)
+        self._events.start()
+
+    def _refused(self, reason: str) -> None:
+        self._journal.error("refused", reason=reason)
+        self._exit = ExitCode.REFUSED
+
+    def _open_api(self, read_timeout: timedelta) -> Api:
+        return Api(self._access, read_timeout)
+
+    def _hear_opening(self) -> None:
+        """What runs and what is open is told again on a new connection, but not what ended meanwhile."""
+        self._listening = "listening"
+        self._journal.info("events.open")
+        if self._has_listened:
+            self._doubt("the event stream was opened again")
+        self._has_listened = True
+
+    def _wake_streams(self) -> None:
+        """One got through: after an outage each need not find out for itself."""
+        self._roster.others_got_through()
+        if self._events is not None:
+            self._events.others_got_through()
+
+    def _hear_event(self, report: StreamEvent, event: StreamLine) -> None:
+        match event:
+            case GameStart(game=game):
+                self._lobby.game_started(game, self._view)
+                if self._house is not None:
+                    self._roster.join(game, self._house)
+            case GameFinish(game=game):
+                self._lobby.game_finished(game.game_id)
+                self._roster.finished(game.game_id, report)
+            case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
+                if self._house is not None:
+                    self._lobby.hear(event, report.received_at, self._view)
+            case _:
+                self._journal.debug("event.ignored", type=type(event).__name__)
+
+    # What the streams may have lost
+
+    def _doubt(self, reason: str) -> None:
+        self._journal.debug("doubt", reason=reason)
+        if self._house is not None:
+            self._reconciler.want(time.monotonic())
+
+    def _look_if_due(self) -> None:
+        if self._lobby.has_doubt():
+            self._doubt("an accepted challenge became no game")
+        self._join_untold()
+        if self._reconciler.begin(time.monotonic()):
+            self._gate.send(ReadPlaying())
+
+    def _join_untold(self) -> None:
+        """A pause that Lichess asks for silences the event stream and every look, but not the streams of games."""
+        if self._house is None:
+            return
+        for info in self._lobby.untold_games():
+            self._journal.info("game.untold", game=info.game_id)
+            self._lobby.game_started(info, self._view)
+            self._roster.join(info, self._house)
+
+    def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
+        """Compare what we play with what is in progress."""
+        self._reconciler.done(time.monotonic(), answered=True)
+        self._lobby.compare(games, asked_at, self._view)
+        if self._house is not None:
+            self._roster.compare(games, asked_at, self._house)
+        self._resumption.list_came(self._roster)
+        self._listen()
+
+    @property
+    def _games(self) -> int:
+        """Games being played or about to start."""
+        return len(self._roster) + len(self._lobby)
+
+    @property
+    def _view(self) -> View:
+        our_id = "" if self._house is None else self._house.our_id
+        return View(self._config, our_id, self._roster.games, self._stopping)
+
+    # The end
+
+    def _stop(self, signal_name: str) -> None:
+        games = self._games
+        if self._stopping:
+            self._leave(signal_name)
+            return
+        self._stopping = True
+        self._lobby.stop()
+        self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
+        self._manager.stopping()
+        hint = "a second signal leaves at once" if games else None
+        self._journal.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
+
+    def _leave(self, why: str) -> None:
+        games = self._games
+        self._journal.warning("stop.now", why=why, games_left=games)
+        self._exit = ExitCode.ABANDONED if games else ExitCode.OK
+
+    def _reload(self) -> None:
+        """Take over what a running daemon can; a file that is not valid changes nothing."""
+        self._manager.reloading()
+        config = self._settings.reload_aloud(self._journal)
+        self._drop_test()
+        if not self._engine_is_good:
+            self._test_engines(config)
+        elif list(candidates(config)) != list(candidates(self._config)):
+            self._test_engines(config)
+            config = with_engines_of(config, self._config)
+        self._use(config)
+        self._manager.reloaded()
+
+    def _use(self, config: Config) -> None:
+        """From now on this counts, as far as a running daemon can change."""
+        self._config = config
+        self._tell_concessions()
+        if self._house is not None:
+            self._house = replace(self._house, config=config)
+            self._lobby.reload(config)
+            self._look_at_books()
+
+    def _close(self) -> None:
+        if self._events is not None:
+            self._events.stop()
+        self._lobby.close()
+        self._roster.close()
+        self._drop_test()
+        self._gate.close()
+        self._archive.close()
+        self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
+
+
+def _earliest(*moments: float | None) -> float:
+    """Of those that are to come at all."""
+    return min(moment for moment in moments if moment is not None)

@@ -1,0 +1,267 @@
+"""The record of one game, kept while it is played: moves, clocks, and what we thought of each position.
+
+Pure. A ply that this process has not seen has no clock, and one that was not searched no evaluation. The event stream
+may tell of the end before the game's own stream tells of the last move: then that is taken from there.
+"""
+
+import os
+import re
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+from engine.facade import STARTING_FEN, Board, InvalidMove, pgn_text
+from lichessbot.config import PgnGrouping
+from lichessbot.games.actions import GameOver
+from lichessbot.games.draw_resign import centipawns
+from lichessbot.inbox import Report
+from lichessbot.lichess.enums import Colour, GameStatus, Variant
+from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState
+from lichessbot.lichess.streams import StreamEvent
+from lichessbot.log import Journal
+from lichessbot.uci.search import BestMove, Search, SearchSummary
+
+_TERMINATIONS: Final = {
+    GameStatus.TIMEOUT: "Abandoned",
+    GameStatus.OUT_OF_TIME: "Time forfeit",
+    GameStatus.CHEAT: "Rules infraction",
+}
+_VARIANTS: Final[dict[str, str]] = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
+
+
+class ScoreSheet:
+    """What is written down during one game."""
+
+    def __init__(self, site: str, our_id: str) -> None:
+        """`site` is the address of the server."""
+        self._site = site
+        self._our_id = our_id
+        self._full: GameFull | None = None
+        self._moves: tuple[str, ...] = ()
+        self._clocks_s: dict[int, int] = {}
+        self._evals: dict[int, tuple[tuple[str, ...], str]] = {}
+        """For each ply what was thought of it, and after which moves: others may have come instead."""
+        self._asked: Search | None = None
+        self._end: GameInfo | None = None
+
+    def ask(self, search: Search) -> None:
+        """The engine was asked this."""
+        self._asked = search
+
+    def hear(self, report: Report) -> None:
+        """Write down what a report tells."""
+        match report:
+            case StreamEvent(event=GameFull() as full):
+                self._full = full
+                self._read(full, full.state)
+            case StreamEvent(event=GameState() as state) if self._full is not None:
+                self._read(self._full, state)
+            case StreamEvent(event=GameFinish(game=game)):
+                self._end = game
+            case BestMove(search_id=search_id, summary=summary) if self._asked is not None:
+                if self._asked.search_id == search_id:
+                    self._note(self._asked, summary)
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Ours, White's and Black's."""
+        if self._full is None:
+            return "", "", ""
+        white, black = self._full.white, self._full.black
+        return str(white if white.id == self._our_id else black), str(white), str(black)
+
+    def pgn(self, over: GameOver) -> str | None:
+        """The finished game; None if there is nothing to keep. Raises InvalidFen or InvalidMove."""
+        full = self._full
+        if full is None or not self._moves or over.status is GameStatus.ABORTED:
+            return None
+        fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
+        board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
+        for move in self._moves:
+            board.push(move)
+        if self._end is not None and _leads_to(board, self._end):
+            board.push(self._end.last_move)
+        plies = range(len(board.moves))
+        return pgn_text(
+            _headers(full, over, self._site),
+            board,
+            _result(over),
+            [self._clocks_s.get(ply) for ply in plies],
+            [self._eval(ply, board.moves) for ply in plies],
+        )
+
+    def _eval(self, ply: int, moves: list[str]) -> str | None:
+        before, text = self._evals.get(ply, ((), ""))
+        return text if text and before == tuple(moves[:ply]) else None
+
+    def _read(self, full: GameFull, state: GameState) -> None:
+        self._moves = tuple(state.moves.split())
+        last = len(self._moves) - 1
+        self._clocks_s = {ply: it for ply, it in self._clocks_s.items() if ply <= last}
+        if full.clock is not None and last >= 0:
+            white_moved = (last % 2 == 0) == (_first_to_move(full) is Colour.WHITE)
+            self._clocks_s.setdefault(last, (state.wtime if white_moved else state.btime) // 1000)
+
+    def _note(self, asked: Search, summary: SearchSummary) -> None:
+        ply = len(asked.moves)
+        we_are_white = self._full is not None and (ply % 2 == 0) == (_first_to_move(self._full) is Colour.WHITE)
+        text = _as_white_sees_it(summary.score, white=we_are_white)
+        if text is not None:
+            self._evals[ply] = asked.moves, f"{text},{summary.depth}"
+
+
+def _leads_to(board: Board, end: GameInfo) -> bool:
+    """Whether the last move is missing on `board`, and is all that is missing."""
+    after = board.copy()
+    try:
+        after.push(end.last_move)
+    except InvalidMove:
+        return False
+    return _placement(board.fen()) != _placement(end.fen) == _placement(after.fen())
+
+
+def _placement(fen: str) -> list[str]:
+    return fen.split()[:1]
+
+
+def _headers(full: GameFull, over: GameOver, site: str) -> dict[str, str]:
+    created = datetime.fromtimestamp(full.created_at_ms / 1000, tz=UTC)
+    date, mode = created.strftime("%Y.%m.%d"), "Rated" if full.rated else "Casual"
+    headers = {
+        "Event": f"{mode} {full.speed} game".replace("  ", " "),
+        "Site": f"{site}/{full.id}",
+        "Date": date,
+        "Round": "-",
+        "White": str(full.white),
+        "Black": str(full.black),
+        "Result": _result(over),
+        "GameId": full.id,
+        "UTCDate": date,
+        "UTCTime": created.strftime("%H:%M:%S"),
+        "TimeControl": _time_control(full),
+        "Termination": _TERMINATIONS.get(over.status, "Normal"),
+    }
+    for side, player in (("White", full.white), ("Black", full.black)):
+        if player.rating is not None:
+            headers[f"{side}Elo"] = str(player.rating)
+        if player.title:
+            headers[f"{side}Title"] = player.title
+    variant = _VARIANTS.get(full.variant.key)
+    return headers if variant is None else {**headers, "Variant": variant}
+
+
+def _time_control(full: GameFull) -> str:
+    if full.clock is not None:
+        return f"{full.clock.initial // 1000}+{full.clock.increment // 1000}"
+    return "-" if full.days_per_turn is None else f"1/{full.days_per_turn * 86400}"
+
+
+def _result(over: GameOver) -> str:
+    return {Colour.WHITE: "1-0", Colour.BLACK: "0-1", None: "1/2-1/2"}[over.winner]
+
+
+def _first_to_move(full: GameFull) -> Colour:
+    fields = full.initial_fen.split()
+    return Colour.BLACK if fields[1:2] == ["b"] else Colour.WHITE
+
+
+def _as_white_sees_it(score: str, *, white: bool) -> str | None:
+    """A UCI score of the position before our move as White sees the position after it; None if there is none."""
+    score_cp = centipawns(score)
+    if score_cp is None:
+        return None
+    sign = 1 if white else -1
+    if not score.startswith("mate"):
+        return f"{sign * score_cp / 100:.2f}"
+    mate_in = int(score.split()[1])
+    left = mate_in - 1 if mate_in > 0 else mate_in
+    return f"#{sign * left}" if left else None
+
+
+CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
+_LONGEST_NAME: Final = 40
+_MOST_UNWRITTEN: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """One finished game: where it belongs, and its text, which ends in an empty line."""
+
+    game_id: str
+    us: str
+    white: str
+    black: str
+    pgn: str
+
+    def path(self, folder: Path, grouping: PgnGrouping) -> Path:
+        """The file for this game, named as lichess-bot names it."""
+        us, white, black = _safe(self.us), _safe(self.white), _safe(self.black)
+        match grouping:
+            case PgnGrouping.GAME:
+                return folder / f"{white} vs {black} - {_safe(self.game_id)}.pgn"
+            case PgnGrouping.OPPONENT:
+                return folder / f"{us} games vs. {black if us == white else white}.pgn"
+            case PgnGrouping.ALL:
+                return folder / f"{us} games.pgn"
+
+
+class Archive:
+    """Where finished games are put. For one thread, which also closes it at the end."""
+
+    def __init__(self) -> None:
+        self._journal = Journal()
+        self._records: SimpleQueue[tuple[Path, PgnGrouping, GameRecord] | None] = SimpleQueue()
+        self._writer: threading.Thread | None = None
+
+    def put(self, record: GameRecord, folder: Path, grouping: PgnGrouping) -> None:
+        """Have the game written into `folder`. Never waits."""
+        if self._records.qsize() >= _MOST_UNWRITTEN:
+            self._journal.warning("pgn.lost", game=record.game_id, reason="the disk does not keep up")
+            return
+        self._records.put((folder, grouping, record))
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write_all, name="archive", daemon=True)
+            self._writer.start()
+
+    def close(self) -> None:
+        """Write what is left, if the disk lets us."""
+        if self._writer is not None:
+            self._records.put(None)
+            self._writer.join(CLOSE_WAITS_AT_MOST.total_seconds())
+
+    def _write_all(self) -> None:
+        while (item := self._records.get()) is not None:
+            folder, grouping, record = item
+            path = record.path(folder, grouping)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                _write(path, record.pgn, append=grouping is not PgnGrouping.GAME)
+            except OSError as error:
+                self._journal.warning("pgn.lost", game=record.game_id, file=path, error=error)
+            else:
+                self._journal.debug("pgn.written", game=record.game_id, file=path)
+
+
+def _write(path: Path, text: str, *, append: bool) -> None:
+    """All of it or nothing: half a game would spoil those that follow it. Raises OSError."""
+    data = memoryview(text.encode("utf-8", "backslashreplace"))
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o644)
+    try:
+        size = os.fstat(file).st_size
+        try:
+            while data:
+                data = data[os.write(file, data) :]
+            os.fsync(file)
+        except OSError:
+            os.ftruncate(file, size)
+            raise
+    finally:
+        os.close(file)
+
+
+def _safe(name: str) -> str:
+    """A part of a file name on any system."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_LONGEST_NAME] or "_"

@@ -1,0 +1,106 @@
+"""The games of the process before us, for when Lichess does not tell in time which games are ours.
+
+Knows who we were and what was being played, as the records have it, and when that is good enough to go
+on with; the games are joined by others. A list from Lichess is always better, and comes first if it can.
+"""
+
+import math
+from collections.abc import Container, Sequence
+
+from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.models import Account, GameInfo, Opponent, VariantRef
+from lichessbot.storage.store import Store, Table
+from lichessbot.timeouts import Waits
+
+
+class Resumption:
+    """For the main thread. Times are monotonic seconds, passed in."""
+
+    def __init__(self, store: Store, url: str, waits: Waits) -> None:
+        self._store = store
+        self._url = url
+        self._patience_s = waits.games_told.total_seconds()
+        accounts = [user_id for known_url, user_id in store.remembered(Table.ACCOUNT) if known_url == url]
+        self.our_id: str = accounts[-1] if accounts else ""
+        """Who we were; empty if that is not known of this server."""
+        self._left_over: Sequence[tuple[str, str]] = store.left_over
+        self._due_at = math.inf
+        self._failed = False
+        self._waits_for_list = bool(self.our_id and self._left_over)
+
+    @property
+    def wake_at(self) -> float | None:
+        """When `begin` has something to say."""
+        return self._due_at if self._waits_for_list and self._due_at < math.inf else None
+
+    def engine_is_good(self, now: float) -> None:
+        """Games can be played from now on."""
+        self._due_at = now if self._failed else now + self._patience_s
+
+    def list_failed(self, now: float) -> None:
+        """Lichess says neither who we are nor what is being played."""
+        self._failed = True
+        if self._due_at < math.inf:
+            self._due_at = now
+
+    def list_came(self, playing: Container[str]) -> None:
+        """Lichess has told, and we are `playing` accordingly: whatever else was left over is over."""
+        for game_id, _ in self._left_over:
+            if game_id not in playing:
+                self._store.note_left(game_id)
+        self._left_over, self._waits_for_list = (), False
+
+    def begin(self, now: float) -> list[GameInfo]:
+        """The games to join without being told, the latest first; none until that is due, and only once."""
+        if not self._waits_for_list or now < self._due_at:
+            return []
+        self._waits_for_list = False
+        variant = VariantRef(key=Variant.STANDARD)  # which one it is in truth, the game's own stream tells
+        return [
+            GameInfo(gameId=game_id, variant=variant, opponent=Opponent(username=opponent))
+            for game_id, opponent in self._left_over
+        ]
+
+    def is_another(self, account: Account) -> bool:
+        """Whether the token has become that of somebody else."""
+        return self.our_id not in ("", account.id)
+
+    def introduce(self, account: Account) -> None:
+        """Lichess has told who we are: to be remembered."""
+        if self.is_another(account):
+            self._waits_for_list = False
+        self.our_id = account.id
+        self._store.put("INSERT OR REPLACE INTO account (single, url, id) VALUES (1, ?, ?)", self._url, account.id)
+
+
+class Reconciler:
+    """Collects doubts until the next look."""
+
+    def __init__(self, waits: Waits) -> None:
+        self._spacing_s = waits.playing_spacing.total_seconds()
+        self._heartbeat_s = waits.heartbeat.total_seconds()
+        self._asked_at = -math.inf
+        self._due_at = math.inf
+        self._under_way = False
+
+    @property
+    def wake_at(self) -> float | None:
+        """When the next look is due; None while one is under way or none is planned."""
+        return None if self._under_way or self._due_at == math.inf else self._due_at
+
+    def want(self, now: float) -> None:
+        """Somebody has a doubt that only a look begun from now on can settle."""
+        self._due_at = min(self._due_at, max(now, self._asked_at + self._spacing_s))
+
+    def begin(self, now: float) -> bool:
+        """Whether to look now; a look then counts as under way until it is `done`."""
+        if self.wake_at is None or now < self._due_at:
+            return False
+        self._asked_at, self._due_at, self._under_way = now, math.inf, True
+        return True
+
+    def done(self, now: float, *, answered: bool) -> None:
+        """The look ended; one without an answer is made again."""
+        self._under_way = False
+        pause_s = self._heartbeat_s if answered else self._spacing_s
+        self._due_at = min(self._due_at, now + pause_s)

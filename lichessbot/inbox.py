@@ -1,0 +1,64 @@
+"""Everything that is reported to the main thread: the union of all reports, and the queue they arrive on."""
+
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from lichessbot.lichess.commands import CommandDone, CommandFailed
+from lichessbot.lichess.models import GameInfo
+from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
+from lichessbot.move_sources.models import Advice
+from lichessbot.storage.records import ListFetched
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a look at the games in progress, begun at `asked_at`, says of one: None if it is not among them."""
+
+    game_id: str
+    info: GameInfo | None
+    asked_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    """SIGINT or SIGTERM arrived."""
+
+    signal_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadRequested:
+    """SIGHUP arrived: the configuration is to be read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadDied:
+    """A thread of ours ended with an exception that nobody expected: a bug."""
+
+    thread_name: str
+    error: BaseException
+
+
+Report = (
+    CommandDone
+    | CommandFailed
+    | StreamOpened
+    | StreamEvent
+    | StreamLost
+    | StreamRefused
+    | PlayingWanted
+    | ListFetched
+    | Standing
+    | BestMove
+    | Advice
+    | EngineReady
+    | EngineDied
+    | StopRequested
+    | ReloadRequested
+    | ThreadDied
+)
+
+
+# A SimpleQueue, because its `put` may be called from a signal handler.
+Inbox = SimpleQueue[Report]

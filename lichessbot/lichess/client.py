@@ -1,0 +1,384 @@
+"""The Lichess API as the daemon uses it: one method per endpoint, errors in the daemon's own terms.
+
+What berserk offers goes through it. What it lacks goes through its requestor, here and nowhere
+else; each such gap is named. Knows sessions, headers, time-outs and error bodies; retries nothing.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import berserk
+import requests
+from berserk.formats import FormatHandler
+from pydantic import SecretStr
+from requests.adapters import HTTPAdapter
+from requests.structures import CaseInsensitiveDict
+from urllib3.exceptions import HTTPError
+
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
+from lichessbot.lichess.models import Account, Challenge, GameInfo, TokenInfo
+from lichessbot.lichess.parsing import parse_account, parse_error, parse_playing, parse_token_test
+from lichessbot.lichess.replies import (
+    ArenaInfo,
+    BotUser,
+    GameRecord,
+    UserStatus,
+    parse_arena,
+    parse_bots,
+    parse_challenge,
+    parse_game_record,
+    parse_outgoing,
+    parse_statuses,
+)
+from lichessbot.timeouts import Waits
+
+# A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
+LONGEST_LINE_BYTES = 1 << 20
+LONGEST_BODY_BYTES = 1 << 20
+_READ_BYTES = 1 << 16
+_PROGRAM = f"lichessbot/{version('lichessbot')}"
+_LONGEST_COMPLAINT = 200  # characters of an error text, for the log
+_MOST_PLAYING = 50
+_MOST_BOTS = 512
+_LONGEST_LIST_BYTES = 8 << 20  # some kilobytes for each bot
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where Lichess is and who we are there; `user_name` is None until the account is known."""
+
+    url: str
+    token: SecretStr
+    waits: Waits
+    user_name: str | None = None
+    proxy: str | None = None
+
+    @property
+    def user_agent(self) -> str:
+        """Lichess answers 401 if `user:` names anybody but the owner of the token."""
+        name = f" user:{self.user_name}" if self.user_name else ""
+        return f"{_PROGRAM}{name}"
+
+
+class Api:
+    """One connection to Lichess, for one thread: `requests` sessions are not safe to share."""
+
+    def __init__(self, access: Access, read_timeout: timedelta) -> None:
+        """No answer, or no next byte of a stream, for `read_timeout` counts as unreachable."""
+        self._access = access
+        self._adapter = _Adapter(access.waits.connect, read_timeout)
+        self._session = _session(access, self._adapter)
+        self._client = berserk.Client(self._session, base_url=access.url)
+        # The requestor is private in berserk 0.14: it is reached for here only.
+        self._requestor = self._client.bots._r
+
+    def close(self) -> None:
+        self._session.close()
+
+    @property
+    def sent_at(self) -> float:
+        """When the latest request left, in monotonic seconds."""
+        return self._adapter.sent_at
+
+    def account(self) -> Account:
+        return self._ask(self._client.account.get, parse_account)
+
+    def token_info(self) -> TokenInfo | None:
+        """Owner and scopes of our token; None if Lichess does not know it."""
+        token = self._access.token.get_secret_value()
+        return self._ask(lambda: self._client.oauth.test_tokens(token), lambda body: parse_token_test(body, token))
+
+    def upgrade_to_bot(self) -> None:
+        self._ask(self._client.account.upgrade_to_bot, _nothing)
+
+    def playing(self) -> tuple[GameInfo, ...]:
+        """The games in progress, most urgent first."""
+        return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
+
+    def game_record(self, game_id: str) -> GameRecord:
+        """How a game stands or ended."""
+        export = self._client.games.export
+        return self._ask(lambda: export(game_id, as_pgn=False, moves=False, evals=False), parse_game_record)
+
+    def accept_challenge(self, challenge_id: str) -> None:
+        self._ask(lambda: self._client.bots.accept_challenge(challenge_id), _nothing)
+
+    def decline_challenge(self, challenge_id: str, reason: DeclineReason) -> None:
+        self._ask(lambda: self._client.bots.decline_challenge(challenge_id, reason.value), _nothing)
+
+    def create_challenge(self, opponent: str, terms: Terms) -> Challenge:
+        """Another one to the same player takes the place of an older one, and nobody is told."""
+        clock: dict[str, Any]
+        match terms.time_control:
+            case ExactClock(base_s, increment_s):
+                clock = {"clock_limit": base_s, "clock_increment": increment_s}
+            case Days(days):
+                clock = {"days": days}
+        create = self._client.challenges.create
+        colour: Any = terms.colour.value if terms.colour else None
+        return self._ask(
+            lambda: create(opponent, terms.rated, color=colour, variant=terms.variant.value, **clock), parse_challenge
+        )
+
+    def cancel_challenge(self, challenge_id: str) -> None:
+        """Also aborts the game that it has become, as long as that can be aborted."""
+        self._ask(lambda: self._client.challenges.cancel(challenge_id), _nothing)
+
+    def outgoing_challenges(self) -> tuple[Challenge, ...]:
+        return self._ask(self._client.challenges.get_mine, parse_outgoing)
+
+    def user_statuses(self, ids: Sequence[str]) -> tuple[UserStatus, ...]:
+        """For a hundred users at most."""
+        return self._ask(lambda: self._client.users.get_realtime_statuses(*ids), parse_statuses)
+
+    # Gap: berserk does not show a challenge that was answered.
+
+    def challenge(self, challenge_id: str) -> Challenge:
+        """What became of a challenge."""
+        return self._ask(lambda: self._requestor.get(f"/api/challenge/{challenge_id}/show"), parse_challenge)
+
+    # Gap: berserk's list of bots has neither a bound nor a deadline.
+
+    def online_bots(self) -> tuple[BotUser, ...]:
+        """The bots that are online; only those that arrive in time."""
+        until = time.monotonic() + self._access.waits.house_answer.total_seconds()
+        stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
+        try:
+            return parse_bots(stream.read(_LONGEST_LIST_BYTES, until))
+        finally:
+            stream.close()
+
+    # Gaps: berserk sends the password of a tournament in the address, where logs keep it; knows no withdrawal;
+    # and reads more of a tournament than is promised.
+
+    def tournament(self, tournament_id: str) -> ArenaInfo:
+        return self._ask(lambda: self._requestor.get(f"/api/tournament/{tournament_id}"), parse_arena)
+
+    def join_tournament(self, tournament_id: str, team: str | None, password: str | None, *, pair: bool) -> None:
+        """Also goes on waiting for a game, with `pair`, or comes back after a withdrawal."""
+        form = {"team": team, "password": password, "pairMeAsap": "true" if pair else None}
+        data = {key: value for key, value in form.items() if value is not None}
+        self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/join", data=data), _nothing)
+
+    def leave_tournament(self, tournament_id: str) -> None:
+        """Points are kept."""
+        self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"), _nothing)
+
+    def move(self, game_id: str, move: str, *, offering_draw: bool = False) -> None:
+        if offering_draw:
+            # Gap: berserk's move knows no draw offer.
+            self._command(game_id, f"move/{move}", {"offeringDraw": "true"})
+        else:
+            self._ask(lambda: self._client.bots.make_move(game_id, move), _nothing)
+
+    def abort(self, game_id: str) -> None:
+        self._ask(lambda: self._client.bots.abort_game(game_id), _nothing)
+
+    def resign(self, game_id: str) -> None:
+        self._ask(lambda: self._client.bots.resign_game(game_id), _nothing)
+
+    def say(self, game_id: str, room: ChatRoom, text: str) -> None:
+        """Up to 140 characters."""
+        spectator = room is ChatRoom.SPECTATOR
+        self._ask(lambda: self._client.bots.post_message(game_id, text, spectator=spectator), _nothing)
+
+    # Gap: berserk has these commands for people at boards only, whose addresses refuse bots.
+
+    def answer_takeback(self, game_id: str, *, granted: bool) -> None:
+        self._command(game_id, f"takeback/{'yes' if granted else 'no'}")
+
+    def claim_victory(self, game_id: str) -> None:
+        self._command(game_id, "claim-victory")
+
+    def claim_draw(self, game_id: str) -> None:
+        self._command(game_id, "claim-draw")
+
+    def _command(self, game_id: str, command: str, query: Mapping[str, str] | None = None) -> None:
+        path = f"/api/bot/game/{game_id}/{command}"
+        self._ask(lambda: self._requestor.post(path, params=query), _nothing)
+
+    # Gap: berserk's streams swallow keep-alives, die of one unreadable line, cannot be stopped from
+    # another thread, and hold back lines of servers that do not chunk. Only the request is berserk's.
+
+    def event_stream(self) -> "LineStream":
+        return self._stream("/api/stream/event")
+
+    def game_stream(self, game_id: str) -> "LineStream":
+        return self._stream(f"/api/bot/game/stream/{game_id}")
+
+    def _stream(self, path: str) -> "LineStream":
+        with self._own_errors():
+            response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
+            return LineStream(response, self._access.waits.liveness)
+
+    def _ask(self, request: Callable[[], Any], parse: Callable[[Any], T]) -> T:
+        with self._own_errors():
+            return parse(request())
+
+    @contextmanager
+    def _own_errors(self) -> Iterator[None]:
+        """Turn what berserk, requests and a surprising body raise into our own errors."""
+        try:
+            yield
+        except berserk.exceptions.ResponseError as error:
+            body = _body(error.response)
+            raise answer_error(error.response, body, self._access.waits.rate_limit) from error
+        except (berserk.exceptions.ApiError, requests.RequestException) as error:
+            raise Unreachable(_network_complaint(error)) from error
+        except (KeyError, TypeError, ValueError, UnreadableLine) as error:
+            # A good status with a page, or with JSON of another shape: something stands between.
+            raise Unreachable(f"unexpected reply: {error.__class__.__name__}: {error}") from error
+
+
+class LineStream:
+    """The lines of one open stream, as bytes without their end; keep-alives come as empty lines."""
+
+    def __init__(self, response: requests.Response, longest_line: timedelta) -> None:
+        """A line may take `longest_line` from its first byte to its end: one that trickles in for ever is none."""
+        self._response = response
+        self._longest_line = longest_line
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Blocks; ends when the server ends the stream cleanly. Raises Unreachable otherwise."""
+        rest = b""
+        begun_at = time.monotonic()
+        while data := self._read():
+            now = time.monotonic()
+            *lines, tail = (rest + data).split(b"\n")
+            if lines or not rest:
+                begun_at = now
+            yield from lines
+            rest = tail
+            if len(rest) > LONGEST_LINE_BYTES:
+                raise Unreachable(f"a line of more than {LONGEST_LINE_BYTES} bytes")
+            if now - begun_at > self._longest_line.total_seconds():
+                raise Unreachable("a line that does not end")
+
+    def read(self, longest: int, until: float) -> bytes:
+        """All of it, or what came before it got too long or too late. Raises Unreachable."""
+        body = b""
+        while len(body) < longest and time.monotonic() < until and (data := self._read()):
+            body += data
+        return body
+
+    def _read(self) -> bytes:
+        try:
+            # read1 returns what has arrived; every other way waits for a block to fill.
+            return self._response.raw.read1(_READ_BYTES, decode_content=True)
+        except (HTTPError, OSError) as error:
+            raise Unreachable(_network_complaint(error)) from error
+        except (ValueError, AttributeError) as error:
+            # Python's TLS socket, told to shut down by another thread, may be without its cipher in mid-read.
+            raise Unreachable(f"interrupted: {error}") from error
+
+    def interrupt(self) -> None:
+        """Free the thread that reads, from any other thread: it sees the stream end."""
+        try:
+            self._response.raw.shutdown()
+        except (OSError, RuntimeError, ValueError):
+            return  # It had ended already: there is nobody to free.
+
+    def close(self) -> None:
+        """Give the connection up; only for the thread that reads."""
+        self._response.close()
+
+
+class _RawResponse(FormatHandler[Any]):
+    """A format for berserk's requestor that leaves the response unread."""
+
+    def __init__(self) -> None:
+        super().__init__("application/x-ndjson")
+
+    def handle(self, response: requests.Response, is_stream: bool, converter: Any = None) -> Any:
+        return response
+
+
+class _Adapter(HTTPAdapter):
+    """Gives every request a time-out and every body a bound: neither requests nor berserk has them."""
+
+    def __init__(self, connect: timedelta, read: timedelta) -> None:
+        super().__init__()
+        self._timeout = (connect.total_seconds(), read.total_seconds())
+        self.sent_at = 0.0
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        kwargs["timeout"] = kwargs.get("timeout") or self._timeout
+        self.sent_at = time.monotonic()
+        response = super().send(request, *args, **kwargs)
+        if not kwargs.get("stream"):
+            _read_body(response)
+        return response
+
+
+def _read_body(response: requests.Response) -> None:
+    """Read the body, which `content` then holds. Raises Unreachable if it is endless."""
+    body = b""
+    for piece in response.iter_content(_READ_BYTES):
+        body += piece
+        if len(body) > LONGEST_BODY_BYTES:
+            response.close()
+            raise Unreachable(f"a body of more than {LONGEST_BODY_BYTES} bytes")
+    response._content = body
+
+
+def _session(access: Access, adapter: _Adapter) -> requests.Session:
+    session = berserk.TokenSession(access.token.get_secret_value())
+    # TokenSession leaves a plain dict, in which header names are case-sensitive.
+    session.headers = CaseInsensitiveDict(session.headers)
+    session.headers["User-Agent"] = access.user_agent
+    # An entry in ~/.netrc would replace the token by a password, and a proxy is only used if we are told to.
+    session.trust_env = False
+    if access.proxy is not None:
+        session.proxies = {"http": access.proxy, "https": access.proxy}
+    # Lichess redirects no request of ours, and another host must never see the token.
+    session.max_redirects = 0
+    session.mount("https://", adapter)
+    session.mount("http://", adapter)
+    return session
+
+
+def answer_error(response: requests.Response, content: bytes, default_pause: timedelta) -> ApiError:
+    """What a status of 400 or more means; `content` is the body, as far as it could be read."""
+    body = parse_error(content)
+    text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_COMPLAINT]
+    if response.status_code == 429:
+        pause = (body.pause if body else None) or _retry_after(response) or default_pause
+        return RateLimited(pause, text, body.quota if body else "")
+    if 400 <= response.status_code < 500:
+        return Refused(response.status_code, text, certain=body is not None, pause=body.pause if body else None)
+    return Unreachable(f"{response.status_code}: {text}")
+
+
+def _body(response: requests.Response) -> bytes:
+    """The body of a refusal, or nothing if it broke off: the status alone is an answer too."""
+    try:
+        _read_body(response)
+        return response.content
+    except (Unreachable, requests.RequestException, RuntimeError):
+        return b""
+
+
+def _retry_after(response: requests.Response) -> timedelta | None:
+    """The header in its form of seconds; its form of a date would need trust in two wall clocks."""
+    value = response.headers.get("Retry-After", "").strip()
+    return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) < 9 else None
+
+
+def _network_complaint(error: BaseException) -> str:
+    """The innermost cause, which is the short and telling one."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return f"{error.__class__.__name__}: {error}"
+
+
+def _nothing(body: Any) -> None:
+    """For commands: their body says no more than their status."""

@@ -1,0 +1,390 @@
+"""Typed models of what Lichess sends, one per shape; `parsing` reads them.
+
+Section numbers are those of the API contract the models follow. Lenient on purpose: unknown fields are ignored, null
+counts as absent, unknown event types become `UnknownEvent`, and only what the daemon cannot do without is required.
+Numbers beyond every sensible range are brought back to its end, so that nobody after this room can stumble over one of
+hundreds of digits. Equal things have different shapes in different streams (status, perf, clock, players); each model
+says in its docstring which shape it is.
+"""
+
+import math
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
+
+BOT_TITLE: Final = "BOT"
+STANDARD_START: Final = "startpos"
+
+
+# Instants end with the year 9999, as Python's do; a claim may be a month away, but not lifetimes.
+_LATEST_MS: Final = 253_402_300_799_000
+_LONGEST_S: Final = 10**9
+
+# What Lichess writes where there is no limit (section 5); no true number but an instant is larger.
+_LARGEST: Final = 2**31 - 1
+
+
+def _sensible(number: int) -> int:
+    return max(-_LARGEST, min(_LARGEST, number))
+
+
+Number = Annotated[int, AfterValidator(_sensible)]
+
+# Ids become parts of addresses: nothing else may pass for one.
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+
+
+class Payload(BaseModel):
+    """What every model has in common."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, data: Any) -> Any:
+        """Null means absent everywhere in the API."""
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if value is not None}
+        return data
+
+
+class User(Payload):
+    """Section 3.4: a user in a challenge. Compare ids, never names: a name may carry the title."""
+
+    id: str
+    name: str = ""
+    title: str = ""
+    rating: Number | None = None
+
+    @property
+    def is_bot(self) -> bool:
+        return self.title == BOT_TITLE
+
+    @property
+    def has_players_title(self) -> bool:
+        """A title that a person earned at the board."""
+        return bool(self.title) and not self.is_bot
+
+
+class VariantRef(Payload):
+    """Sections 4 and 5: `{key, name, ...}`; in exports it is a bare key instead."""
+
+    key: str
+
+
+class TimeControl(Payload):
+    """Section 3.4: clock in seconds; correspondence games have days instead, unlimited ones nothing."""
+
+    type: str
+    limit: Number | None = None
+    increment: Number | None = None
+    days_per_turn: Number | None = Field(default=None, alias="daysPerTurn")
+
+    @property
+    def clock(self) -> ExactClock | None:
+        """None in a game that may last for days."""
+        if self.limit is None or self.increment is None:
+            return None
+        return ExactClock(self.limit, self.increment)
+
+    def __str__(self) -> str:
+        if self.days_per_turn is not None:
+            return f"{self.days_per_turn} days"
+        return str(self.clock or self.type)
+
+
+class Perf(Payload):
+    """Section 3.1: one rating; puzzles and the like have none."""
+
+    games: Number = 0
+    rating: Number | None = None
+
+
+class Challenge(Payload):
+    """Section 3.4: a challenge, in the stream and as a reply. `challenger` is null if anonymous."""
+
+    id: Id
+    status: str = "created"
+    challenger: User | None = None
+    destination: User | None = Field(default=None, alias="destUser")
+    variant: VariantRef
+    rated: bool = False
+    speed: str
+    time_control: TimeControl = Field(alias="timeControl")
+    initial_fen: str | None = Field(default=None, alias="initialFen")
+    rematch_of: Id | None = Field(default=None, alias="rematchOf")
+    rules: tuple[str, ...] = ()
+    decline_reason_key: str = Field(default="", alias="declineReasonKey")
+
+    @property
+    def from_bot(self) -> bool:
+        return self.challenger is not None and self.challenger.is_bot
+
+
+class Compat(Payload):
+    """Section 4: which APIs may play the game. Beside a challenge, inside a game."""
+
+    bot: bool = True
+
+
+class Opponent(Payload):
+    """Section 4: the opponent in the event stream; the built-in AI has no id."""
+
+    id: str | None = None
+    username: str = ""
+    rating: Number | None = None
+
+    @property
+    def is_bot(self) -> bool:
+        """Section 1: here the name is all that carries a title."""
+        return self.username.startswith(f"{BOT_TITLE} ")
+
+
+class StatusRef(Payload):
+    """Section 4: `{id, name}`; in the game stream the status is a bare name instead."""
+
+    name: GameStatus
+
+
+class GameInfo(Payload):
+    """Section 4: a game in the event stream and in `/api/account/playing`, where `id` is missing."""
+
+    game_id: Id = Field(alias="gameId")
+    color: Colour | None = None
+    variant: VariantRef
+    speed: str = ""
+    rated: bool = False
+    is_my_turn: bool | None = Field(default=None, alias="isMyTurn")
+    seconds_left: Number | None = Field(default=None, alias="secondsLeft")
+    fen: str = ""
+    last_move: str = Field(default="", alias="lastMove")
+    opponent: Opponent = Opponent()
+    status: StatusRef | None = None
+    winner: Colour | None = None
+    compat: Compat = Compat()
+    tournament_id: Id | None = Field(default=None, alias="tournamentId")
+    swiss_id: str | None = Field(default=None, alias="swissId")
+
+    @property
+    def is_correspondence(self) -> bool:
+        """Whether there are days for each move, or no clock at all."""
+        return self.speed == Speed.CORRESPONDENCE
+
+    @property
+    def is_tournament(self) -> bool:
+        return self.tournament_id is not None or self.swiss_id is not None
+
+    @property
+    def urgency(self) -> tuple[bool, float]:
+        """Sorts games: those first in which our clock runs, with the least time left."""
+        return not self.is_my_turn, math.inf if self.seconds_left is None else self.seconds_left
+
+    @model_validator(mode="before")
+    @classmethod
+    def _either_id(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("gameId") is None and data.get("id") is not None:
+            return {**data, "gameId": data["id"]}
+        return data
+
+
+class GameStart(Payload):
+    """Section 4: a game began, or goes on and is announced again because the stream was opened."""
+
+    game: GameInfo
+
+
+class GameFinish(Payload):
+    """Section 4: a game ended, aborts included."""
+
+    game: GameInfo
+
+
+class ChallengeReceived(Payload):
+    """Section 4: a challenge to us, or the echo of our own. Replays carry no `compat`."""
+
+    challenge: Challenge
+    compat: Compat = Compat()
+
+    @property
+    def is_replay(self) -> bool:
+        """Told again because the stream was opened: nobody knows how old it is."""
+        return "compat" not in self.model_fields_set
+
+
+class ChallengeCanceled(Payload):
+    """Section 4: a challenge was withdrawn."""
+
+    challenge: Challenge
+
+
+class ChallengeDeclined(Payload):
+    """Section 4: a challenge was declined, by us or by the player we challenged."""
+
+    challenge: Challenge
+
+
+class Clock(Payload):
+    """Section 5: the time control of a real-time game, in milliseconds."""
+
+    initial: Number
+    increment: Number
+
+
+class Player(Payload):
+    """Section 5: a player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
+
+    id: str | None = None
+    name: str = ""
+    title: str = ""
+    rating: Number | None = None
+    ai_level: Number | None = Field(default=None, alias="aiLevel")
+
+    @property
+    def is_bot(self) -> bool:
+        """A program, the built-in AI included."""
+        return self.title == BOT_TITLE or self.ai_level is not None
+
+    def __str__(self) -> str:
+        if self.ai_level is not None:
+            return f"AI-{self.ai_level}"
+        return self.name or self.id or "anonymous"
+
+
+class GameState(Payload):
+    """Section 5: all moves since `initialFen`, and the clocks in ms at the moment of writing."""
+
+    moves: str
+    wtime: Number
+    btime: Number
+    winc: Number = 0
+    binc: Number = 0
+    status: GameStatus
+    winner: Colour | None = None
+    wdraw: bool = False
+    bdraw: bool = False
+    wtakeback: bool = False
+    btakeback: bool = False
+
+    def offers_draw(self, colour: Colour) -> bool:
+        """Whether the flag of that side is up; it may still show what a move has just declined."""
+        return self.wdraw if colour is Colour.WHITE else self.bdraw
+
+    def asks_takeback(self, colour: Colour) -> bool:
+        return self.wtakeback if colour is Colour.WHITE else self.btakeback
+
+
+class GameFull(Payload):
+    """Section 5: the first line of every game stream: the whole truth about the game."""
+
+    id: Id
+    variant: VariantRef
+    speed: str = ""
+    rated: bool = False
+    created_at_ms: int = Field(default=0, ge=0, le=_LATEST_MS, alias="createdAt")
+    tournament_id: str | None = Field(default=None, alias="tournamentId")
+    white: Player = Player()
+    black: Player = Player()
+    initial_fen: str = Field(default=STANDARD_START, alias="initialFen")
+    clock: Clock | None = None
+    days_per_turn: Number | None = Field(default=None, alias="daysPerTurn")
+    state: GameState
+
+    def player(self, colour: Colour) -> Player:
+        return self.white if colour is Colour.WHITE else self.black
+
+    @property
+    def initial_s(self) -> float | None:
+        """What was on each clock at the start; None without clocks."""
+        return None if self.clock is None else self.clock.initial / 1000
+
+
+class ChatLine(Payload):
+    """Section 5: something said in one of the two rooms of a game, by us too."""
+
+    room: str = ""
+    username: str = ""
+    text: str = ""
+
+
+class OpponentGone(Payload):
+    """Section 5: the opponent left, or came back (`gone` is false)."""
+
+    gone: bool
+    claim_win_in_s: int | None = Field(default=None, ge=0, le=_LONGEST_S, alias="claimWinInSeconds")
+
+
+class UnknownEvent(Payload):
+    """A type of event that this version does not know."""
+
+    type: str = ""
+
+
+HouseEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
+GameEvent = GameFull | GameState | ChatLine | OpponentGone | UnknownEvent
+StreamLine = HouseEvent | GameEvent
+
+
+class Account(Payload):
+    """Section 3.1: the account the token belongs to."""
+
+    id: str
+    username: str
+    title: str = ""
+    perfs: dict[str, Perf] = {}
+
+    @property
+    def is_bot(self) -> bool:
+        return self.title == BOT_TITLE
+
+    def rating(self, category: str) -> int | None:
+        perf = self.perfs.get(category)
+        return None if perf is None else perf.rating
+
+
+class TokenInfo(Payload):
+    """Section 3.1: one value of the token test; `scopes` is a comma-separated list."""
+
+    user_id: str = Field(alias="userId")
+    scopes: str = ""
+    expires: int | None = None
+
+    @property
+    def scope_names(self) -> frozenset[str]:
+        return frozenset(self.scopes.split(",")) - {""}
+
+
+class _RateLimitInfo(Payload):
+    key: str = ""
+    seconds: float | None = Field(default=None, ge=0, le=timedelta(days=366).total_seconds())
+
+
+class ErrorBody(Payload):
+    """Section 1.1: a refusal. `error` is text, or an object of field names with lists of texts."""
+
+    error: str | dict[str, Any] = ""
+    ratelimit: _RateLimitInfo | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.error, str):
+            return self.error
+        return "; ".join(f"{name}: {_joined(texts)}" for name, texts in self.error.items())
+
+    @property
+    def pause(self) -> timedelta | None:
+        """How long Lichess asks to wait, if it says so in the body."""
+        if self.ratelimit is None or self.ratelimit.seconds is None:
+            return None
+        return timedelta(seconds=self.ratelimit.seconds)
+
+    @property
+    def quota(self) -> str:
+        """The name of the used-up quota, if the body names one."""
+        return "" if self.ratelimit is None else self.ratelimit.key
+
+
+def _joined(texts: Any) -> str:
+    return ", ".join(map(str, texts)) if isinstance(texts, list) else str(texts)

@@ -1,0 +1,271 @@
+"""One thread per stream: lines to typed events on the queue, for as long as the stream is wanted.
+
+Knows when a stream is dead and how to get it back; not what the events mean. A stream's end is
+never taken for the end of what it reports: only the owner stops the reader. A refused stream is
+opened again when the owner has looked into it.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+from lichessbot.backoff import Backoff
+from lichessbot.errors import RateLimited, Refused, Unreachable, UnreadableLine
+from lichessbot.lichess.client import LineStream
+from lichessbot.lichess.models import GameFull, GameState, StreamLine
+from lichessbot.lichess.rate_limiter import Courtesy, Purpose
+from lichessbot.log import Journal
+from lichessbot.timeouts import Waits
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOpened:
+    """A connection of the stream stands; its first line follows."""
+
+    game_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """One readable line of the stream, received at the monotonic second `received_at`."""
+
+    game_id: str | None
+    event: StreamLine
+    received_at: float = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLost:
+    """The stream ended or could not be opened; its reader tries again after `retry_in`."""
+
+    game_id: str | None
+    reason: str
+    retry_in: timedelta
+    as_asked: bool = False
+    """Whether the pause is for Lichess's sake, or another client's; otherwise it is the reader's own patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRefused:
+    """Lichess denies the stream: its reader waits until it is asked to open it again, or stopped."""
+
+    game_id: str | None
+    status: int
+    text: str
+    certain: bool = True
+    """Whether it was Lichess who said so, and not perhaps something on the way to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayingWanted:
+    """Somebody doubts that the streams told everything: the games in progress should be looked at."""
+
+    reason: str
+
+
+StreamReport = StreamOpened | StreamEvent | StreamLost | StreamRefused | PlayingWanted
+Emit = Callable[[StreamReport], None]
+
+
+# One early clean end is a restart of the server; the second in a row is another client.
+_EARLY_ENDS_OF_AN_EVICTION = 2
+
+
+class Connection(Protocol):
+    """What a reader needs of its own session."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a stream comes from: `game_id` is None for the event stream."""
+
+    game_id: str | None
+    connection: Connection
+    open: Callable[[], LineStream]
+    parse: Callable[[bytes], StreamLine]
+
+
+class StreamReader(threading.Thread):
+    """Reads one stream, and opens it again whenever it ends, until stopped or refused."""
+
+    def __init__(self, source: Source, emit: Emit, waits: Waits, courtesy: Courtesy) -> None:
+        super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
+        self._source = source
+        self._emit = emit
+        self._waits = waits
+        self._courtesy = courtesy
+        self._journal = Journal(source.game_id)
+        ceiling = waits.backoff_ceiling if source.game_id is None else waits.game_backoff_ceiling
+        self._openings = Backoff(waits.backoff_first, ceiling)
+        self._endings = Backoff(waits.backoff_first, ceiling)
+        self._lock = threading.Lock()
+        self._stream: LineStream | None = None
+        self._stopping = False
+        self._hurry = threading.Event()
+        self._is_patient = False
+        self._opened_at: float | None = None
+        self._sign_due_at: float | None = None
+        self._early_ends = 0
+        self._finished = False
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the thread neither reads nor waits as it should: it hangs, and nothing here can free it."""
+        due_at = self._sign_due_at
+        return self.is_alive() and due_at is not None and time.monotonic() > due_at
+
+    def stop(self) -> None:
+        """End the thread at once and say nothing more; from any thread, any number of times."""
+        self._stopping = True
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Read the stream from its beginning, at once, even in the middle of a wait or after a refusal."""
+        self._hurry.set()
+        with self._lock:
+            if self._stream is not None:
+                self._stream.interrupt()
+
+    def others_got_through(self) -> None:
+        """Lichess answers again: a wait that was nobody's wish is over."""
+        with self._lock:
+            if self._is_patient:
+                self._hurry.set()
+
+    def run(self) -> None:
+        try:
+            while not self._stopping and not self._finished:
+                retry_in = self._read_until_lost()
+                self._expect_sign(retry_in)
+                self._hurry.wait(None if retry_in is None else retry_in.total_seconds())
+                with self._lock:
+                    self._is_patient = False
+                    self._hurry.clear()
+        finally:
+            self._source.connection.close()
+
+    def _read_until_lost(self) -> timedelta | None:
+        """One life of the stream; returns how long to wait before the next, None until asked to go on."""
+        self._opened_at = None
+        try:
+            self._wait_for_leave()
+            if self._stopping:
+                return timedelta()
+            self._read_lines()
+            return self._lost_cleanly()
+        except Refused as error:
+            if self._source.game_id is None and not error.denies_token:
+                # Without its events the daemon is deaf: only a dead token ends them.
+                return self._lost(str(error), self._delay())
+            self._put(StreamRefused(self._source.game_id, error.status, error.text, error.certain))
+            return None
+        except RateLimited as error:
+            self._courtesy.hold_back(error.pause)
+            return self._lost(str(error), min(error.pause, self._waits.longest_pause), as_asked=True)
+        except (Unreachable, UnreadableLine) as error:
+            return self._lost(str(error), self._delay())
+
+    def _wait_for_leave(self) -> None:
+        """The event stream is opened as often as courtesy allows; a game in progress cannot wait."""
+        while self._source.game_id is None and not self._stopping:
+            wait_s = self._courtesy.ask(Purpose.EVENT_STREAM)
+            if wait_s == 0.0:
+                return
+            self._expect_sign(timedelta(seconds=wait_s))
+            if self._hurry.wait(wait_s) and not self._stopping:
+                self._hurry.clear()  # nobody can hurry this
+
+    def _read_lines(self) -> None:
+        """Put every line of one connection on the queue. Raises ApiError, or UnreadableLine in a game's stream."""
+        self._expect_sign(self._waits.connect + self._waits.liveness)
+        stream = self._source.open()
+        try:
+            with self._lock:
+                self._stream = stream
+                self._opened_at = time.monotonic()
+                self._openings.reset()
+                # Whoever asked for a fresh look meanwhile gets it now.
+                self._hurry.clear()
+            if self._stopping:
+                return
+            self._put(StreamOpened(self._source.game_id))
+            for line in stream:
+                self._expect_sign(self._waits.liveness)
+                if self._stopping or self._hurry.is_set():
+                    break
+                if line.strip():
+                    self._take(line)
+        finally:
+            with self._lock:
+                self._stream = None
+            stream.close()
+
+    def _expect_sign(self, within: timedelta | None) -> None:
+        """The next call of this comes in time, or at its own pleasure if `within` is None."""
+        patience = None if within is None else within + self._waits.stream_stuck
+        self._sign_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
+
+    def _take(self, line: bytes) -> None:
+        received_at = time.monotonic()
+        try:
+            event = self._source.parse(line)
+        except UnreadableLine as error:
+            self._journal.warning("stream.unreadable", line=error)
+            if self._source.game_id is not None:
+                raise  # it may have held a move: the whole state is read anew
+            self._put(PlayingWanted("an unreadable event"))
+            return
+        self._finished = self._finished or _is_last(event)
+        self._put(StreamEvent(self._source.game_id, event, received_at))
+
+    def _delay(self) -> timedelta:
+        """None after the first failure; growing while it cannot be opened, or opens and never stands for long."""
+        if self._opened_at is None:
+            return self._openings.next_delay()
+        if self._stood_long():
+            self._endings.reset()
+        return self._endings.next_delay()
+
+    def _lost_cleanly(self) -> timedelta:
+        """Like any other failure, unless it looks as if another client took the event stream."""
+        reason = "ended by the server"
+        self._early_ends = 0 if self._stood_long() else self._early_ends + 1
+        evicted = self._source.game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
+        if not evicted or self._stopping:
+            return self._lost(reason, self._delay())
+        self._journal.warning(
+            "stream.evicted",
+            times_in_a_row=self._early_ends,
+            meaning="another client seems to use this token: Lichess gives the stream to the newest",
+        )
+        return self._lost(reason, self._waits.eviction_pause, as_asked=True)
+
+    def _stood_long(self) -> bool:
+        if self._opened_at is None:
+            return False
+        return time.monotonic() - self._opened_at > self._waits.stream_proven.total_seconds()
+
+    def _lost(self, reason: str, retry_in: timedelta, *, as_asked: bool = False) -> timedelta:
+        if self._finished:
+            return timedelta()
+        if self._hurry.is_set():
+            reason, retry_in = "asked to read it anew", timedelta()
+        self._is_patient = not as_asked
+        self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked))
+        return retry_in
+
+    def _put(self, report: StreamReport) -> None:
+        if not self._stopping:
+            self._emit(report)
+
+
+def _is_last(event: StreamLine) -> bool:
+    """After the final state of a game its stream ends for good."""
+    if isinstance(event, GameFull):
+        return event.state.status.is_over
+    return isinstance(event, GameState) and event.status.is_over

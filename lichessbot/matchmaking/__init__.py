@@ -1,0 +1,6 @@
+"""Challenging other bots: whom, when and how often.
+
+Must not know: how games are played.
+"""
+
+__all__ = ["matchmaker"]

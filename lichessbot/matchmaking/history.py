@@ -1,0 +1,191 @@
+"""What other bots let us know: what each has declined, and until when it is not asked for that again.
+
+Knows reasons and rests, also from before a restart; whom to ask is decided elsewhere. Times are
+seconds since the epoch, for they outlive the process.
+"""
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from operator import attrgetter
+from typing import Final
+
+from lichessbot.config.matchmaking import ChallengeFilter
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.enums import Colour, DeclineReason
+from lichessbot.storage.store import Store, Table
+
+
+class Silence(StrEnum):
+    """Why a challenge came to nothing without a reason of the opponent's."""
+
+    UNANSWERED = "unanswered"
+    REFUSED = "refused"
+    """By Lichess: blocked, friends only, rating too far away and the like."""
+
+
+class _Scope(StrEnum):
+    """What is not asked for during a rest."""
+
+    ANYTHING = "anything"
+    SPEED = "speed"
+    VARIANT = "variant"
+    MODE = "mode"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    scope: _Scope
+    rest: timedelta
+
+
+_DAY: Final = timedelta(days=1)
+_LONGEST: Final = timedelta(days=30)
+_RULES: Final = {
+    DeclineReason.LATER: _Rule(_Scope.ANYTHING, timedelta(hours=1)),
+    DeclineReason.GENERIC: _Rule(_Scope.ANYTHING, _DAY),
+    DeclineReason.TOO_FAST: _Rule(_Scope.SPEED, _DAY),
+    DeclineReason.TOO_SLOW: _Rule(_Scope.SPEED, _DAY),
+    DeclineReason.TIME_CONTROL: _Rule(_Scope.SPEED, _DAY),
+    DeclineReason.RATED: _Rule(_Scope.MODE, _DAY),
+    DeclineReason.CASUAL: _Rule(_Scope.MODE, _DAY),
+    DeclineReason.STANDARD: _Rule(_Scope.VARIANT, _DAY),
+    DeclineReason.VARIANT: _Rule(_Scope.VARIANT, _DAY),
+    DeclineReason.NO_BOT: _Rule(_Scope.ANYTHING, timedelta(days=2)),
+    DeclineReason.ONLY_BOT: _Rule(_Scope.ANYTHING, timedelta(days=2)),
+    Silence.UNANSWERED: _Rule(_Scope.ANYTHING, timedelta(hours=1)),
+    Silence.REFUSED: _Rule(_Scope.ANYTHING, _DAY),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """`times` in a row it was asked in vain."""
+
+    until: float
+    times: int
+
+
+class Opponents:
+    """For the main thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rests = {
+            (str(opponent), str(subject)): _Rest(until, times)
+            for opponent, subject, until, times in store.remembered(Table.RESTS)
+        }
+
+    def declined(
+        self, opponent: str, terms: Terms, reason: DeclineReason | Silence, rule: ChallengeFilter, now: float
+    ) -> float:
+        """Remember a challenge in vain; returns until when it is not repeated, `now` if it may be at once."""
+        if rule is ChallengeFilter.NONE:
+            return now
+        it = _RULES[reason]
+        if rule is ChallengeFilter.COARSE:
+            it = _Rule(_Scope.ANYTHING, _DAY)
+        subject = _subject(it.scope, terms)
+        times = self._times(opponent, subject)
+        rest = min(_LONGEST, it.rest * 2.0 ** min(times, 32))
+        return self._set(opponent, subject, _Rest(now + rest.total_seconds(), times + 1))
+
+    def capped(self, opponent: str, until: float) -> None:
+        """That bot's own quota is used up, which is no decline."""
+        subject = _Scope.ANYTHING.value
+        self._set(opponent, subject, _Rest(until, self._times(opponent, subject)))
+
+    def agreed(self, opponent: str, terms: Terms) -> None:
+        """A game came of it: the next decline is the first again."""
+        for subject in _subjects(terms):
+            if self._rests.pop((opponent, subject), None) is not None:
+                self._store.put("DELETE FROM rests WHERE opponent = ? AND subject = ?", opponent, subject)
+
+    def rests_until(self, opponent: str, terms: Terms) -> float:
+        """Until when these terms are not proposed to that bot; 0 if nothing is known against it."""
+        rests = (self._rests.get((opponent, subject)) for subject in _subjects(terms))
+        return max((rest.until for rest in rests if rest is not None), default=0.0)
+
+    def _times(self, opponent: str, subject: str) -> int:
+        rest = self._rests.get((opponent, subject))
+        return 0 if rest is None else rest.times
+
+    def _set(self, opponent: str, subject: str, rest: _Rest) -> float:
+        self._rests[opponent, subject] = rest
+        self._store.put(
+            "INSERT OR REPLACE INTO rests (opponent, subject, until, times) VALUES (?, ?, ?, ?)",
+            opponent,
+            subject,
+            rest.until,
+            rest.times,
+        )
+        return rest.until
+
+
+def _subject(scope: _Scope, terms: Terms) -> str:
+    match scope:
+        case _Scope.SPEED:
+            return f"{scope} {terms.speed}"
+        case _Scope.VARIANT:
+            return f"{scope} {terms.variant}"
+        case _Scope.MODE:
+            return f"{scope} {terms.mode}"
+    return scope.value
+
+
+def _subjects(terms: Terms) -> Sequence[str]:
+    return tuple(_subject(scope, terms) for scope in _Scope)
+
+
+@dataclass(frozen=True, slots=True)
+class BotGame:
+    """`ours` if our own challenge led to it; `colour` is ours."""
+
+    game_id: str
+    opponent: str
+    speed: str
+    colour: Colour | None
+    ours: bool
+    began_at: float
+
+
+class Diary:
+    """For the main thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._games = sorted(map(_read, store.remembered(Table.BOT_GAMES)), key=attrgetter("began_at"))
+        self._ids = {game.game_id for game in self._games}
+
+    def note(self, game: BotGame) -> None:
+        """A game that began; said again, nothing happens."""
+        if game.game_id in self._ids:
+            return
+        self._ids.add(game.game_id)
+        bisect.insort(self._games, game, key=attrgetter("began_at"))
+        self._store.put(
+            "INSERT OR IGNORE INTO bot_games (id, opponent, speed, colour, ours, began_at) VALUES (?, ?, ?, ?, ?, ?)",
+            game.game_id,
+            game.opponent,
+            game.speed,
+            game.colour,
+            game.ours,
+            game.began_at,
+        )
+
+    def since(self, moment: float) -> Sequence[BotGame]:
+        """The games that began after `moment`, in order."""
+        return self._games[bisect.bisect_right(self._games, moment, key=attrgetter("began_at")) :]
+
+    def latest(self, opponent: str, speed: str) -> BotGame | None:
+        """The last game of our own against that bot at that speed."""
+        games = (it for it in reversed(self._games) if it.ours and it.opponent == opponent and it.speed == speed)
+        return next(games, None)
+
+
+def _read(row: Sequence[object]) -> BotGame:
+    game_id, opponent, speed, colour, ours, began_at = row
+    known = Colour(str(colour)) if colour in tuple(Colour) else None
+    return BotGame(str(game_id), str(opponent), str(speed), known, bool(ours), float(str(began_at)))

@@ -1,0 +1,152 @@
+"""How many games against bots and how many challenges Lichess still allows, and when the next one may be.
+
+A rolling count over a day. What Lichess allows is learnt from its own answers; until then it is what
+people report. Games against humans are free and are never held up here. Times are seconds since the epoch.
+"""
+
+import math
+import re
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from lichessbot.config import MatchmakingConfig
+from lichessbot.errors import RateLimited
+from lichessbot.matchmaking.history import Diary
+from lichessbot.storage.store import Store, Table
+from lichessbot.timeouts import Waits
+
+BOT_GAMES: Final = "bot.vsBot.day"
+_CHALLENGES: Final = "challenge"
+_BOT_GAMES_REPORTED: Final = 100
+# Lichess allows 200, of which a challenge to a human costs five; the rest is left to a browser.
+_CHALLENGE_CREDITS: Final = 180
+_COST_OF_A_BOT: Final = 1
+_COST_OF_A_HUMAN: Final = 5
+_ONE_IN_SO_MANY: Final = 5  # games against bots is left to those who challenge us
+_AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
+_NUMBER_PLAYED: Final = re.compile(r"played (\d{1,4}) games")
+
+
+@dataclass(slots=True)
+class _Limit:
+    """`most` as Lichess told it (None: it did not), and until when nothing is left of it."""
+
+    most: int | None = None
+    until: float = 0.0
+
+
+class Quota:
+    """The budgets of one account. For the main thread."""
+
+    def __init__(self, diary: Diary, store: Store, waits: Waits) -> None:
+        self._diary = diary
+        self._store = store
+        self._day_s = waits.quota_day.total_seconds()
+        self._first_pause_s = waits.rate_limit.total_seconds()
+        self._longest_pause_s = waits.challenge_pause_ceiling.total_seconds()
+        self._refusals = 0
+        self._limits = {name: _Limit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
+        sent = sorted((float(at), int(cost)) for _, at, cost in store.remembered(Table.SENT_CHALLENGES))
+        self._sent = deque(sent)
+        self._known = {str(challenge_id) for challenge_id, _, _ in store.remembered(Table.SENT_CHALLENGES)}
+
+    # What happened
+
+    def note_challenge(self, challenge_id: str, now: float, *, to_a_bot: bool) -> None:
+        """A challenge of ours exists, whoever sent it; said again, nothing happens."""
+        if challenge_id in self._known:
+            return
+        self._known.add(challenge_id)
+        self._refusals = 0
+        cost = _COST_OF_A_BOT if to_a_bot else _COST_OF_A_HUMAN
+        self._sent.append((now, cost))
+        sql = "INSERT OR IGNORE INTO sent_challenges (id, sent_at, cost) VALUES (?, ?, ?)"
+        self._store.put(sql, challenge_id, now, cost)
+
+    def hear(self, error: RateLimited, now: float) -> None:
+        """Lichess refused a challenge or an acceptance because a quota is used up."""
+        if error.quota == BOT_GAMES:
+            told = _NUMBER_PLAYED.search(error.text)
+            most = int(told[1]) if told else self._limit(BOT_GAMES).most
+            self._set(BOT_GAMES, _Limit(most, now + error.pause.total_seconds()))
+            return
+        # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
+        grown_s = min(self._longest_pause_s, self._first_pause_s * 2.0 ** min(self._refusals, 32))
+        self._refusals += 1
+        self._set(_CHALLENGES, _Limit(None, now + max(error.pause.total_seconds(), grown_s)))
+
+    def _set(self, name: str, limit: _Limit) -> None:
+        self._limits[name] = limit
+        self._store.put(
+            "INSERT OR REPLACE INTO limits (name, most, until) VALUES (?, ?, ?)", name, limit.most, limit.until
+        )
+
+    def _limit(self, name: str) -> _Limit:
+        return self._limits.get(name, _Limit())
+
+    # What follows from it
+
+    def most_bot_games(self, config: MatchmakingConfig) -> int:
+        """In any 24 hours."""
+        told = self._limit(BOT_GAMES).most
+        allowed = _BOT_GAMES_REPORTED if told is None else told
+        return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
+
+    def bot_games_used(self, now: float) -> int:
+        return len(self._diary.since(now - self._day_s))
+
+    def bot_game_at(self, config: MatchmakingConfig, now: float, expected: int = 0) -> float:
+        """When the next game against a bot may begin, whoever asks for it, beside those that are about to."""
+        began = [game.began_at for game in self._diary.since(now - self._day_s)]
+        free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config))
+        return max(now, free_at, self._limit(BOT_GAMES).until)
+
+    def challenge_at(self, config: MatchmakingConfig, now: float) -> float:
+        """When we may challenge a bot: its game may begin, and our own are spread over the day."""
+        share = self._share(config)
+        if share <= 0:
+            return math.inf
+        own = [game.began_at for game in self._diary.since(now - self._day_s) if game.ours]
+        spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now
+        own_at = max(spread_at, self._room_at(own, share))
+        return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit(_CHALLENGES).until)
+
+    def _share(self, config: MatchmakingConfig) -> int:
+        """How many of the day's games are for our own challenges."""
+        most, others = self.most_bot_games(config), config.bot_games_for_challengers
+        return most - (most // _ONE_IN_SO_MANY if others is None else others)
+
+    def _room_at(self, began: list[float], most: int) -> float:
+        """When fewer than `most` of these are left in the window."""
+        if most <= 0:
+            return math.inf
+        return began[-most] + self._day_s if len(began) >= most else 0.0
+
+    def _credit_at(self, now: float) -> float:
+        """When a challenge to a bot is within Lichess's credits for a day."""
+        while self._sent and self._sent[0][0] <= now - self._day_s:
+            self._sent.popleft()
+        left = _CHALLENGE_CREDITS - sum(cost for _, cost in self._sent)
+        for sent_at, cost in self._sent:
+            if left >= _COST_OF_A_BOT:
+                break
+            left += cost
+            now = sent_at + self._day_s
+        return now
+
+    def in_words(self, config: MatchmakingConfig, now: float) -> str:
+        """Such as `37/100 bot games used, resumes 14:20`; nothing if there were none and none are refused."""
+        used, most, at = self.bot_games_used(now), self.most_bot_games(config), self.bot_game_at(config, now)
+        if not used and at <= now:
+            return ""
+        text = f"{used}/{most} bot games used"
+        return text if at <= now or math.isinf(at) else f"{text}, resumes {clock_time(at)}"
+
+
+def clock_time(moment: float) -> str:
+    """For people: hours and minutes where the daemon runs."""
+    return time.strftime("%H:%M", time.localtime(moment))
+
+

@@ -1,0 +1,186 @@
+"""Whom to challenge to what: config, online bots and memory in, proposals out.
+
+Pure: time and chance are passed in. Among the bots that suit, those near our own rating and those not
+met lately are likelier. A pair of games against the same bot is finished first.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final, TypeVar
+
+from lichessbot.config import Config
+from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, RatingPreference, TypeSelection
+from lichessbot.config.matchmaking import VariantChoice as Choice
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
+from lichessbot.lichess.models import Account
+from lichessbot.lichess.replies import BotUser
+from lichessbot.matchmaking.history import BotGame, Diary, Opponents
+
+_Item = TypeVar("_Item", bound=Hashable)
+
+SHORTLIST: Final = 20
+_NEAR: Final = 150  # a bot so many points away is half as likely as one with our rating
+_LATELY_S: Final = 7 * 24 * 3600.0
+_NEW_RATING: Final = 1500  # of an account that has played nothing of the kind
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A challenge worth sending."""
+
+    opponent: str
+    terms: Terms
+    kind: str
+    """The name of the kind of game it belongs to."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known at one moment."""
+
+    us: Account
+    bots: Sequence[BotUser]
+    opponents: Opponents
+    diary: Diary
+    now: float
+    """Seconds since the epoch."""
+    pair_break_s: float
+    is_blocked: Callable[[str], bool] = lambda user_id: False
+    has_room_for_days: bool = True
+
+
+def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
+    """The likeliest first, all of one kind of game; empty if nobody suits. `last_kind`: what was proposed last."""
+    for name, kind in _in_order(config, last_kind, random):
+        terms = _drawn_terms(kind, config, random, with_days=known.has_room_for_days)
+        found = None if terms is None else _shortlist(name, kind, terms, config, known, random)
+        if found:
+            return found
+    return ()
+
+
+def _in_order(config: Config, last_kind: str, random: Random) -> Sequence[tuple[str, MatchType]]:
+    """The kinds of games in the order in which they are tried."""
+    kinds = [(name, kind) for name, kind in config.matchmaking.types() if kind.weight > 0]
+    names = [name for name, _ in kinds]
+    match config.matchmaking.selection:
+        case TypeSelection.WEIGHTED_RANDOM:
+            order = _weighted_order({name: kind.weight for name, kind in kinds}, random)
+            return sorted(kinds, key=lambda it: order.index(it[0]))
+        case TypeSelection.CYCLIC:
+            next_one = names.index(last_kind) + 1 if last_kind in names else 0
+            return kinds[next_one:] + kinds[:next_one]
+    return kinds
+
+
+def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
+    """One of the games this kind allows; its colour is settled with the opponent. None if we play none of them.
+
+    Without a clock Lichess rates no other variant than the standard one.
+    """
+    variants = [it for it in config.challenge.variants if it is not Variant.FROM_POSITION]
+    variant = random.choice(variants or [None]) if kind.challenge_variant is Choice.RANDOM else kind.challenge_variant
+    controls: list[ExactClock | Days] = [
+        ExactClock(base_s, increment_s)
+        for base_s in kind.challenge_initial_time
+        for increment_s in kind.challenge_increment
+    ]
+    days: list[ExactClock | Days] = [Days(number) for number in kind.challenge_days if with_days]
+    offered = [group for group in (controls, days) if group]
+    if variant is None or not offered:
+        return None
+    control = random.choice(random.choice(offered))
+    modes = [kind.challenge_mode is ModeChoice.RATED]
+    if kind.challenge_mode is ModeChoice.RANDOM:
+        modes = [it is Mode.RATED for it in config.challenge.modes]
+    if isinstance(control, Days) and variant.value != Variant.STANDARD:
+        modes = [rated for rated in modes if not rated]
+    return Terms(Variant(variant.value), control, random.choice(modes)) if modes else None
+
+
+def _shortlist(
+    name: str, kind: MatchType, terms: Terms, config: Config, known: Knowledge, random: Random
+) -> Sequence[Proposal]:
+    suiting = {bot.id: bot for bot in known.bots if _suits(bot, kind, terms, config, known)}
+    category = terms.rating_category
+    ours = _rating(known.us, category)
+    met = _met_lately(known)
+    ranks = _ranks(list(suiting.values()), category, kind.rating_preference)
+    weights = {
+        bot.id: _closeness(_rating(bot, category) - ours) * _novelty(met.get(bot.id, 0)) * ranks[bot.id]
+        for bot in suiting.values()
+    }
+    chosen = list(_weighted_order(weights, random))[:SHORTLIST]
+    half = _unfinished_pair(kind, terms, known)
+    if half is not None and half.opponent in suiting:
+        chosen = [half.opponent, *(it for it in chosen if it != half.opponent)]
+    return [Proposal(it, replace(terms, colour=_colour(kind, it, terms, known)), name) for it in chosen]
+
+
+def _suits(bot: BotUser, kind: MatchType, terms: Terms, config: Config, known: Knowledge) -> bool:
+    if bot.id == known.us.id or bot.disabled or bot.violates_terms or known.is_blocked(bot.id):
+        return False
+    rating = _rating(bot, terms.rating_category)
+    low, high = kind.opponent_min_rating, kind.opponent_max_rating
+    if kind.opponent_rating_difference is not None:
+        ours = _rating(known.us, terms.rating_category)
+        low, high = ours - kind.opponent_rating_difference, ours + kind.opponent_rating_difference
+    return low <= rating <= high and known.opponents.rests_until(bot.id, terms) <= known.now
+
+
+def _rating(user: Account, category: str) -> int:
+    rating = user.rating(category)
+    return _NEW_RATING if rating is None else rating
+
+
+def _closeness(difference: int) -> float:
+    return 1 / (1 + (difference / _NEAR) ** 2)
+
+
+def _novelty(games: int) -> float:
+    return 1 / (1 + games)
+
+
+def _met_lately(known: Knowledge) -> Mapping[str, int]:
+    met: dict[str, int] = {}
+    for game in known.diary.since(known.now - _LATELY_S):
+        met[game.opponent] = met.get(game.opponent, 0) + 1
+    return met
+
+
+def _ranks(bots: Sequence[BotUser], category: str, preference: RatingPreference) -> Mapping[str, float]:
+    """From 1 for the least to 2 for the most preferred."""
+    ordered = sorted(bots, key=lambda bot: _rating(bot, category), reverse=preference is RatingPreference.LOW)
+    if preference is RatingPreference.NONE or len(ordered) < 2:
+        return dict.fromkeys((bot.id for bot in bots), 1.0)
+    return {bot.id: 1 + place / (len(ordered) - 1) for place, bot in enumerate(ordered)}
+
+
+def _unfinished_pair(kind: MatchType, terms: Terms, known: Knowledge) -> BotGame | None:
+    """Our last game as White at this speed, as long as the one as Black is due."""
+    if kind.challenge_color is not ColourChoice.PAIRS:
+        return None
+    recent = known.diary.since(known.now - known.pair_break_s)
+    games = [game for game in recent if game.ours and game.speed == terms.speed]
+    return games[-1] if games and games[-1].colour is Colour.WHITE else None
+
+
+def _colour(kind: MatchType, opponent: str, terms: Terms, known: Knowledge) -> Colour | None:
+    match kind.challenge_color:
+        case ColourChoice.WHITE:
+            return Colour.WHITE
+        case ColourChoice.BLACK:
+            return Colour.BLACK
+        case ColourChoice.RANDOM:
+            return None
+    latest = known.diary.latest(opponent, terms.speed)
+    return Colour.BLACK if latest is not None and latest.colour is Colour.WHITE else Colour.WHITE
+
+
+def _weighted_order(weights: Mapping[_Item, float], random: Random) -> Sequence[_Item]:
+    """A random order in which heavier items tend to come first (Efraimidis and Spirakis)."""
+    keys = {item: math.log(1.0 - random.random()) / weight for item, weight in weights.items()}
+    return sorted(keys, key=keys.__getitem__, reverse=True)

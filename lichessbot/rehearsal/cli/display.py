@@ -1,0 +1,240 @@
+"""What a person sees of a rehearsal: live boards on a terminal, plain lines elsewhere, a table at the end.
+
+Reads views that were taken on the event loop; it never touches a game itself.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from lichessbot.rehearsal.cli.match import Bout, Match, Outcome
+from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
+from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.timing import monotonic_ms
+
+RECENT_LINES = 5
+REFRESHES_PER_S = 4
+PROGRESS_WIDTH = 40
+BOARD_WIDTH = 28
+
+_PIECES = dict(zip("KQRBNPkqrbnp", "♚♛♜♝♞♟♚♛♜♝♞♟", strict=True))
+_LIGHT, _DARK = "on rgb(181,136,99)", "on rgb(120,84,60)"
+_WHITE_PIECE, _BLACK_PIECE = "bright_white", "black"
+_OUTCOME_STYLES = {
+    Outcome.WON: "green",
+    Outcome.DRAWN: "yellow",
+    Outcome.LOST: "red",
+    Outcome.FAILED: "bold white on red",
+    Outcome.EXCUSED: "magenta",
+}
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """One game in progress at one instant."""
+
+    title: str
+    placement: str              # first field of the FEN
+    names: dict[Color, str]
+    clocks_ms: dict[Color, int]
+    turn: Color
+    bot_color: Color
+    last_move: str
+    plies: int
+    evaluation_cp: int          # White's view
+
+
+@dataclass(frozen=True)
+class MatchView:
+    """A match at one instant."""
+
+    boards: tuple[BoardView, ...]
+    ended: int
+    games: int
+
+
+def view(match: Match) -> MatchView:
+    """Look at a match; to be called on the event loop."""
+    playing = [bout for bout in match.bouts if bout.game is not None and not bout.is_over]
+    ended = sum(bout.is_over for bout in match.bouts)
+    return MatchView(tuple(map(_board_view, playing)), ended, match.plan.games)
+
+
+class Display(Protocol):
+    """Where a rehearsal is shown."""
+
+    def __enter__(self) -> "Display": ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+    def say(self, line: str) -> None:
+        """One event worth knowing; from any thread."""
+
+    def show(self, match: MatchView) -> None:
+        """The state of things, several times a second."""
+
+
+class PlainDisplay:
+    """One line for each event, for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __enter__(self) -> "PlainDisplay":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        return None
+
+    def say(self, line: str) -> None:
+        say(self._console, line)
+
+    def show(self, match: MatchView) -> None:
+        """Nothing: whoever reads a log wants events."""
+
+
+class LiveDisplay:
+    """Boards, clocks and progress that are redrawn in place."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
+        self._recent: deque[str] = deque(maxlen=RECENT_LINES)
+
+    def __enter__(self) -> "LiveDisplay":
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def say(self, line: str) -> None:
+        self._recent.append(line)
+
+    def show(self, match: MatchView) -> None:
+        self._live.update(
+            Group(
+                Columns([_board(board) for board in match.boards]),
+                _progress(match),
+                *(Text(line, style="dim") for line in self._recent),
+            )
+        )
+
+
+def say(console: Console, line: str, style: str | None = None) -> None:
+    """A line as it is: names from outside are no markup."""
+    console.print(Text(line, style=style or ""), soft_wrap=True)
+
+
+def show_results(console: Console, bouts: Sequence[Bout]) -> None:
+    """The result table; on anything but a terminal one plain line for each game."""
+    if console.is_terminal:
+        console.print(_result_table(bouts))
+        return
+    for bout in bouts:
+        say(console, "  ".join(_result_row(bout)))
+
+
+def _result_table(bouts: Sequence[Bout]) -> RenderableType:
+    table = Table("game", "opponent", "bot has", "outcome", "reason", "plies", title="Rehearsal")
+    for bout in bouts:
+        style = "" if bout.outcome is None else _OUTCOME_STYLES[bout.outcome]
+        table.add_row(*(Text(cell) for cell in _result_row(bout)), style=style)
+    return table
+
+
+def _result_row(bout: Bout) -> tuple[str, ...]:
+    number = f"{bout.number:>3}"
+    if bout.outcome is None:
+        return number, bout.opponent.name, bout.bot_color, "unfinished"
+    plies = "-" if bout.game is None else str(bout.game.ply)
+    return number, bout.opponent.name, bout.bot_color, bout.outcome, bout.reason, plies
+
+
+def _board_view(bout: Bout) -> BoardView:
+    game = bout.game
+    assert game is not None
+    now_ms = monotonic_ms()
+    return BoardView(
+        title=f"game {bout.number}",
+        placement=game.fen().split()[0],
+        names={color: game.setup.player(color).name for color in Color},
+        clocks_ms={color: game.clock.remaining_ms(color, now_ms) for color in Color},
+        turn=game.turn,
+        bot_color=bout.bot_color,
+        last_move=game.moves[-1] if game.moves else "",
+        plies=game.ply,
+        evaluation_cp=game.board().evaluate(),
+    )
+
+
+def _board(board: BoardView) -> RenderableType:
+    """The board as the bot sees it: its own side at the bottom."""
+    ranks = board.placement.split("/")
+    rows = [_squares(rank) for rank in ranks]
+    if board.bot_color is Color.BLACK:
+        rows = [row[::-1] for row in rows[::-1]]
+    lines = [_side(board, board.bot_color.other)]
+    lines += [_row(row, number) for number, row in enumerate(rows)]
+    lines += [_side(board, board.bot_color)]
+    evaluation = f"{board.evaluation_cp / 100:+.2f}  move {board.plies // 2 + 1}  {board.last_move}"
+    return Panel(Group(*lines, Text(evaluation)), title=board.title, width=BOARD_WIDTH)
+
+
+def _row(pieces: list[str], number: int) -> Text:
+    """One rank; the top left square is light, from either side."""
+    text = Text()
+    for column, piece in enumerate(pieces):
+        ink = _WHITE_PIECE if piece.isupper() else _BLACK_PIECE
+        square = _DARK if (column + number) % 2 else _LIGHT
+        text.append(f" {_PIECES.get(piece, ' ')} ", f"{ink} {square}")
+    return text
+
+
+def _side(board: BoardView, color: Color) -> Text:
+    running = color is board.turn
+    line = f"{board.names[color]:<16.16} {_clock(board.clocks_ms[color]):>6}"
+    return Text(line, style="bold" if running else "dim")
+
+
+def _squares(rank: str) -> list[str]:
+    """One rank of a FEN as eight characters; a space is an empty square."""
+    return [square for sign in rank for square in (" " * int(sign) if sign.isdigit() else sign)]
+
+
+def _clock(left_ms: int) -> str:
+    if left_ms == UNLIMITED_MS:
+        return "-"
+    seconds, tenths = divmod(left_ms // 100, 10)
+    return f"{seconds // 60}:{seconds % 60:02}" if seconds >= 10 else f"{seconds}.{tenths}"
+
+
+def _progress(match: MatchView) -> RenderableType:
+    grid = Table.grid(padding=(0, 1))
+    bar = ProgressBar(total=match.games, completed=match.ended, width=PROGRESS_WIDTH)
+    grid.add_row(bar, f"{match.ended} of {match.games} games")
+    return grid

@@ -1,0 +1,326 @@
+"""A series of games of the house against one bot: who challenges it when, and what came of it.
+
+Lives on the event loop as an observer of the site. It judges by the state of the games alone; what
+the bot's process does is not known here.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.facade import chess960_fen
+from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
+from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS, REPETITION_FEN
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.challenges import CHESS960_STARTS, Challenge, Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import (
+    BOT_TITLE,
+    ChallengeStatus,
+    Color,
+    ColorChoice,
+    DeclineReason,
+    Status,
+    Variant,
+)
+from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, Game
+from lichessbot.rehearsal.rules.quotas import BOT_GAMES_PER_DAY
+from lichessbot.rehearsal.rules.timing import wall_ms
+from lichessbot.rehearsal.server import export
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, GameEnded, GameStarted, Happening, Site
+
+MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
+MAX_TRIES_IN_TROUBLE = 100      # faults keep it from answering, one after the other
+MAX_BOUTS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # faults may make two games of one of them
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What shall be played."""
+
+    games: int
+    concurrency: int
+    clock: RealTime
+    variant: Variant
+    opponent: OpponentKind
+    depth: int
+    seed: int
+    company: float = 0.0        # how probably opponents talk, offer or ask for something after a move
+    may_resign: bool = False    # the bot is configured to
+
+
+class Outcome(StrEnum):
+    """How a game came out for the bot."""
+
+    WON = "won"
+    DRAWN = "drawn"
+    LOST = "lost"
+    FAILED = "failed"           # not decided by the rules on the board, and the bot is to blame
+    EXCUSED = "excused"         # the same, but faults left no client the time to move
+
+
+@dataclass(eq=False)
+class Bout:
+    """One game of the series, from the first challenge on."""
+
+    number: int
+    opponent: Account
+    bot_color: Color
+    tries: int = 0
+    challenge: Challenge | None = None
+    game: Game | None = None
+    outcome: Outcome | None = None
+    reason: str = ""
+    timer: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    @property
+    def is_over(self) -> bool:
+        return self.outcome is not None
+
+
+class Match:
+    """Keeps up to `concurrency` games going until all have ended; `say` hears what a reader wants to know."""
+
+    def __init__(
+        self,
+        site: Site,
+        house: House,
+        bot: Account,
+        plan: Plan,
+        cruelty: Cruelty,
+        say: Callable[[str], None],
+    ) -> None:
+        self.plan = plan
+        self.bouts: list[Bout] = []
+        self.failed_beside: list[str] = []     # games that came about otherwise, as a bot may challenge, too
+        self._site = site
+        self._bot = bot
+        self._mischief = cruelty.mischief
+        self._ledger = cruelty.ledger
+        self._say = say
+        self._opponents = [self._hire(house, number) for number in range(1, plan.concurrency + 1)]
+        site.observe(self._on)
+
+    @property
+    def opponent_names(self) -> list[str]:
+        return [account.name for account in self._opponents]
+
+    @property
+    def is_over(self) -> bool:
+        return len(self.bouts) == self.plan.games and all(bout.is_over for bout in self.bouts)
+
+    def fill(self) -> None:
+        """Challenge the bot as often as games are missing; further challenges follow as games end."""
+        while len(self.bouts) < self.plan.games and len(self._running()) < self.plan.concurrency:
+            number = len(self.bouts) + 1
+            free = self._free()
+            if not free:
+                return
+            bout = Bout(number, free[number % len(free)], self._bot_color(number))
+            self.bouts.append(bout)
+            self._challenge(bout)
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(bout.outcome is outcome for bout in self.bouts)
+
+    def pgn(self) -> str:
+        """All games that were started, in order."""
+        games = [
+            export.pgn(bout.game, self._site.url, round_name=str(bout.number))
+            for bout in self.bouts
+            if bout.game is not None
+        ]
+        return "".join(f"{text.strip()}\n\n" for text in games)
+
+    def _running(self) -> list[Bout]:
+        return [bout for bout in self.bouts if not bout.is_over]
+
+    def _free(self) -> list[Account]:
+        """Who does not play, but for bots when the day allows the bot no more games with them."""
+        busy = {bout.opponent for bout in self._running()}
+        humans_only = sum(bout.opponent.is_bot for bout in self.bouts) >= MAX_BOUTS_WITH_BOTS
+        return [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
+
+    def _hire(self, house: House, number: int) -> Account:
+        """Every second player of the house is a bot itself."""
+        kind = self.plan.opponent
+        is_bot = number % 2 == 0
+        account = Account(
+            f"{kind.capitalize()}{'Bot' if is_bot else 'Human'}{number}",
+            created_at_ms=wall_ms(),
+            title=BOT_TITLE if is_bot else None,
+            bio=f"Plays {kind} moves in rehearsals.",
+            allows_takebacks=not is_bot,
+        )
+        self._site.accounts.add(account)
+        return house.hire(account, self._mind)
+
+    def _bot_color(self, number: int) -> Color:
+        return Color.BLACK if self._repeats(number) or number % 2 == 0 else Color.WHITE
+
+    def _repeats(self, number: int) -> bool:
+        """Whether that game is arranged to end by a threefold repetition."""
+        return self._mischief.plans(LATE_THREEFOLD, number)
+
+    def _mind(self, game_id: str) -> Opponent:
+        """The same seed gives the same opponent in the same game of the series."""
+        bout = self._bout_of(game_id)
+        if bout is not None and self._repeats(bout.number):
+            return ShufflingOpponent()
+        seed = f"{self.plan.seed}/{bout.number if bout is not None else game_id}"
+        return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth)
+
+    def _challenge(self, bout: Bout) -> None:
+        bout.tries += 1
+        self._site.invite(bout.opponent, self._bot, self._terms(bout))
+
+    def _on_challenge(self, bout: Bout, challenge: Challenge) -> None:
+        """The opponent has challenged the bot; a prank may have made him do it twice."""
+        self._cancel_timer(bout)
+        bout.challenge = challenge
+        self._mischief.enter(challenge.id, bout.number)
+        bout.timer = asyncio.get_running_loop().call_later(
+            self._site.timing.challenge_expiry_s, self._give_up, bout, challenge
+        )
+
+    def _give_up(self, bout: Bout, challenge: Challenge) -> None:
+        """Nobody answered: an expired challenge could still be accepted, so it is withdrawn."""
+        self._site.cancel(challenge.id, bout.opponent)
+        if not self._may_ask_again(bout):
+            self._fail(bout, "challenge not answered")
+
+    def _may_ask_again(self, bout: Bout) -> bool:
+        """What faults have kept from the bot is asked again."""
+        return self._mischief.is_on and bout.tries < MAX_TRIES_IN_TROUBLE
+
+    def _terms(self, bout: Bout) -> Terms:
+        if self._repeats(bout.number):
+            return Terms(Variant.FROM_POSITION, self.plan.clock, color=ColorChoice.WHITE, fen=REPETITION_FEN)
+        return Terms(
+            variant=self.plan.variant,
+            time_control=self.plan.clock,
+            color=ColorChoice(bout.bot_color.other.value),
+            fen=self._start(pair=(bout.number - 1) // 2),
+        )
+
+    def _start(self, pair: int) -> str | None:
+        """Each start is played twice, once with either colour."""
+        match self.plan.variant:
+            case Variant.CHESS960:
+                return chess960_fen(random.Random(f"{self.plan.seed}/{pair}").randrange(CHESS960_STARTS))
+            case Variant.FROM_POSITION:
+                return FROM_POSITION_FENS[pair % len(FROM_POSITION_FENS)]
+            case _:
+                return None
+
+    def _on(self, happening: Happening) -> None:
+        match happening:
+            case ChallengeMade(challenge) if bout := self._bout_against(challenge.challenger):
+                self._on_challenge(bout, challenge)
+            case ChallengeSettled(challenge) if bout := self._bout_of(challenge.id):
+                self._on_settled(bout, challenge)
+            case GameStarted(table) if bout := self._bout_of(table.game.id):
+                self._on_start(bout, table)
+            case GameEnded(table) if bout := self._bout_of(table.game.id):
+                self._close(bout, *self._judged(table.game, bout.bot_color))
+            case GameEnded(table) if color := table.game.setup.color_of(self._bot):
+                self._on_end_beside(table.game, color)
+
+    def _bout_of(self, challenge_id: str) -> Bout | None:
+        """A challenge has the id of the game it becomes."""
+        running = self._running()
+        return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
+
+    def _bout_against(self, opponent: Account | None) -> Bout | None:
+        """The bout of that player which has not become a game yet."""
+        return next((b for b in self._running() if b.opponent is opponent and b.game is None), None)
+
+    def _on_settled(self, bout: Bout, challenge: Challenge) -> None:
+        self._cancel_timer(bout)
+        declined = challenge.settled is ChallengeStatus.DECLINED
+        canceled = challenge.settled is ChallengeStatus.CANCELED
+        later = declined and challenge.decline_reason is DeclineReason.LATER
+        if (later and bout.tries < MAX_TRIES) or ((later or canceled) and self._may_ask_again(bout)):
+            bout.timer = asyncio.get_running_loop().call_later(
+                self._site.timing.later_retry_s, self._challenge, bout
+            )
+        elif declined:
+            reason = challenge.decline_reason or DeclineReason.GENERIC
+            self._fail(bout, f"challenge declined: {reason.wire_key}")
+
+    def _on_start(self, bout: Bout, table: Table) -> None:
+        bout.game = table.game
+        bout.timer = asyncio.get_running_loop().call_later(
+            self._first_moves_s, self._abort_idle, table
+        )
+        setup = table.game.setup
+        what = f"{setup.variant.display_name} {setup.time_control}"
+        self._say(f"game {bout.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
+
+    @property
+    def _first_moves_s(self) -> float:
+        timing = self._site.timing
+        return timing.first_moves_in_trouble_s if self._mischief.is_on else timing.first_moves_s
+
+    def _abort_idle(self, table: Table) -> None:
+        """Clocks do not run before both have moved: a bot that never moves would hold us up for ever."""
+        if table.game.is_abortable:
+            table.abort()
+
+    def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:
+        """How an ended game came out, with regard to what befell it."""
+        outcome, reason = judge(game, bot_color, may_resign=self.plan.may_resign)
+        savable = self._ledger.close(game, lost=outcome is Outcome.FAILED)
+        return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, no client could have moved in time")
+
+    def _on_end_beside(self, game: Game, bot_color: Color) -> None:
+        """Strangers abort what they have begun; only what both have played at is judged."""
+        if game.ply < BOTH_MOVED_PLIES:
+            self._ledger.close(game, lost=False)
+            return
+        outcome, reason = self._judged(game, bot_color)
+        line = f"game {game.id} beside the series: {outcome}, {reason}, {game.ply} plies"
+        self._say(line)
+        if outcome is Outcome.FAILED:
+            self.failed_beside.append(line)
+
+    def _fail(self, bout: Bout, reason: str) -> None:
+        self._close(bout, Outcome.FAILED, reason)
+
+    def _close(self, bout: Bout, outcome: Outcome, reason: str) -> None:
+        self._cancel_timer(bout)
+        bout.outcome = outcome
+        bout.reason = reason
+        game_id = "" if bout.challenge is None else f" {bout.challenge.id}"
+        plies = 0 if bout.game is None else bout.game.ply
+        self._say(f"game {bout.number}{game_id}: {outcome}, {reason}, {plies} plies")
+        self.fill()
+
+    def _cancel_timer(self, bout: Bout) -> None:
+        if bout.timer is not None:
+            bout.timer.cancel()
+            bout.timer = None
+
+
+def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Outcome, str]:
+    """How an ended game came out for the side `bot_color`, and why.
+
+    Flagging, staying away and aborting are failures, and so is resigning unless the bot `may_resign`. A game that the
+    site aborts as the opponent's time ran out after a restart is nobody's.
+    """
+    reason = game.status.wire_name
+    if game.status is Status.ABORTED and game.ply >= BOTH_MOVED_PLIES and game.turn is not bot_color:
+        return Outcome.EXCUSED, f"{reason} by the site"
+    missed_its_turn = game.status in (Status.OUT_OF_TIME, Status.TIMEOUT) and game.turn is bot_color
+    resigned = game.status is Status.RESIGN and game.winner is not bot_color and not may_resign
+    if game.status is Status.ABORTED or missed_its_turn or resigned:
+        return Outcome.FAILED, reason
+    if game.winner is None:
+        return Outcome.DRAWN, reason
+    return (Outcome.WON if game.winner is bot_color else Outcome.LOST), reason

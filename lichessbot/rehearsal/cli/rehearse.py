@@ -1,0 +1,264 @@
+"""The `rehearse` command: an embedded Lichess, the unchanged bot in front of it, and what came of it.
+
+Exit code 0 only if every game was ended by the rules, or was lost to faults that no client could have
+survived, if the bot kept to Lichess's rules, and if its process came and went cleanly.
+"""
+
+import argparse
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urlsplit
+
+from rich.console import Console
+
+from engine.facade import build_mode
+from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
+from lichessbot.rehearsal.cli.display import (
+    REFRESHES_PER_S,
+    Display,
+    LiveDisplay,
+    PlainDisplay,
+    say,
+    show_results,
+    view,
+)
+from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_ledger
+from lichessbot.rehearsal.cli.match import Match, Outcome, Plan
+from lichessbot.rehearsal.cli.options import add_arguments, fault_plan, match_plan, own_config, refuse_nonsense
+from lichessbot.rehearsal.faults.connection_faults import Proxy
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.schedule import FaultPlan
+from lichessbot.rehearsal.players.behaviour import Company
+from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.enums import BOT_TITLE
+from lichessbot.rehearsal.rules.timing import Timing, wall_ms
+from lichessbot.rehearsal.server.server import RehearsalServer, ServerDidNotStart
+from lichessbot.rehearsal.server.site import EventStreamOpened, Happening, Site
+
+EXIT_GOOD = 0
+EXIT_BAD = 1
+EXIT_INTERRUPTED = 130
+
+BOT_NAME = "RehearsedBot"
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+CONNECT_TIMEOUT_S = 30.0        # from the daemon's start to its event stream
+LOG_LINES_SHOWN = 20
+
+__all__ = ["add_arguments", "run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the rehearsal that `args` describes; returns the exit code."""
+    console = Console()
+    refuse_nonsense(args)
+    if args.faults == ():
+        show_catalogue(console)
+        return EXIT_GOOD
+    config = own_config(args)
+    plan, faults = match_plan(args, config), fault_plan(args, config)
+    try:
+        timing = Timing().scaled(args.time_scale)
+        behind = 0 if faults.needs_a_proxy else args.port
+        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=args.seed) as server:
+            rehearsal = _Rehearsal(server, plan, faults, args.port, console)
+            try:
+                return rehearsal.serve() if args.serve else rehearsal.play(args.time_scale, config)
+            finally:
+                rehearsal.close(args.pgn, args.ledger)
+    except ServerDidNotStart as error:
+        say(console, f"the embedded Lichess did not start: {error}")
+        return EXIT_BAD
+    except KeyboardInterrupt:
+        say(console, "interrupted")
+        return EXIT_INTERRUPTED
+
+
+class _Rehearsal:
+    """One run of the command against one server."""
+
+    def __init__(self, server: RehearsalServer, plan: Plan, faults: FaultPlan, port: int, console: Console) -> None:
+        """Clients come to `port`, where a proxy stands before the server if connections are mistreated, too."""
+        self._server = server
+        self._console = console
+        self._display: Display = LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
+        self._connected = threading.Event()
+        self._problems: list[str] = []
+        self._cruelty, self._token, self._house, self._match = server.call(
+            lambda: self._set_up(server.site, plan, faults)
+        )
+        server.guard_with(self._cruelty.obstacles.serve)
+        self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
+
+    def play(self, time_scale: float, config: Mapping[str, object] | None) -> int:
+        """The bot's process against the house, to the end of the last game."""
+        folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
+        terms = Terms(self._match.plan.concurrency, time_scale, config)
+        daemon = Daemon(self._url, self._token, terms, folder)
+        finished = False
+        try:
+            with self._display:
+                daemon.start()
+                self._watch(daemon)
+            finished = True
+        finally:
+            if not finished:
+                daemon.leave_now()
+                shutil.rmtree(folder)
+        self._problems += filter(None, [daemon.stop()])
+        self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
+        self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
+        self._problems += ["the daemon's log tells the token"] if daemon.tells_its_token() else []
+        self._problems += [f"the bot misbehaved: {offence}" for offence in self._cruelty.offences]
+        self._problems += self._match.failed_beside
+        code = self._conclude()
+        if code == EXIT_GOOD:
+            shutil.rmtree(folder)
+        else:
+            self._show_log(daemon)
+        return code
+
+    def serve(self) -> int:
+        """Wait for clients until interrupted."""
+        say(self._console, f"url: {self._url}")
+        say(self._console, f"token: {self._token}  (account {BOT_NAME}, which is a BOT account)")
+        say(self._console, f"players of the house: {', '.join(self._match.opponent_names)}")
+        say(self._console, "Ctrl-C ends.")
+        try:
+            with self._display:
+                while True:
+                    self._refresh()
+        except KeyboardInterrupt:
+            self._show_costs()
+            for offence in self._cruelty.offences:
+                say(self._console, f"the client misbehaved: {offence}")
+            return EXIT_GOOD
+
+    def close(self, pgn_path: Path | None, ledger_path: Path | None) -> None:
+        """Write what was asked for and let the house go home."""
+        if pgn_path is not None:
+            pgn_path.write_text(self._server.call(self._match.pgn))
+        if ledger_path is not None:
+            write_ledger(ledger_path, self._server.call(self._cruelty.ledger.entries))
+        if self._proxy is not None:
+            self._server.wait_for(self._proxy.close())
+        self._server.call(self._house.close)
+
+    @property
+    def _url(self) -> str:
+        """Where the bot is sent to."""
+        return self._server.site.url if self._proxy is None else self._proxy.url
+
+    def _open_proxy(self, port: int) -> Proxy:
+        site = self._server.site
+        address = urlsplit(site.url)
+        assert address.hostname is not None
+        assert address.port is not None
+        mischief, ledger = self._cruelty.mischief, self._cruelty.ledger
+        proxy = Proxy(address.hostname, address.port, mischief, site.timing, ledger.answer_lost)
+        try:
+            self._server.call(lambda: proxy.open(port))
+        except OSError as error:
+            raise ServerDidNotStart(str(error)) from error
+        return proxy
+
+    def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[Cruelty, str, House, Match]:
+        bot = Account(
+            BOT_NAME,
+            created_at_ms=wall_ms(),
+            title=BOT_TITLE,
+            bio="Rehearses before it goes on stage.",
+            allows_takebacks=plan.company > 0,
+        )
+        site.accounts.add(bot)
+        house = House(site)
+        token = site.accounts.issue_token(bot)
+        grant = site.accounts.grant(token)
+        assert grant is not None
+        cruelty = Cruelty(site, bot, grant, faults)
+        match = Match(site, house, bot, plan, cruelty, self._display.say)
+        if plan.company:
+            Company(site, bot, cruelty.mischief, plan.company, plan.seed)
+
+        def on(happening: Happening) -> None:
+            if isinstance(happening, EventStreamOpened) and happening.account is bot:
+                self._display.say("the bot's event stream is open")
+                self._connected.set()
+                match.fill()
+
+        site.observe(on)
+        return cruelty, token, house, match
+
+    def _watch(self, daemon: Daemon) -> None:
+        """Until all games have ended, or the daemon has."""
+        patience_s = CONNECT_TIMEOUT_S
+        if self._cruelty.mischief.is_on:
+            patience_s += self._server.site.timing.connect_in_trouble_s
+        give_up_at = time.monotonic() + patience_s
+        while not self._server.call(lambda: self._match.is_over):
+            if daemon.exit_code() is not None:
+                return
+            if not self._connected.is_set() and time.monotonic() > give_up_at:
+                self._problems.append(f"the daemon opened no event stream within {patience_s:g} s")
+                return
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self._display.show(self._server.call(lambda: view(self._match)))
+        time.sleep(1 / REFRESHES_PER_S)
+
+    def _conclude(self) -> int:
+        """The table, the problems, and the last line."""
+        match = self._match
+        show_results(self._console, match.bouts)
+        self._show_costs()
+        for problem in self._problems:
+            say(self._console, f"problem: {problem}", style="red")
+        good = match.is_over and match.count(Outcome.FAILED) == 0 and not self._problems
+        if not good and self._cruelty.mischief.is_on:
+            say(self._console, f"the same again: {shlex.join(['lichessbot', *sys.argv[1:]])}")
+        counts = ", ".join(
+            f"{match.count(outcome)} {outcome}"
+            for outcome in Outcome
+            if outcome is not Outcome.EXCUSED or match.count(outcome)
+        )
+        say(self._console, f"{match.plan.games} games: {counts}; engine: {build_mode()}")
+        return EXIT_GOOD if good else EXIT_BAD
+
+    def _show_costs(self) -> None:
+        if self._cruelty.mischief.is_on:
+            show_costs(self._console, self._server.call(self._cruelty.ledger.summary))
+
+    def _show_log(self, daemon: Daemon) -> None:
+        say(self._console, f"the end of the daemon's log, {daemon.log_path}:")
+        for line in daemon.log_tail(LOG_LINES_SHOWN):
+            say(self._console, f"  {line}", style="dim")
+
+
+@contextmanager
+def _interrupted_once() -> Iterator[None]:
+    """SIGTERM ends a rehearsal like Ctrl-C, and no further signal cuts the tidying up short.
+
+    The bot's process must not outlive the rehearsal.
+    """
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        for number in ENDING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

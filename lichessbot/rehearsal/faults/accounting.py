@@ -1,0 +1,312 @@
+"""What the faults cost: when each struck, which games it touched, when the client had made up for it.
+
+Lives on the event loop as an observer of the site. From the nature of the faults and the clocks it
+tells whether a lost game could have been saved: an outage longer than the clock loses for anybody.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, takewhile
+
+from lichessbot.rehearsal.faults.catalogue import Card, Fault, Notice, Remedy
+from lichessbot.rehearsal.faults.traffic import Place, Traffic
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.enums import Color, Status
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.timing import monotonic_ms
+from lichessbot.rehearsal.server.site import GameChanged, Happening, Site
+
+# A line that never comes, or that a client may well take for broken.
+_SPOILT = (Fault.STATE_LOST, Fault.LINE_NOT_JSON, Fault.LINE_NULLS)
+MOVE_NEEDS_MS = 1000        # undisturbed time on the clock in which any client can move
+
+
+@dataclass
+class Cost:
+    """What one strike meant to one game."""
+
+    game: Game
+    bot_color: Color
+    at_ms: int
+    clock_left_ms: int                  # of the bot when it struck
+    moves_made: int                     # by the bot when it struck
+    by_asking: bool                     # only a request shows that something is wrong
+    held_up_until_ms: float             # before this not even a correct client could move
+    made_up_ms: int | None = None
+    clock_lost_ms: int = 0              # what ran off the bot's clock until then, thinking included
+    lost: bool = False                  # the game was lost while the fault weighed on it
+    own_fault: bool = False             # and a correct client would have saved it
+
+
+@dataclass
+class Strike:
+    """One fault that struck."""
+
+    card: Card
+    at_ms: int
+    game_id: str | None
+    costs: list[Cost] = field(default_factory=list)
+    made_up_ms: int | None = None
+
+    @property
+    def fault(self) -> Fault:
+        return self.card.fault
+
+    @property
+    def delay_ms(self) -> int | None:
+        """Until the client had made up for it; None if it never had."""
+        return None if self.made_up_ms is None else self.made_up_ms - self.at_ms
+
+
+@dataclass(frozen=True)
+class FaultSummary:
+    """One fault over the whole rehearsal."""
+
+    fault: Fault
+    struck: int
+    games_touched: int
+    games_lost: int
+    own_fault: int
+    worst_delay_ms: int | None
+
+
+class Ledger:
+    """Everything that went wrong for `bot` at `site`."""
+
+    def __init__(self, site: Site, bot: Account) -> None:
+        self.strikes: list[Strike] = []
+        self._losses: list[tuple[int, Place, str | None]] = []
+        self._open: list[Strike] = []
+        self._site = site
+        self._bot = bot
+        site.observe(self._on)
+
+    def book(self, card: Card, game_id: str | None) -> None:
+        """`card` strikes now; `game_id` is the game concerned, or the challenge that may become one."""
+        now_ms = monotonic_ms()
+        strike = Strike(card, now_ms, game_id)
+        strike.costs = [self._cost(card, game, now_ms) for game in self._touched(card, game_id)]
+        self.strikes.append(strike)
+        self._open.append(strike)
+        if card.fault.nature.remedy is Remedy.NOTHING:
+            _make_up(strike, strike.costs, now_ms)
+
+    def carried_out(self, traffic: Traffic) -> None:
+        """A request of the client succeeded: that may be what makes up for a fault."""
+        now_ms = monotonic_ms()
+        for strike in self._pending():
+            if _is_remedy(traffic, strike):
+                costs = [cost for cost in strike.costs if traffic.game_id in (None, cost.game.id)]
+                _make_up(strike, costs, now_ms)
+
+    def struck_since(self, game_id: str, since_ms: int) -> bool:
+        """Whether anything went wrong for that game since then, or earlier and is not made up for."""
+        return any(
+            strike.game_id in (None, game_id) or strike.fault.nature.is_general
+            for strike in chain(self._strikes_since(since_ms), self._pending())
+        )
+
+    def is_cut_off(self, game_id: str, by_ms: int) -> bool:
+        """Whether the stream of that game broke before then, and was not opened again."""
+        breaks = (
+            strike
+            for strike in self._pending()
+            if strike.card.place is Place.GAME_STREAM or strike.fault.nature.remedy is Remedy.REOPENED
+        )
+        return any(
+            cost.game.id == game_id and cost.made_up_ms is None and cost.at_ms < by_ms
+            for strike in breaks
+            for cost in strike.costs
+        )
+
+    def is_spoilt(self, game_id: str, since_ms: int, until_ms: int) -> bool:
+        """Whether a line with a move of that game was lost in that time, or came with something unreadable."""
+        return any(
+            strike.card.place is Place.STATE_LINE and strike.game_id == game_id and strike.fault in _SPOILT
+            for strike in self._strikes_since(since_ms)
+            if strike.at_ms <= until_ms
+        )
+
+    def answer_lost(self, traffic: Traffic) -> None:
+        """The answer to that request does not arrive, or not for a while."""
+        self._losses.append((monotonic_ms(), traffic.place, traffic.game_id))
+
+    def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
+        """Whether the answer to such a request was lost in that time."""
+        losses = takewhile(lambda loss: loss[0] >= since_ms, reversed(self._losses))
+        wanted = traffic.place, traffic.game_id
+        return any(at_ms <= until_ms and (place, game_id) == wanted for at_ms, place, game_id in losses)
+
+    def close(self, game: Game, *, lost: bool) -> bool:
+        """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it.
+
+        Nothing that happens makes anybody resign.
+        """
+        now_ms = monotonic_ms()
+        mine = [(strike, cost) for strike in self.strikes for cost in strike.costs if cost.game is game]
+        costs = [cost for _, cost in mine]
+        if not lost:
+            for strike, cost in mine:
+                _make_up(strike, [cost], now_ms)
+            return True
+        savable = not costs or game.status is Status.RESIGN or self._could_move(costs, game, now_ms)
+        for cost in _blamed(costs):
+            cost.lost = True
+            cost.own_fault = savable
+        return savable
+
+    def summary(self) -> list[FaultSummary]:
+        """One entry for each fault that struck, in the order of the catalogue."""
+        struck = {strike.fault for strike in self.strikes}
+        return [_summed(fault, [s for s in self.strikes if s.fault is fault]) for fault in Fault if fault in struck]
+
+    def entries(self) -> list[dict[str, object]]:
+        """Every strike as plain data, one entry for each game that it touched."""
+        entries: list[dict[str, object]] = []
+        for strike in self.strikes:
+            costs: Sequence[Cost | None] = strike.costs or [None]
+            entries += [_entry(strike, cost, self.strikes[0].at_ms) for cost in costs]
+        return entries
+
+    def _touched(self, card: Card, game_id: str | None) -> list[Game]:
+        games = [table.game for table in self._site.tables_of(self._bot)]
+        return games if card.fault.nature.is_general else [game for game in games if game.id == game_id]
+
+    def _cost(self, card: Card, game: Game, now_ms: int) -> Cost:
+        color = game.setup.color_of(self._bot)
+        assert color is not None, "only games of the bot are touched"
+        left_ms = game.clock.remaining_ms(color, now_ms)
+        by_asking = card.fault.nature.notice is Notice.BY_ASKING
+        held_up_ms = 1000 * card.fault.holds_up_s(self._site.timing, left_ms / 1000)
+        return Cost(game, color, now_ms, left_ms, _moves_made(game, color), by_asking, now_ms + held_up_ms)
+
+    def _could_move(self, costs: Sequence[Cost], game: Game, now_ms: int) -> bool:
+        """Whether the bot's last turn left a correct client the time to move."""
+        if game.is_timed and (left_ms := _left_at_start_ms(game)) < MOVE_NEEDS_MS:
+            taken_ms = sum(_most_taken_ms(cost, left_ms) for cost in costs)     # before this turn began
+            return left_ms + taken_ms < MOVE_NEEDS_MS
+        began_ms = game.last_change_ms
+        spans: list[tuple[float, float]] = [(cost.at_ms, cost.held_up_until_ms) for cost in costs]
+        if not game.is_timed or any(cost.by_asking for cost in costs):
+            spans += self._pauses()
+        within = [(max(began_ms, start_ms), min(now_ms, end_ms)) for start_ms, end_ms in spans]
+        return now_ms - began_ms - _covered_ms(within) >= MOVE_NEEDS_MS
+
+    def _pauses(self) -> list[tuple[float, float]]:
+        """When the client must not ask anything, because of a 429: only a running clock would be a reason to."""
+        limits = [strike for strike in self.strikes if strike.fault.nature.is_a_limit]
+        return [(it.at_ms, it.at_ms + 1000 * it.fault.nature.lasts_s(self._site.timing)) for it in limits]
+
+    def _strikes_since(self, since_ms: int) -> Iterator[Strike]:
+        return takewhile(lambda strike: strike.at_ms >= since_ms, reversed(self.strikes))
+
+    def _pending(self) -> list[Strike]:
+        """What the client has not made up for; what it has leaves the list for good."""
+        self._open = [strike for strike in self._open if strike.made_up_ms is None]
+        return self._open
+
+    def _on(self, happening: Happening) -> None:
+        if isinstance(happening, GameChanged):
+            self._follow(happening.table.game)
+
+    def _follow(self, game: Game) -> None:
+        """A move of the bot makes up for what weighed on the game."""
+        now_ms = monotonic_ms()
+        for strike in self._pending():
+            if strike.fault.nature.remedy is Remedy.MOVED:
+                moved = [cost for cost in strike.costs if cost.game is game and _has_moved(cost)]
+                _make_up(strike, moved, now_ms)
+
+
+def _is_remedy(traffic: Traffic, strike: Strike) -> bool:
+    concerned = {cost.game.id for cost in strike.costs} | {strike.game_id}
+    match strike.fault.nature.remedy:
+        case Remedy.REPEATED:
+            return traffic.place is strike.card.place and traffic.game_id in concerned
+        case Remedy.REOPENED:
+            return traffic.place is Place.GAME_STREAM and traffic.game_id in concerned
+        case Remedy.LISTENING:
+            return traffic.place is Place.EVENT_STREAM
+    return False
+
+
+def _has_moved(cost: Cost) -> bool:
+    return _moves_made(cost.game, cost.bot_color) > cost.moves_made
+
+
+def _make_up(strike: Strike, costs: Sequence[Cost], now_ms: int) -> None:
+    """The client has made up for `strike` in these games; for all of it once none is left."""
+    for cost in costs:
+        if cost.made_up_ms is None:
+            gained_ms = cost.game.clock.increment_ms * (_moves_made(cost.game, cost.bot_color) - cost.moves_made)
+            left_ms = cost.game.clock.remaining_ms(cost.bot_color, now_ms)
+            cost.made_up_ms = now_ms
+            cost.clock_lost_ms = max(0, cost.clock_left_ms + gained_ms - left_ms)
+    if strike.made_up_ms is None and all(cost.made_up_ms is not None for cost in strike.costs):
+        strike.made_up_ms = now_ms
+
+
+def _moves_made(game: Game, color: Color) -> int:
+    """How many moves that side has made; a takeback unmakes them."""
+    first = game.first_to_move is color
+    return (game.ply + 1) // 2 if first else game.ply // 2
+
+
+def _blamed(costs: Sequence[Cost]) -> Sequence[Cost]:
+    """The faults the client had not made up for when it lost; if there are none, the last one."""
+    pending = [cost for cost in costs if cost.made_up_ms is None]
+    return pending or costs[-1:]
+
+
+def _left_at_start_ms(game: Game) -> int:
+    """What the bot had on its clock when its last turn began: what its own last move left it."""
+    return game.clock_history_ms[-2]
+
+
+def _most_taken_ms(cost: Cost, left_ms: int) -> float:
+    """What it may have taken from the bot's clock, of which `left_ms` were left."""
+    gone_ms = cost.clock_left_ms - left_ms if cost.made_up_ms is None else cost.clock_lost_ms
+    return max(gone_ms, cost.held_up_until_ms - cost.at_ms)
+
+
+def _covered_ms(spans: Sequence[tuple[float, float]]) -> float:
+    """The length of the union of these spans; a span may be empty, with its end before its start."""
+    covered = reached = 0.0
+    for start, end in sorted(spans):
+        covered += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return covered
+
+
+def _summed(fault: Fault, strikes: Sequence[Strike]) -> FaultSummary:
+    costs = [cost for strike in strikes for cost in strike.costs]
+    delays = [strike.delay_ms for strike in strikes if strike.delay_ms is not None]
+    return FaultSummary(
+        fault,
+        struck=len(strikes),
+        games_touched=len({cost.game.id for cost in costs}),
+        games_lost=len({cost.game.id for cost in costs if cost.lost}),
+        own_fault=len({cost.game.id for cost in costs if cost.own_fault}),
+        worst_delay_ms=max(delays, default=None),
+    )
+
+
+def _entry(strike: Strike, cost: Cost | None, began_ms: int) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "fault": strike.fault.label,
+        "place": strike.card.place.value,
+        "at_ms": strike.at_ms - began_ms,
+        "game": strike.game_id if cost is None else cost.game.id,
+        "delay_ms": strike.delay_ms,
+    }
+    if cost is not None:
+        made_up_ms = cost.made_up_ms
+        entry |= {
+            "delay_ms": None if made_up_ms is None else made_up_ms - cost.at_ms,
+            "clock_left_ms": cost.clock_left_ms,
+            "clock_lost_ms": cost.clock_lost_ms,
+            "savable": cost.clock_left_ms - (cost.held_up_until_ms - cost.at_ms) >= MOVE_NEEDS_MS,
+            "lost": cost.lost,
+            "own_fault": cost.own_fault,
+        }
+    return entry

@@ -1,0 +1,239 @@
+"""The catalogue of faults: what can go wrong between a bot and Lichess, by name.
+
+Each fault says where it strikes, how long it lasts, how a client can notice it, and with what the
+client has made up for it: from that follows whether a correct client could have moved in time. When
+a fault strikes and how it is done is not known here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from lichessbot.rehearsal.faults.traffic import COMMANDS, LINES, REQUESTS, STREAMS, Place
+from lichessbot.rehearsal.rules.timing import Timing
+
+
+class Layer(Enum):
+    """Who does it."""
+
+    LINES = auto()              # what a stream says
+    REQUESTS = auto()           # how the server answers
+    PEOPLE = auto()             # what other players and clients do
+    WIRE = auto()               # what happens to connections on their way
+
+
+class Notice(Enum):
+    """How a client learns of a fault."""
+
+    AT_ONCE = auto()
+    BY_SILENCE = auto()         # not even the empty lines come any more
+    BY_ASKING = auto()          # the stream looks alive: only a look at `/api/account/playing` tells
+
+
+class Remedy(Enum):
+    """What shows that the client has made up for a fault."""
+
+    NOTHING = auto()            # there is nothing to make up for
+    REPEATED = auto()           # a request of the same kind, for the same game, was carried out
+    REOPENED = auto()           # the stream of every game concerned was opened again
+    LISTENING = auto()          # the event stream was opened again
+    MOVED = auto()              # the next move of the bot arrived
+
+
+def _a_moment(_timing: Timing) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Nature:
+    """Everything about a fault but what is done."""
+
+    name: str
+    says: str
+    layer: Layer
+    places: tuple[Place, ...]
+    remedy: Remedy = Remedy.NOTHING
+    notice: Notice = Notice.AT_ONCE
+    lasts_s: Callable[[Timing], float] = _a_moment
+    is_general: bool = False    # every game feels it
+    is_a_limit: bool = False    # the client is asked to wait, but with a clock running need not wait to its end
+
+    @property
+    def stops_all(self) -> bool:
+        """Whether requests for every game have to wait, if not the moves themselves."""
+        return self.is_general or self.is_a_limit
+
+
+def _limit(shape: str, says: str, *, named: bool = False) -> Nature:
+    """A 429 that names its pause, or leaves it at the customary minute."""
+
+    def lasts_s(timing: Timing) -> float:
+        return float(timing.named_pause_seconds) if named else timing.rate_limit_s
+
+    return Nature(
+        f"429-{shape}", f"429 {says}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED, lasts_s=lasts_s, is_a_limit=True
+    )
+
+
+def _refusal(shape: str, says: str) -> Nature:
+    return Nature(f"400-{shape}", f"400 {says}", Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
+
+
+def _breakdown(name: str, says: str) -> Nature:
+    return Nature(name, says, Layer.REQUESTS, REQUESTS, Remedy.REPEATED)
+
+
+class Fault(Enum):
+    """Every fault there is."""
+
+    LINE_DOUBLED = Nature("line-doubled", "a line comes twice", Layer.LINES, LINES)
+    LINE_UNKNOWN = Nature("line-unknown", "a line of a type nobody knows comes first", Layer.LINES, LINES)
+    LINE_NOT_JSON = Nature("line-not-json", "a line that is no JSON comes first", Layer.LINES, LINES)
+    LINE_NULLS = Nature(
+        "line-nulls", "a line full of nulls comes first; the true one says null for what it lacks", Layer.LINES, LINES
+    )
+    CHALLENGE_LOST = Nature(
+        "challenge-lost", "the line of a challenge never comes", Layer.LINES, (Place.CHALLENGE_LINE,)
+    )
+    START_LOST = Nature(
+        "start-lost", "gameStart never comes", Layer.LINES, (Place.START_LINE,), Remedy.REOPENED, Notice.BY_ASKING
+    )
+    FINISH_LOST = Nature("finish-lost", "gameFinish never comes", Layer.LINES, (Place.FINISH_LINE,))
+    STATE_LOST = Nature(
+        "state-lost", "a line with a move never comes", Layer.LINES, (Place.STATE_LINE,), Remedy.MOVED,
+        Notice.BY_ASKING,
+    )
+    FINAL_LOST = Nature(
+        "final-lost", "the last state of a game never comes, its stream just ends", Layer.LINES, (Place.FINAL_LINE,)
+    )
+
+    LIMIT_JSON = _limit("json", "with a plain JSON error")
+    LIMIT_RATELIMIT = _limit("ratelimit", "with a JSON body that names the seconds", named=True)
+    LIMIT_RETRY_AFTER = _limit("retry-after", "with a Retry-After header", named=True)
+    LIMIT_HTML = _limit("html", "with a page, as the edge sends it")
+    LIMIT_TEXT = _limit("text", "with plain text")
+    LIMIT_BARE = _limit("bare", "without any body")
+    REFUSED_JSON = _refusal("json", "with a JSON error; nothing was done")
+    REFUSED_FORM = _refusal("form", "with a JSON object as its error; nothing was done")
+    REFUSED_RATELIMIT = _refusal("ratelimit", "with seconds to wait, the opponent's quota; nothing was done")
+    REFUSED_TEXT = _refusal("text", "with plain text; nothing was done")
+    REFUSED_BARE = _refusal("bare", "without any body; nothing was done")
+    BROKEN_JSON = _breakdown("500-json", "500 with a JSON error; nothing was done")
+    GATEWAY_HTML = _breakdown("502-html", "502 with a page; nothing was done")
+    UNAVAILABLE_TEXT = _breakdown("503-text", "503 with plain text; nothing was done")
+    GATEWAY_BARE = _breakdown("504-bare", "504 without any body; nothing was done")
+    DONE_BUT_502 = Nature(
+        "done-but-502", "a command is carried out, but answered with 502", Layer.REQUESTS, COMMANDS, Remedy.NOTHING
+    )
+    ANSWER_SLOW = Nature(
+        "answer-slow", "a request is carried out and answered only after a while", Layer.REQUESTS, REQUESTS,
+        Remedy.REPEATED, lasts_s=lambda timing: timing.slow_answer_s,
+    )
+    MAINTENANCE = Nature(
+        "maintenance", "all streams end, and for a while every request is answered with 502", Layer.REQUESTS,
+        (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
+    )
+    TAKEBACK = Nature(
+        "takeback", "the opponent's takeback crosses our move: the game is a ply shorter, the move is refused",
+        Layer.PEOPLE, (Place.MOVE,), Remedy.MOVED,
+    )
+
+    CHALLENGE_CANCELED = Nature(
+        "challenge-canceled", "a challenge is withdrawn as soon as it is made", Layer.PEOPLE, (Place.CHALLENGE,)
+    )
+    CHALLENGE_REPLACED = Nature(
+        "challenge-replaced", "a challenge is replaced by another one without a word", Layer.PEOPLE,
+        (Place.CHALLENGE,),
+    )
+    CHALLENGE_EXPIRED = Nature(
+        "challenge-expired", "a challenge goes offline at once, and can still be accepted", Layer.PEOPLE,
+        (Place.CHALLENGE,),
+    )
+    FLOOD = Nature("flood", "a hundred strangers challenge at once", Layer.PEOPLE, (Place.GAME_START,))
+    EVICTION = Nature(
+        "eviction", "another client with our token takes the event stream and leaves again", Layer.PEOPLE,
+        (Place.GAME_START,), Remedy.LISTENING,
+    )
+    EVENTS_ENDED = Nature(
+        "events-ended", "the event stream ends cleanly", Layer.PEOPLE, (Place.GAME_START,), Remedy.LISTENING
+    )
+    GAME_STREAM_ENDED = Nature(
+        "game-stream-ended", "the stream of a running game ends cleanly", Layer.PEOPLE, (Place.TURN,), Remedy.REOPENED
+    )
+    THREEFOLD = Nature(
+        "threefold", "a position comes a third time, and it takes a while until the draw is told", Layer.PEOPLE,
+        (Place.THREEFOLD,),
+    )
+
+    RESET = Nature(
+        "reset", "a connection is reset", Layer.WIRE, (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING),
+        Remedy.REPEATED,
+    )
+    CLOSED = Nature(
+        "closed", "a connection is closed before all was said", Layer.WIRE,
+        (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING), Remedy.REPEATED,
+    )
+    STALL = Nature(
+        "stall", "a stream falls silent, and its connection stays open", Layer.WIRE, STREAMS, Remedy.REPEATED,
+        Notice.BY_SILENCE,
+    )
+    CUT = Nature("cut", "a stream breaks off in the middle of a line", Layer.WIRE, STREAMS, Remedy.REPEATED)
+    TRICKLE = Nature(
+        "trickle", "an answer, its head first, or a line of a stream trickles in byte by byte", Layer.WIRE, REQUESTS,
+        Remedy.NOTHING,
+        lasts_s=lambda timing: timing.slow_headers_s,
+    )
+    ANSWER_LOST = Nature(
+        "answer-lost", "a command is carried out, and the connection closes before the answer", Layer.WIRE, COMMANDS,
+    )
+    REFUSED = Nature(
+        "refused", "for a while nobody can connect; what is connected stays", Layer.WIRE, (Place.MOVE,),
+        Remedy.MOVED, lasts_s=lambda timing: timing.outage_s, is_general=True,
+    )
+    RESTART = Nature(
+        "restart", "all connections end, for a while nobody can connect, then everything is as before", Layer.WIRE,
+        (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
+    )
+
+    @property
+    def nature(self) -> Nature:
+        return self.value
+
+    @property
+    def label(self) -> str:
+        return self.value.name
+
+    @classmethod
+    def of_label(cls, label: str) -> "Fault | None":
+        return next((fault for fault in cls if fault.label == label), None)
+
+    def holds_up_s(self, timing: Timing, clock_left_s: float) -> float:
+        """How long it keeps even a correct client with that much time left from moving."""
+        lasts_s = self.nature.lasts_s(timing)
+        if self.nature.is_a_limit:
+            lasts_s = min(lasts_s, clock_left_s / 2)
+        match self.nature.notice:
+            case Notice.AT_ONCE:
+                return lasts_s
+            case Notice.BY_SILENCE:
+                return lasts_s + timing.notice_silence_s
+            case Notice.BY_ASKING:
+                return lasts_s + timing.notice_asking_s
+
+
+@dataclass(frozen=True)
+class Card:
+    """A fault at one of its places: what a rehearsal deals to its games."""
+
+    fault: Fault
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{self.fault.label}@{self.place.value}"
+
+
+LATE_THREEFOLD = Card(Fault.THREEFOLD, Place.THREEFOLD)
+
+
+def cards(fault: Fault) -> tuple[Card, ...]:
+    return tuple(Card(fault, place) for place in fault.nature.places)

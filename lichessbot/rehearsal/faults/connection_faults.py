@@ -1,0 +1,236 @@
+"""A small TCP proxy that mistreats connections: it can stand before any server that speaks the Bot API.
+
+Of HTTP it reads no more than the first line of a request, to know what it holds up. Lives on one
+event loop.
+"""
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lichessbot.rehearsal.faults.catalogue import Fault, Layer
+from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.traffic import STREAMS, Place, Traffic, request_traffic
+from lichessbot.rehearsal.rules.timing import Timing
+
+BLOCK_BYTES = 1 << 16
+TRICKLE_STEPS = 20                  # a slow answer's first bytes come in so many pieces
+LOOPBACK = "127.0.0.1"
+
+_METHODS = (b"GET ", b"POST ")
+_RESET_AT_CLOSE = struct.pack("ii", 1, 0)       # SO_LINGER: on, no time to linger
+_TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk: nothing worth striking
+
+
+def _nevermind(_traffic: Traffic) -> None:
+    """For who does not ask."""
+
+
+@dataclass(eq=False)
+class _Connection:
+    """One client's connection and the one it goes on to."""
+
+    client: asyncio.StreamWriter
+    server: asyncio.StreamWriter
+    traffic: Traffic = field(default_factory=lambda: Traffic(Place.OTHER_REQUEST))
+    fault: Fault | None = None          # strikes when the answer to a command comes
+    is_owed: bool = False               # a request has gone on, and nothing of its answer has come back
+    is_silent: bool = False             # nothing is passed on any more
+
+    def close(self) -> None:
+        for writer in (self.client, self.server):
+            writer.close()
+
+    def reset(self) -> None:
+        client: socket.socket = self.client.get_extra_info("socket")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
+        self.client.transport.abort()
+        self.server.close()
+
+
+class Proxy:
+    """Listens on loopback and passes everything on to `host`:`port`, as well as `mischief` lets it."""
+
+    def __init__(
+        self, host: str, port: int, mischief: Mischief, timing: Timing, on_loss: Callable[[Traffic], None] = _nevermind
+    ) -> None:
+        """`on_loss` hears of every request whose answer does not reach the client, or not for a while."""
+        self._host = host
+        self._port = port
+        self._mischief = mischief
+        self._timing = timing
+        self._on_loss = on_loss
+        self._listener: socket.socket | None = None
+        self._is_closed = False
+        self._own_port = 0
+        self._comeback: asyncio.TimerHandle | None = None
+        self._connections: set[_Connection] = set()
+        self._served: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self._own_port}"
+
+    def open(self, port: int = 0) -> None:
+        """Listen; port 0 takes a free one. Raises OSError if the port is taken."""
+        self._listener = socket.create_server((LOOPBACK, port))
+        self._listener.setblocking(False)
+        self._own_port = self._listener.getsockname()[1]
+        asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
+
+    async def close(self) -> None:
+        """Stop listening, and end every connection."""
+        self._is_closed = True
+        if self._comeback is not None:
+            self._comeback.cancel()
+        self._stop_listening()
+        self._end_connections()
+        await asyncio.gather(*self._served)
+
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._listener.close()
+            self._listener = None
+
+    def _refuse_for(self, pause_s: float) -> None:
+        """Nobody can connect for a while; a pause under way is replaced by this one."""
+        self._stop_listening()
+        if self._comeback is not None:
+            self._comeback.cancel()
+        self._comeback = asyncio.get_running_loop().call_later(pause_s, self.open, self._own_port)
+
+    def _end_connections(self) -> None:
+        for connection in self._connections:
+            connection.close()
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            client, _ = listener.accept()
+        except OSError:
+            return                      # it went away again
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)       # lines must not wait
+        served = asyncio.get_running_loop().create_task(self._serve(client))
+        self._served.add(served)
+        served.add_done_callback(self._served.discard)
+
+    async def _serve(self, client: socket.socket) -> None:
+        from_client, to_client = await asyncio.open_connection(sock=client)
+        try:
+            from_server, to_server = await asyncio.open_connection(self._host, self._port)
+        except OSError:
+            await _closed(to_client)
+            return
+        connection = _Connection(to_client, to_server)
+        self._connections.add(connection)
+        if not self._is_closed:
+            await self._pass_both_ways(connection, from_client, from_server)
+        self._connections.discard(connection)
+        if connection.is_owed:
+            self._on_loss(connection.traffic)
+        await _closed(to_server)
+        await _closed(to_client)
+
+    async def _pass_both_ways(
+        self, connection: _Connection, from_client: asyncio.StreamReader, from_server: asyncio.StreamReader
+    ) -> None:
+        """Until either side has ended the connection."""
+        ways = [
+            asyncio.ensure_future(self._pass_requests(connection, from_client)),
+            asyncio.ensure_future(self._pass_answers(connection, from_server)),
+        ]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _pass_requests(self, connection: _Connection, from_client: asyncio.StreamReader) -> None:
+        with contextlib.suppress(OSError):          # either end may go away at any time
+            while data := await from_client.read(BLOCK_BYTES):
+                if data.startswith(_METHODS) and not self._take_request(connection, data):
+                    return
+                if not await _send(connection.server, data):
+                    return
+
+    def _take_request(self, connection: _Connection, data: bytes) -> bool:
+        """Look at a new request; False if it does not get through. Streams are struck by their lines."""
+        method, path, *_ = data.partition(b"\r\n")[0].decode("latin-1").split(" ")
+        connection.traffic = traffic = request_traffic(method, path)
+        connection.fault = None
+        if traffic.place not in STREAMS:
+            connection.fault = self._mischief.strike(Layer.WIRE, traffic.place, traffic.game_id)
+        match connection.fault:
+            case Fault.RESTART:
+                self._refuse_for(self._timing.restart_s)
+                self._end_connections()
+                return False
+            case Fault.REFUSED:
+                self._refuse_for(self._timing.outage_s)
+            case Fault.RESET:
+                connection.reset()
+                return False
+            case Fault.CLOSED:
+                return False
+        connection.is_owed = True
+        return True
+
+    async def _pass_answers(self, connection: _Connection, from_server: asyncio.StreamReader) -> None:
+        with contextlib.suppress(OSError):
+            while data := await from_server.read(BLOCK_BYTES):
+                if not connection.is_silent and not await self._pass_answer(connection, data):
+                    return
+        if connection.is_silent:
+            await asyncio.Event().wait()            # the server has ended; the client must not learn of it
+
+    async def _pass_answer(self, connection: _Connection, data: bytes) -> bool:
+        """Give a piece of an answer to the client; False if the connection ends with it."""
+        client, traffic = connection.client, connection.traffic
+        fault, connection.fault = connection.fault, None
+        if traffic.place in STREAMS and data != _TICK:
+            fault = self._mischief.strike(Layer.WIRE, traffic.place, traffic.game_id)
+        match fault:
+            case Fault.ANSWER_LOST:
+                return False
+            case Fault.RESET:
+                connection.reset()
+                return False
+            case Fault.STALL:
+                connection.is_silent = True
+                self._on_loss(traffic)
+                return True
+            case Fault.TRICKLE:
+                self._on_loss(traffic)
+                connection.is_owed = not await self._trickle(client, data)
+                return not connection.is_owed
+        connection.is_owed = fault in (Fault.CUT, Fault.CLOSED)
+        is_through = await _send(client, data[: len(data) // 2] if fault is Fault.CUT else data)
+        return is_through and fault not in (Fault.CUT, Fault.CLOSED)
+
+    async def _trickle(self, client: asyncio.StreamWriter, data: bytes) -> bool:
+        """Byte by byte, the rest at the end of the time; False if the client is gone."""
+        for position in range(TRICKLE_STEPS):
+            if not await _send(client, data[position : position + 1]):
+                return False
+            await asyncio.sleep(self._timing.slow_headers_s / TRICKLE_STEPS)
+        return await _send(client, data[TRICKLE_STEPS:])
+
+
+async def _send(writer: asyncio.StreamWriter, data: bytes) -> bool:
+    """Pass on a piece; False if there is nobody left to take it."""
+    if writer.is_closing():
+        return False
+    writer.write(data)
+    await writer.drain()
+    return True
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    """End one side of a connection, however the other end feels about it."""
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()

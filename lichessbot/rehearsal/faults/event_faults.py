@@ -1,0 +1,109 @@
+"""What other people do to the bot: challenges withdrawn, replaced or made by the hundred, a second client.
+
+Lives on the event loop as an observer of the site, where it acts like any other player.
+"""
+
+import asyncio
+
+from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, Layer
+from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.rules.accounts import Account, Grant
+from lichessbot.rehearsal.rules.challenges import Challenge, Terms
+from lichessbot.rehearsal.rules.enums import Variant
+from lichessbot.rehearsal.rules.timing import wall_ms
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameStarted, Happening, Site
+
+STRANGERS = 100
+
+
+class Pranks:
+    """Plays the pranks of `mischief` on `bot`, which `grant` belongs to."""
+
+    def __init__(self, site: Site, bot: Account, grant: Grant, mischief: Mischief) -> None:
+        self._site = site
+        self._bot = bot
+        self._grant = grant
+        self._mischief = mischief
+        self._strangers: list[Account] = []
+        site.observe(self._on)
+
+    def _on(self, happening: Happening) -> None:
+        """Whatever is done is done a moment later: the others shall hear of the event first."""
+        match happening:
+            case ChallengeMade(challenge):
+                asyncio.get_running_loop().call_soon(self._meddle, challenge)
+            case GameStarted(table) if self._mischief.number(table.game.id) is not None:
+                if self._is_late(table.game.id):
+                    table.threefold_settle_s = self._site.timing.threefold_late_s
+                self._soon(self._mischief.strike(Layer.PEOPLE, Place.GAME_START, table.game.id), table)
+            case GameStarted(table) if self._is_a_strangers(table):
+                asyncio.get_running_loop().call_soon(table.abort)
+            case GameChanged(table):
+                self._on_change(table)
+
+    def _meddle(self, challenge: Challenge) -> None:
+        """By now it is known whether the challenge belongs to the rehearsal."""
+        if self._mischief.number(challenge.id) is not None and challenge.is_active:
+            fault = self._mischief.strike(Layer.PEOPLE, Place.CHALLENGE, challenge.id)
+            self._play(fault, challenge, None)
+
+    def _on_change(self, table: Table) -> None:
+        game = table.game
+        if game.threefold_pending:
+            if self._is_late(game.id):
+                self._mischief.carry_out(LATE_THREEFOLD, game.id)
+        elif game.setup.player(game.turn).account is self._bot:
+            self._soon(self._mischief.strike(Layer.PEOPLE, Place.TURN, game.id), table)
+
+    def _soon(self, fault: Fault | None, table: Table) -> None:
+        if fault is not None:
+            asyncio.get_running_loop().call_soon(self._play, fault, None, table)
+
+    def _play(self, fault: Fault | None, challenge: Challenge | None, table: Table | None) -> None:
+        match fault, challenge, table:
+            case Fault.CHALLENGE_CANCELED, Challenge(challenger=Account() as challenger), _:
+                self._site.cancel(challenge.id, challenger)
+            case Fault.CHALLENGE_REPLACED, Challenge(challenger=Account() as challenger), _:
+                self._site.invite(challenger, self._bot, challenge.terms)
+            case Fault.CHALLENGE_EXPIRED, Challenge(), _:
+                challenge.seen_at_ms -= round(1000 * self._site.timing.challenge_expiry_s)
+            case Fault.EVICTION, _, _:
+                self._evict()
+            case Fault.EVENTS_ENDED, _, _:
+                self._site.end_event_streams()
+            case Fault.FLOOD, _, Table():
+                self._flood(table)
+            case Fault.GAME_STREAM_ENDED, _, Table():
+                table.end_streams()
+
+    def _evict(self) -> None:
+        """Another client opens the event stream, which ends the older one, and keeps it for a while."""
+        stream = self._site.open_event_stream(self._grant)
+        asyncio.get_running_loop().call_later(
+            self._site.timing.second_client_s, self._site.close_event_stream, self._grant, stream
+        )
+
+    def _flood(self, table: Table) -> None:
+        """Strangers ask for a game like the one that has begun; what is not answered is withdrawn."""
+        if not self._strangers:
+            self._strangers = [Account(f"Stranger{number}", wall_ms()) for number in range(1, STRANGERS + 1)]
+            for account in self._strangers:
+                self._site.accounts.add(account)
+        terms = Terms(Variant.STANDARD, table.game.setup.time_control)
+        challenges = [self._site.invite(stranger, self._bot, terms) for stranger in self._strangers]
+        asyncio.get_running_loop().call_later(self._site.timing.flood_s, self._withdraw, challenges)
+
+    def _withdraw(self, challenges: list[Challenge]) -> None:
+        for challenge in challenges:
+            if challenge.is_active and challenge.challenger is not None:
+                self._site.cancel(challenge.id, challenge.challenger)
+
+    def _is_a_strangers(self, table: Table) -> bool:
+        return any(player.account in self._strangers for player in (table.game.setup.white, table.game.setup.black))
+
+    def _is_late(self, game_id: str) -> bool:
+        """Whether the draw by repetition shall be late in that game."""
+        number = self._mischief.number(game_id)
+        return number is not None and self._mischief.plans(LATE_THREEFOLD, number)

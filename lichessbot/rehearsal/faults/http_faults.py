@@ -1,0 +1,199 @@
+"""What stands before the API when there is mischief about: refusals, breakdowns, delays.
+
+An ASGI application around another. It sees every request first and every answer last, so it also
+tells the ledger what was carried out and the client's conduct how it behaves.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lichessbot.rehearsal.faults.accounting import Ledger
+from lichessbot.rehearsal.faults.catalogue import Fault, Layer
+from lichessbot.rehearsal.faults.client_checks import Conduct, Situation
+from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.traffic import Place, Traffic, request_traffic
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.errors import NotFound
+from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.site import Site
+
+HTTP_OK = range(200, 300)
+HTTP_REFUSED = range(400, 500)
+
+
+class Obstacles:
+    """Before the application of a site: where requests of `bot` stumble."""
+
+    def __init__(self, site: Site, bot: Account, mischief: Mischief, ledger: Ledger) -> None:
+        self.conduct = Conduct(site.timing, ledger)
+        self._site = site
+        self._bot = bot
+        self._mischief = mischief
+        self._ledger = ledger
+        self._down_until_ms = 0.0
+
+    async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through to `app`, or see to it otherwise; requests of others are none of our business."""
+        traffic = request_traffic(scope["method"], scope["path"])
+        if not self._is_of_the_bot(scope, traffic):
+            await app(scope, receive, send)
+            return
+        self.conduct.hear(traffic, monotonic_ms())
+        if monotonic_ms() < self._down_until_ms:
+            await self._stand_in(Fault.MAINTENANCE, traffic, scope, receive, send)
+            return
+        self._take_back(traffic)
+        fault = self._mischief.strike(Layer.REQUESTS, traffic.place, traffic.game_id)
+        match fault:
+            case None:
+                await app(scope, receive, self._noted(traffic, self._situation(traffic), send))
+            case Fault.ANSWER_SLOW:
+                found = self._situation(traffic)
+                await asyncio.sleep(self._site.timing.slow_answer_s)
+                # A move that the client has repeated meanwhile comes too late through no fault of its own.
+                found = found if found == self._situation(traffic) else None
+                await app(scope, receive, self._noted(traffic, found, send))
+            case Fault.DONE_BUT_502:
+                await app(scope, receive, self._noted(traffic, self._situation(traffic), _unheard))
+                await self._stand_in(fault, traffic, scope, receive, send)
+            case Fault.MAINTENANCE:
+                self._down_until_ms = monotonic_ms() + 1000 * self._site.timing.restart_s
+                self._site.restart()
+                await self._stand_in(fault, traffic, scope, receive, send)
+            case _:
+                await self._stand_in(fault, traffic, scope, receive, send)
+
+    def _is_of_the_bot(self, scope: Scope, traffic: Traffic) -> bool:
+        """Who asks for a cloud evaluation shows no token; nobody else here does."""
+        if traffic.place is Place.CLOUD:
+            return True
+        token = Headers(scope=scope).get("authorization", "").rpartition(" ")[2]
+        grant = self._site.accounts.grant(token)
+        return grant is not None and grant.account is self._bot
+
+    def _noted(self, traffic: Traffic, situation: Situation | None, send: Send) -> Send:
+        """`send`, but what the application answers is noted on its way out."""
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(traffic, situation, message["status"])
+            await send(message)
+
+        return note
+
+    def _note(self, traffic: Traffic, situation: Situation | None, status: int) -> None:
+        if status in HTTP_REFUSED and situation != self._situation(traffic):
+            situation = None        # what it was sent for changed while it was looked at
+        if situation is not None:
+            judged = replace(situation, refused=status in HTTP_REFUSED)
+            self.conduct.hear_move(traffic, judged, monotonic_ms())
+        if status in HTTP_OK:
+            self._ledger.carried_out(traffic)
+
+    async def _stand_in(
+        self, fault: Fault, traffic: Traffic, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer in the place of the application."""
+        situation = self._situation(traffic)
+        if situation is not None:
+            self.conduct.hear_move(traffic, situation, monotonic_ms())
+        if fault.nature.is_a_limit:
+            # Noted before it is on its way: only what is lost from now on is a loss of this answer.
+            self.conduct.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
+        answer = refusal(fault, self._site.timing)
+        assert answer is not None, f"{fault} has no answer"
+        await answer(scope, receive, send)
+
+    def _take_back(self, traffic: Traffic) -> None:
+        """The opponent's takeback crosses the move that has just come, if both have moved."""
+        table = self._table(traffic)
+        if table is None or table.game.is_over or table.game.ply < BOTH_MOVED_PLIES:
+            return
+        if table.game.setup.player(table.game.turn).account is self._bot:
+            fault = self._mischief.strike(Layer.PEOPLE, traffic.place, traffic.game_id)
+            if fault is Fault.TAKEBACK:
+                table.take_back_last()
+
+    def _table(self, traffic: Traffic) -> Table | None:
+        """Where a move is to be played; None for other requests."""
+        if traffic.place is not Place.MOVE or traffic.game_id is None:
+            return None
+        try:
+            return self._site.table(traffic.game_id)
+        except NotFound:
+            return None
+
+    def _situation(self, traffic: Traffic) -> Situation | None:
+        table = self._table(traffic)
+        color = None if table is None else table.game.setup.color_of(self._bot)
+        if table is None or color is None:
+            return None
+        game = table.game
+        own_moves = game.moves[game.first_to_move is not color :: 2]
+        return Situation(
+            bot_is_on_turn=game.turn is color and not game.threefold_pending,
+            draw_is_pending=game.turn is color and game.threefold_pending,
+            last_own_move=own_moves[-1] if own_moves else None,
+            last_change_ms=game.last_change_ms,
+            ended_ms=game.ended_ms,
+            refused=False,
+        )
+
+
+async def _unheard(_message: Message) -> None:
+    """The answer of a request that gets another one."""
+
+
+_TOO_MANY = "Too many requests. Try again later."
+_QUOTA = "You played 100 games against other bots today, please wait before challenging another bot."
+_THEIR_QUOTA = "Eve played 100 games against other bots today, please wait to challenge them."
+_REFUSED = "The rehearsal refuses this for once"
+
+
+def refusal(fault: Fault, timing: Timing) -> Response | None:
+    """The answer that stands in for the true one; None if the fault is none of these."""
+    answer = _ANSWERS.get(fault)
+    return None if answer is None else answer(timing)
+
+
+def _page(status: int, title: str) -> Response:
+    """A page, as a web server in front of the site sends it."""
+    text = f"<html><head><title>{status} {title}</title></head><body><h1>{title}</h1></body></html>"
+    return HTMLResponse(text, status)
+
+
+def _quota(status: int, text: str, timing: Timing) -> Response:
+    seconds = timing.named_pause_seconds
+    return JSONResponse({"error": text, "ratelimit": {"key": "bot.vsBot.day", "seconds": seconds}}, status)
+
+
+def _retry_after(timing: Timing) -> Response:
+    return PlainTextResponse(_TOO_MANY, 429, {"Retry-After": str(timing.named_pause_seconds)})
+
+
+_ANSWERS: dict[Fault, Callable[[Timing], Response]] = {
+    Fault.LIMIT_JSON: lambda timing: JSONResponse({"error": _TOO_MANY}, 429),
+    Fault.LIMIT_RATELIMIT: lambda timing: _quota(429, _QUOTA, timing),
+    Fault.LIMIT_RETRY_AFTER: _retry_after,
+    Fault.LIMIT_HTML: lambda timing: _page(429, "Too Many Requests"),
+    Fault.LIMIT_TEXT: lambda timing: PlainTextResponse(_TOO_MANY, 429),
+    Fault.LIMIT_BARE: lambda timing: Response(status_code=429),
+    Fault.REFUSED_JSON: lambda timing: JSONResponse({"error": _REFUSED}, 400),
+    Fault.REFUSED_FORM: lambda timing: JSONResponse({"error": {"global": [_REFUSED]}, "global": [_REFUSED]}, 400),
+    Fault.REFUSED_RATELIMIT: lambda timing: _quota(400, _THEIR_QUOTA, timing),
+    Fault.REFUSED_TEXT: lambda timing: PlainTextResponse(_REFUSED, 400),
+    Fault.REFUSED_BARE: lambda timing: Response(status_code=400),
+    Fault.BROKEN_JSON: lambda timing: JSONResponse({"error": "Internal server error"}, 500),
+    Fault.GATEWAY_HTML: lambda timing: _page(502, "Bad Gateway"),
+    Fault.UNAVAILABLE_TEXT: lambda timing: PlainTextResponse("Service Unavailable", 503),
+    Fault.GATEWAY_BARE: lambda timing: Response(status_code=504),
+    Fault.DONE_BUT_502: lambda timing: _page(502, "Bad Gateway"),
+    Fault.MAINTENANCE: lambda timing: _page(502, "Bad Gateway"),
+}

@@ -1,0 +1,66 @@
+"""Lines that are not what they should be: doubled, strange, full of nulls, or missing.
+
+Turns one payload into the lines that are sent in its place; whether and when is the mischief's matter.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lichessbot.rehearsal.faults.catalogue import Fault, Layer
+from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.traffic import line_traffic
+from lichessbot.rehearsal.server.streams import Writing, encode
+
+UNKNOWN_LINE = encode({"type": "weatherReport", "outlook": ["sunny", {"later": "rain"}]})
+NOT_JSON = b"<html><body>nginx is having a moment</body></html>\n"
+
+# What the contract lets be absent, by type of line (contract 4 and 5).
+_OPTIONAL = {
+    "gameStart": ("winner", "ratingDiff", "tournamentId", "swissId"),
+    "gameFinish": ("winner", "ratingDiff", "tournamentId", "swissId"),
+    "challenge": ("initialFen", "rematchOf", "declineReason", "declineReasonKey", "rules", "open"),
+    "gameFull": ("daysPerTurn", "tournamentId"),
+    "gameState": ("winner", "wdraw", "bdraw", "wtakeback", "btakeback", "rematch", "expiration"),
+    "opponentGone": ("claimWinInSeconds",),
+}
+
+
+def tampered_writing(mischief: Mischief, game_id: str | None) -> Writing:
+    """How the stream of a game (None: the event stream) is written while there is mischief about."""
+
+    def lines(payload: dict[str, Any]) -> list[bytes]:
+        traffic = line_traffic(payload, game_id)
+        return _lines(payload, mischief.strike(Layer.LINES, traffic.place, traffic.game_id))
+
+    return lines
+
+
+def _lines(payload: dict[str, Any], fault: Fault | None) -> list[bytes]:
+    match fault:
+        case None:
+            return [encode(payload)]
+        case Fault.LINE_DOUBLED:
+            return [encode(payload)] * 2
+        case Fault.LINE_UNKNOWN:
+            return [UNKNOWN_LINE, encode(payload)]
+        case Fault.LINE_NOT_JSON:
+            return [NOT_JSON, encode(payload)]
+        case Fault.LINE_NULLS:
+            return [encode(_only_nulls(payload)), encode(_with_nulls(payload))]
+        case _:
+            return []
+
+
+def _only_nulls(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of the same type that says nothing."""
+    return {key: value if key == "type" else None for key, value in payload.items()}
+
+
+def _with_nulls(payload: dict[str, Any]) -> dict[str, Any]:
+    """The same line with an explicit null for whatever it could also have said."""
+    kind = payload["type"]
+    nulls = dict.fromkeys(_OPTIONAL.get(kind, ()))
+    inner = {"gameStart": "game", "gameFinish": "game", "challenge": "challenge"}.get(kind)
+    if inner is not None:
+        return {**payload, inner: {**nulls, **payload[inner]}}
+    return {**nulls, **payload}

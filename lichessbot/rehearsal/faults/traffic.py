@@ -1,0 +1,128 @@
+"""What passes between a client and Lichess, sorted: where a fault can strike, and which game it concerns.
+
+Knows methods, paths and the shapes of lines (contract 3 to 5); what they do is not known here.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from lichessbot.rehearsal.rules.enums import Status
+
+
+class Place(Enum):
+    """A kind of request, of line, or of event; the value is its name on the command line."""
+
+    ACCOUNT = "account"
+    PLAYING = "playing"
+    EVENT_STREAM = "event-stream"
+    GAME_STREAM = "game-stream"
+    MOVE = "move"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CHAT = "chat"
+    COMMAND = "command"                 # abort, resign, draw
+    TAKEBACK = "takeback"
+    CLAIM = "claim"
+    CREATE = "create"                   # a challenge by the bot, and what it does about it
+    CANCEL = "cancel"
+    SHOW = "show"
+    ONLINE = "online"                   # which bots are there
+    STATUS = "status"                   # who of them plays
+    TOURNAMENT = "tournament"
+    CLOUD = "cloud"
+    OTHER_REQUEST = "other-request"
+
+    CHALLENGE_LINE = "challenge-line"
+    START_LINE = "start-line"
+    FINISH_LINE = "finish-line"
+    FULL_LINE = "full-line"
+    STATE_LINE = "state-line"
+    FINAL_LINE = "final-line"
+    OTHER_LINE = "other-line"
+
+    CHALLENGE = "challenge"             # a player of the house challenges the bot
+    GAME_START = "game-start"
+    TURN = "turn"                       # a move was made, and it is the bot's turn
+    THREEFOLD = "threefold"
+
+
+REQUESTS = (
+    Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.GAME_STREAM, Place.MOVE, Place.ACCEPT, Place.DECLINE,
+    Place.CHAT, Place.COMMAND, Place.TAKEBACK, Place.CLAIM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
+    Place.STATUS, Place.TOURNAMENT, Place.CLOUD, Place.OTHER_REQUEST,
+)
+STREAMS = (Place.EVENT_STREAM, Place.GAME_STREAM)
+COMMANDS = (
+    Place.MOVE, Place.ACCEPT, Place.DECLINE, Place.CHAT, Place.COMMAND, Place.TAKEBACK, Place.CLAIM, Place.CREATE,
+    Place.CANCEL, Place.TOURNAMENT,
+)
+LINES = (
+    Place.CHALLENGE_LINE, Place.START_LINE, Place.FINISH_LINE, Place.FULL_LINE, Place.STATE_LINE, Place.FINAL_LINE,
+    Place.OTHER_LINE,
+)
+
+_ID = r"(?P<id>\w{8})"
+_PATHS = tuple(
+    (method, re.compile(path), place)
+    for method, path, place in (
+        ("GET", r"/api/account", Place.ACCOUNT),
+        ("GET", r"/api/account/playing", Place.PLAYING),
+        ("GET", r"/api/stream/event", Place.EVENT_STREAM),
+        ("GET", rf"/api/bot/game/stream/{_ID}", Place.GAME_STREAM),
+        ("POST", rf"/api/bot/game/{_ID}/move/(?P<uci>\w+)", Place.MOVE),
+        ("POST", rf"/api/challenge/{_ID}/accept", Place.ACCEPT),
+        ("POST", rf"/api/challenge/{_ID}/decline", Place.DECLINE),
+        ("POST", rf"/api/bot/game/{_ID}/chat", Place.CHAT),
+        ("POST", rf"/api/bot/game/{_ID}/(?:abort|resign|draw/\w+)", Place.COMMAND),
+        ("POST", rf"/api/bot/game/{_ID}/takeback/\w+", Place.TAKEBACK),
+        ("POST", rf"/api/bot/game/{_ID}/claim-\w+", Place.CLAIM),
+        ("POST", r"/api/challenge/[\w-]+", Place.CREATE),
+        ("POST", r"/api/challenge/\w{8}/cancel", Place.CANCEL),
+        ("GET", r"/api/challenge(?:/\w{8}/show)?", Place.SHOW),
+        ("GET", r"/api/bot/online", Place.ONLINE),
+        ("GET", r"/api/users/status", Place.STATUS),
+        ("(?:GET|POST)", r"/api/tournament/\w+(?:/join|/withdraw)?", Place.TOURNAMENT),
+        ("GET", r"/api/cloud-eval", Place.CLOUD),
+    )
+)
+_EVENT_LINES = {
+    "challenge": Place.CHALLENGE_LINE,
+    "gameStart": Place.START_LINE,
+    "gameFinish": Place.FINISH_LINE,
+    "gameFull": Place.FULL_LINE,
+}
+_RUNNING = {status.wire_name for status in Status if not status.is_over}
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """One request or line: where it belongs, and the game (or the challenge that may become one)."""
+
+    place: Place
+    game_id: str | None = None
+    uci: str | None = None              # the move that a request brings
+
+
+def request_traffic(method: str, path: str) -> Traffic:
+    """What a request with this method and path is; a query does not matter."""
+    for its_method, pattern, place in _PATHS:
+        found = pattern.fullmatch(path.partition("?")[0]) if re.fullmatch(its_method, method) else None
+        if found is not None:
+            parts = found.groupdict()
+            return Traffic(place, parts.get("id"), parts.get("uci"))
+    return Traffic(Place.OTHER_REQUEST)
+
+
+def line_traffic(payload: Mapping[str, Any], game_id: str | None) -> Traffic:
+    """What a line is; `game_id` if it belongs to the stream of that game."""
+    kind = payload["type"]
+    if kind == "gameState":
+        return Traffic(Place.STATE_LINE if payload["status"] in _RUNNING else Place.FINAL_LINE, game_id)
+    if kind in ("gameStart", "gameFinish"):
+        game_id = payload["game"]["id"]
+    elif kind == "challenge":
+        game_id = payload["challenge"]["id"]
+    return Traffic(_EVENT_LINES.get(kind, Place.OTHER_LINE), game_id)

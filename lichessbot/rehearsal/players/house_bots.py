@@ -1,0 +1,141 @@
+"""The players of the house: accounts that answer challenges and play their games by themselves.
+
+They are told what happens like any observer of the site and act through it like any caller. Their
+thinking is done in worker threads, so that the event loop never waits for it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from engine.facade import Limits
+from lichessbot.rehearsal.players.opponents import EngineOpponent, Opponent
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.challenges import Challenge
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import Color, DeclineReason
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.setup import Player
+from lichessbot.rehearsal.rules.timing import monotonic_ms
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameEnded, GameStarted, Happening, Site
+
+THINKING_THREADS = 4
+
+Hiring = Callable[[str], Opponent]      # game id to a fresh mind for that game
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How a player of the house answers a challenge: he takes it unless told otherwise."""
+
+    declines: DeclineReason | None = None
+    ignores: bool = False
+
+
+OBLIGING = Manners()
+
+
+class House:
+    """Everybody who plays for the rehearsal itself, the built-in AI included."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._hirings: dict[Account, Hiring] = {}
+        self._manners: dict[Account, Manners] = {}
+        self._minds: dict[tuple[str, Color], Opponent] = {}
+        self._threads = ThreadPoolExecutor(THINKING_THREADS, thread_name_prefix="house")
+        self._thinking: set[asyncio.Task[None]] = set()
+        self._busy: set[Opponent] = set()
+        site.observe(self._on)
+
+    def hire(self, account: Account, hiring: Hiring, manners: Manners = OBLIGING) -> Account:
+        """`account` is played by the house from now on; hired again, it changes its ways."""
+        account.is_house = True
+        self._hirings[account] = hiring
+        self._manners[account] = manners
+        return account
+
+    def close(self) -> None:
+        """Stop thinking; moves under way are not played."""
+        for task in self._thinking:
+            task.cancel()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _on(self, happening: Happening) -> None:
+        match happening:
+            case ChallengeMade(challenge) if challenge.target in self._hirings:
+                asyncio.get_running_loop().call_soon(self._answer, challenge)
+            case GameStarted(table) | GameChanged(table):
+                self._move_if_on_turn(table)
+            case GameEnded(table):
+                for color in Color:
+                    self._minds.pop((table.game.id, color), None)
+
+    def _answer(self, challenge: Challenge) -> None:
+        """The house plays whatever it knows the rules of, if its player is in the mood."""
+        if not challenge.is_active or challenge.target is None:
+            return
+        manners = self._manners[challenge.target]
+        reason = manners.declines if challenge.terms.variant.is_playable else DeclineReason.VARIANT
+        if manners.ignores:
+            return
+        if reason is None:
+            self._site.accept(challenge.id, challenge.target)
+        else:
+            self._site.decline(challenge.id, challenge.target, reason)
+
+    def _move_if_on_turn(self, table: Table) -> None:
+        game = table.game
+        mind = self._mind(game, game.turn)
+        if mind is None or mind in self._busy or game.is_over or game.threefold_pending:
+            return
+        if table.is_left_by(game.turn):
+            return
+        self._busy.add(mind)
+        task = asyncio.get_running_loop().create_task(self._move(table, mind))
+        self._thinking.add(task)
+        task.add_done_callback(self._thinking.discard)
+
+    def _mind(self, game: Game, color: Color) -> Opponent | None:
+        """Who thinks for that side, if it is a side of the house."""
+        key = (game.id, color)
+        if key not in self._minds:
+            hiring = self._hiring(game.setup.player(color))
+            if hiring is None:
+                return None
+            self._minds[key] = hiring(game.id)
+        return self._minds[key]
+
+    def _hiring(self, player: Player) -> Hiring | None:
+        level = player.ai_level
+        if level is not None:
+            return lambda _game_id: EngineOpponent(depth=level)
+        return None if player.account is None else self._hirings.get(player.account)
+
+    async def _move(self, table: Table, mind: Opponent) -> None:
+        game = table.game
+        color, moves = game.turn, list(game.moves)
+        loop = asyncio.get_running_loop()
+        try:
+            move = await loop.run_in_executor(self._threads, mind.choose, game.board(), _clocks(game))
+        finally:
+            self._busy.discard(mind)
+        if game.moves == moves and not game.is_over and not game.threefold_pending and not table.is_left_by(color):
+            table.play(color, move)
+        else:
+            self._move_if_on_turn(table)        # the game went on meanwhile: a takeback, or its end
+
+
+def _clocks(game: Game) -> Limits:
+    """What is left on both clocks; no limits in a game without them."""
+    if not isinstance(game.setup.time_control, RealTime):
+        return Limits()
+    now_ms = monotonic_ms()
+    return Limits(
+        white_time_ms=game.clock.remaining_ms(Color.WHITE, now_ms),
+        black_time_ms=game.clock.remaining_ms(Color.BLACK, now_ms),
+        white_increment_ms=game.clock.increment_ms,
+        black_increment_ms=game.clock.increment_ms,
+    )

@@ -1,0 +1,120 @@
+"""Arena tournaments: who may join, who waits for a game, who plays whom, and the points.
+
+Pure: monotonic milliseconds are passed in. A person is paired while his page is open; a program only
+for a while after it asked (`pairMeAsap`), so it has to ask again after every game.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import Variant
+from lichessbot.rehearsal.rules.errors import Refused
+
+WIN_POINTS = 2
+DRAW_POINTS = 1
+
+
+@dataclass(frozen=True)
+class ArenaTerms:
+    """What the organiser settles. `teams`: who is a member of which, if it is a battle of teams."""
+
+    name: str
+    clock: RealTime
+    variant: Variant = Variant.STANDARD
+    rated: bool = False
+    open_to_bots: bool = True
+    password: str | None = None
+    teams: Mapping[str, Collection[Account]] | None = None
+
+
+@dataclass(frozen=True)
+class Application:
+    """What comes with a request to join."""
+
+    password: str | None = None
+    team: str | None = None
+    pair_me: bool = False
+
+
+@dataclass(eq=False)
+class Entry:
+    """A player of the tournament."""
+
+    account: Account
+    here: bool = True                   # not withdrawn
+    waits_until_ms: float = 0.0
+    idle_since_ms: float = 0.0
+    score: int = 0
+
+
+@dataclass(eq=False)
+class Arena:
+    """One tournament from its announcement to its end."""
+
+    id: str
+    terms: ArenaTerms
+    starts_ms: float
+    ends_ms: float
+    entries: dict[Account, Entry] = field(default_factory=dict)
+
+    def is_started(self, now_ms: int) -> bool:
+        return now_ms >= self.starts_ms
+
+    def is_finished(self, now_ms: int) -> bool:
+        return now_ms >= self.ends_ms
+
+    def join(self, account: Account, application: Application, now_ms: int, waits_s: float) -> None:
+        """Enter, come back, or go on waiting; the reasons to refuse are spelled as the server does."""
+        if self.is_finished(now_ms):
+            raise Refused("This tournament no longer exists")
+        entry = self.entries.get(account)
+        if entry is None:
+            self._check(account, application)
+            entry = self.entries[account] = Entry(account, idle_since_ms=now_ms)
+        entry.here = True
+        if application.pair_me and self.is_started(now_ms):
+            entry.waits_until_ms = now_ms + 1000 * waits_s
+
+    def withdraw(self, account: Account, now_ms: int) -> None:
+        """Leave before the start, pause after it; nothing happens to somebody who is not in."""
+        if not self.is_started(now_ms):
+            self.entries.pop(account, None)
+        elif account in self.entries:
+            self.entries[account].here = False
+
+    def pairs(self, busy: Collection[Account], now_ms: int) -> Iterator[tuple[Account, Account]]:
+        """Those who wait, two by two, the better first; the white player is named first.
+
+        One too many sits out: who played last.
+        """
+        if not self.is_started(now_ms) or self.is_finished(now_ms):
+            return
+        waiting = [
+            entry
+            for entry in sorted(self.entries.values(), key=lambda it: it.idle_since_ms)
+            if entry.here and entry.account not in busy and (entry.account.is_house or now_ms < entry.waits_until_ms)
+        ]
+        paired = sorted(waiting[: len(waiting) // 2 * 2], key=lambda it: -it.score)
+        for one, other in zip(paired[::2], paired[1::2], strict=True):
+            one.waits_until_ms = other.waits_until_ms = 0.0
+            yield one.account, other.account
+
+    def free(self, account: Account | None, now_ms: int) -> None:
+        """His game is over."""
+        if account in self.entries:
+            self.entries[account].idle_since_ms = now_ms
+
+    def score(self, account: Account | None, points: int) -> None:
+        if account in self.entries:
+            self.entries[account].score += points
+
+    def _check(self, account: Account, application: Application) -> None:
+        if self.terms.password is not None and application.password != self.terms.password:
+            raise Refused("Wrong entry code")
+        if account.is_bot and not self.terms.open_to_bots:
+            raise Refused("Tournament restrictions")
+        teams = self.terms.teams
+        if teams is not None and account not in teams.get(application.team or "", ()):
+            raise Refused("Missing team")

@@ -1,0 +1,192 @@
+"""Challenges: which may be made, and how they live and end (contract 3.4 and 4).
+
+Pure: monotonic milliseconds are passed in, ids and random colours come from the caller. Who is told
+of what is not known here.
+"""
+
+from dataclasses import dataclass, replace
+
+from engine.facade import STARTING_FEN, Board, InvalidFen, chess960_fen
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.clock import RealTime, TimeControl
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Rule, Speed, Variant
+from lichessbot.rehearsal.rules.errors import GLOBAL_FIELD, InvalidForm, NotFound, Refused
+
+CHESS960_STARTS = 960
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is proposed. `fen` is the start position where it is not the variant's own."""
+
+    variant: Variant
+    time_control: TimeControl
+    rated: bool = False
+    color: ColorChoice = ColorChoice.RANDOM
+    fen: str | None = None
+    rules: frozenset[Rule] = frozenset()
+
+
+@dataclass(eq=False)
+class Challenge:
+    """A proposal of one player to another, or to anybody (`target` None)."""
+
+    id: str
+    terms: Terms
+    challenger: Account | None
+    target: Account | None
+    final_color: Color                    # the challenger's
+    seen_at_ms: int                       # created, or last known to be waited for
+    is_open: bool = False
+    rematch_of: str | None = None         # the game after which it is offered
+    kept_alive: bool = False              # somebody holds a keepAliveStream
+    settled: ChallengeStatus | None = None
+    decline_reason: DeclineReason | None = None
+
+    def status(self, now_ms: int, expiry_s: float) -> ChallengeStatus:
+        """Unanswered real-time challenges go offline in silence; they can still be accepted."""
+        if self.settled is not None:
+            return self.settled
+        never_expires = self.kept_alive or self.is_open or not isinstance(self.terms.time_control, RealTime)
+        expired = not never_expires and now_ms - self.seen_at_ms >= 1000 * expiry_s
+        return ChallengeStatus.OFFLINE if expired else ChallengeStatus.CREATED
+
+    @property
+    def is_active(self) -> bool:
+        return self.settled is None
+
+    def color_of(self, account: Account) -> Color:
+        return self.final_color if account is self.challenger else self.final_color.other
+
+
+def settled_terms(terms: Terms, *, by_bot: bool) -> Terms:
+    """The terms as Lichess books them: some are refused, some changed without a word."""
+    clock = terms.time_control if isinstance(terms.time_control, RealTime) else None
+    if clock is not None and clock.estimate_s == 0:
+        raise InvalidForm({"clock": "Invalid clock"})
+    if by_bot and clock is not None and clock.speed is Speed.ULTRA_BULLET:
+        raise InvalidForm({GLOBAL_FIELD: "Invalid speed"})
+    terms = _with_start(terms)
+    without_clock = terms.variant is not Variant.STANDARD and clock is None
+    if terms.rated and (terms.variant is Variant.FROM_POSITION or without_clock):
+        raise InvalidForm({GLOBAL_FIELD: "can't be rated"})
+    if clock is not None and terms.variant is not Variant.STANDARD and _is_too_fast_to_rate(clock):
+        terms = replace(terms, rated=False)
+    return terms
+
+
+def check_parties(terms: Terms, challenger: Account, target: Account) -> None:
+    """Raise if these two cannot play on these terms."""
+    if challenger is target:
+        raise Refused("You cannot challenge yourself")
+    if target.is_bot and terms.rules:
+        raise Refused("Rules not applicable for bots")
+    if target.is_bot and terms.time_control.speed is Speed.ULTRA_BULLET:
+        raise Refused("Bots cannot play UltraBullet. Please choose a slower time control.")
+
+
+class ChallengeBook:
+    """All challenges, settled ones included."""
+
+    def __init__(self, expiry_s: float) -> None:
+        self._expiry_s = expiry_s
+        self._challenges: dict[str, Challenge] = {}
+
+    def add(self, challenge: Challenge) -> None:
+        """One live challenge per pair: an older one dies, and nobody is told (contract 4)."""
+        for older in self._challenges.values():
+            same_pair = older.challenger is challenge.challenger and older.target is challenge.target
+            if same_pair and older.is_active and not older.is_open:
+                older.settled = ChallengeStatus.CANCELED
+        self._challenges[challenge.id] = challenge
+
+    def get(self, challenge_id: str) -> Challenge | None:
+        return self._challenges.get(challenge_id)
+
+    def status(self, challenge: Challenge, now_ms: int) -> ChallengeStatus:
+        return challenge.status(now_ms, self._expiry_s)
+
+    def incoming(self, account: Account) -> list[Challenge]:
+        """Active challenges to `account`, oldest first."""
+        return [c for c in self._challenges.values() if c.is_active and c.target is account]
+
+    def outgoing(self, account: Account) -> list[Challenge]:
+        """Active challenges of `account`, oldest first."""
+        return [c for c in self._challenges.values() if c.is_active and c.challenger is account]
+
+    def accept(self, challenge_id: str, account: Account, color: Color | None) -> Challenge:
+        """`account` takes the challenge, or a side of an open one: settled when both sides are taken."""
+        challenge = self._challenges.get(challenge_id)
+        if challenge is None or not self._may_accept(challenge, account):
+            raise NotFound
+        match challenge.settled:
+            case ChallengeStatus.ACCEPTED:
+                raise NotFound
+            case ChallengeStatus.CANCELED | ChallengeStatus.DECLINED as status:
+                raise Refused(f"The challenge has been {status}.")
+        if account.is_bot and challenge.terms.time_control.speed is Speed.ULTRA_BULLET:
+            raise Refused("Game incompatible with a BOT account")
+        if not challenge.terms.variant.is_playable:
+            raise Refused(f"The rehearsal cannot play {challenge.terms.variant.display_name}")
+        self._take_side(challenge, account, color)
+        return challenge
+
+    def decline(self, challenge_id: str, account: Account, reason: DeclineReason) -> Challenge:
+        challenge = self._challenges.get(challenge_id)
+        if challenge is None or challenge.target is not account or not challenge.is_active:
+            raise NotFound
+        challenge.settled = ChallengeStatus.DECLINED
+        challenge.decline_reason = reason
+        return challenge
+
+    def cancel(self, challenge: Challenge) -> None:
+        """The challenger withdraws an active challenge."""
+        challenge.settled = ChallengeStatus.CANCELED
+
+    def _may_accept(self, challenge: Challenge, account: Account) -> bool:
+        if challenge.is_open:
+            return challenge.challenger is not account
+        return challenge.target is account
+
+    def _take_side(self, challenge: Challenge, account: Account, color: Color | None) -> None:
+        if challenge.is_open and challenge.challenger is None:
+            challenge.challenger = account
+            challenge.final_color = color or challenge.final_color
+        else:
+            challenge.target = account
+            challenge.settled = ChallengeStatus.ACCEPTED
+
+
+def _with_start(terms: Terms) -> Terms:
+    """Settle variant and start position together."""
+    if terms.variant is Variant.CHESS960:
+        return replace(terms, fen=terms.fen and _chess960_start(terms.fen))
+    if terms.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
+        return replace(terms, fen=None)
+    if terms.fen is None:
+        if terms.variant is Variant.FROM_POSITION:
+            raise InvalidForm({GLOBAL_FIELD: "Invalid FEN"})
+        return terms
+    try:
+        board = Board(terms.fen, chess960=True)
+    except InvalidFen as error:
+        raise InvalidForm({GLOBAL_FIELD: "Invalid FEN"}) from error
+    if not board.legal_moves():
+        raise InvalidForm({GLOBAL_FIELD: "Invalid FEN"})
+    fen = board.fen()
+    if terms.variant is Variant.STANDARD and fen == STARTING_FEN:
+        return replace(terms, fen=None)
+    return replace(terms, variant=Variant.FROM_POSITION, fen=fen)
+
+
+def _chess960_start(fen: str) -> str | None:
+    """The start that this is, None for anything else."""
+    try:
+        start = Board(fen, chess960=True).fen()
+    except InvalidFen:
+        return None
+    return start if any(chess960_fen(number) == start for number in range(CHESS960_STARTS)) else None
+
+
+def _is_too_fast_to_rate(clock: RealTime) -> bool:
+    return clock.estimate_s < 30 or (clock.limit_s == 0 and clock.increment_s <= 1)

@@ -1,0 +1,371 @@
+"""One game as a pure state machine: commands in, lines of the game stream out (contract 6).
+
+Knows the rules of chess through `engine.facade.Board`, the clocks, every way a game can end, offers,
+and the talk at the board. It reads no clock and does no I/O: monotonic milliseconds are passed in.
+"""
+
+import re
+from dataclasses import dataclass
+
+from engine.facade import Board, InvalidMove
+from lichessbot.rehearsal.rules.clock import GameClock, RealTime
+from lichessbot.rehearsal.rules.enums import CastlingSpelling, ChatRoom, Color, Rule, Status
+from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
+from lichessbot.rehearsal.rules.setup import GameSetup
+from lichessbot.rehearsal.rules.timing import Timing
+
+BOTH_MOVED_PLIES = 2             # until then a game can be aborted, and nothing can be offered or claimed
+MAX_PLIES = 600                  # a move tried beyond draws the game
+FIFTY_MOVES_PLIES = 100
+DRAW_OFFER_SPACING_PLIES = 20
+EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
+
+MAX_CHAT_LENGTH = 140
+SYSTEM_NAME = "lichess"          # who announces offers in the players' room
+
+_LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|io|gg|tv|me|co)\b", re.IGNORECASE)
+_UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
+
+
+@dataclass(frozen=True)
+class GameState:
+    """The changing part of a game at one instant."""
+
+    moves: tuple[str, ...]
+    white_ms: int
+    black_ms: int
+    increment_ms: int
+    status: Status
+    winner: Color | None
+    draw_offer: Color | None
+    takeback_offer: Color | None
+
+
+@dataclass(frozen=True)
+class ChatLine:
+    """One line of talk, as both players see it."""
+
+    room: ChatRoom
+    username: str
+    text: str
+
+
+Line = GameState | ChatLine
+
+
+class Game:
+    """A game from its first position to its end. Each command returns the lines it writes."""
+
+    def __init__(self, setup: GameSetup, now_ms: int) -> None:
+        self.setup = setup
+        self.status = Status.STARTED
+        self.winner: Color | None = None
+        self.moves: list[str] = []                # as written on the wire
+        self.clock = GameClock(setup.time_control)
+        self.clock_history_ms: list[int] = []     # what the mover had left after each move
+        self.chat: list[ChatLine] = []
+        self.threefold_pending = False
+        self._board = self._fresh_board()
+        self.first_to_move = self.turn
+        self._started_ms = now_ms
+        self.last_change_ms = now_ms               # when the last move was made or taken back
+        self.ended_ms: int | None = None
+        self._draw_offer: Color | None = None
+        self._last_offer_ply: dict[Color, int] = {}
+        self._takeback_offer: Color | None = None
+        self._restarted_ms = self._aborts_until_ms = now_ms
+
+    # What everybody may know.
+
+    @property
+    def id(self) -> str:
+        return self.setup.id
+
+    @property
+    def ply(self) -> int:
+        """Plies played; a custom start position counts as zero."""
+        return len(self.moves)
+
+    @property
+    def turn(self) -> Color:
+        return Color(self._board.turn)
+
+    @property
+    def is_over(self) -> bool:
+        return self.status.is_over
+
+    @property
+    def is_abortable(self) -> bool:
+        can_be = Rule.NO_ABORT not in self.setup.rules and self.setup.tournament_id is None
+        return not self.is_over and self.ply < BOTH_MOVED_PLIES and can_be
+
+    @property
+    def last_change_at_ms(self) -> int:
+        """When the last move was made, since the epoch."""
+        return self.setup.created_at_ms + self.last_change_ms - self._started_ms
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether moves cost time by now."""
+        return isinstance(self.setup.time_control, RealTime) and self.ply >= BOTH_MOVED_PLIES
+
+    def board(self) -> Board:
+        """A copy of the position, for whoever wants to think about it."""
+        return self._board.copy()
+
+    def board_after(self, plies: int) -> Board:
+        """The position after the first `plies` moves."""
+        board = self._fresh_board()
+        for move in self.moves[:plies]:
+            board.push(move)
+        return board
+
+    def fen(self) -> str:
+        return self._board.fen()
+
+    def has_moved(self, color: Color) -> bool:
+        return self.ply >= (1 if color is self.first_to_move else BOTH_MOVED_PLIES)
+
+    def state(self, now_ms: int) -> GameState:
+        return GameState(
+            moves=tuple(self.moves),
+            white_ms=self.clock.remaining_ms(Color.WHITE, now_ms),
+            black_ms=self.clock.remaining_ms(Color.BLACK, now_ms),
+            increment_ms=self.clock.increment_ms,
+            status=self.status,
+            winner=self.winner,
+            draw_offer=self._draw_offer,
+            takeback_offer=self._takeback_offer,
+        )
+
+    # Moves and the clock.
+
+    def play(self, color: Color, uci: str, now_ms: int) -> list[Line]:
+        """A move arrives. Too late it ends the game instead: the sender is told nothing else."""
+        if not _UCI.fullmatch(uci):
+            raise Refused(f"Invalid UCI: {uci}")
+        if self.is_over or self.threefold_pending or self.turn is not color:
+            raise Refused("Not your turn, or game already over")
+        if self.clock.is_flagged(color, now_ms):
+            return self.check_flag(now_ms)
+        if self.ply >= MAX_PLIES:
+            return self._finish(Status.DRAW, None, now_ms)
+        try:
+            wire_move = self._wire_spelling(uci)
+            self._board.push(uci)
+        except InvalidMove as error:
+            raise Refused(str(error)) from error
+        self.moves.append(wire_move)
+        return self._after_move(color, now_ms)
+
+    def check_flag(self, now_ms: int) -> list[Line]:
+        """End the game if the time of the side to move is used up."""
+        color = self.turn
+        if self.is_over or self.threefold_pending or not self.clock.is_flagged(color, now_ms):
+            return []
+        has_mercy = self.is_timed and now_ms < self._aborts_until_ms
+        if has_mercy and self.last_change_ms < self._restarted_ms:
+            return self._finish(Status.ABORTED, None, now_ms)
+        offered_a_draw = self._draw_offer is color.other
+        winner = None if offered_a_draw else self._winner_by_default(color.other)
+        return self._finish(Status.OUT_OF_TIME, winner, now_ms)
+
+    def settle_threefold(self, now_ms: int) -> list[Line]:
+        """Second step of a threefold repetition: the draw, a moment after the move (contract 6.3)."""
+        if self.is_over or not self.threefold_pending:
+            return []
+        return self._finish(Status.DRAW, None, now_ms)
+
+    def outlive_restart(self, timing: Timing, now_ms: int) -> None:
+        """The site starts anew: clocks are given time, and for a while nobody loses by them (contract 6.1)."""
+        if isinstance(self.setup.time_control, RealTime):
+            self.clock.give(self.turn, round(1000 * timing.restart_gift_s), now_ms)
+            self.clock.give(self.turn.other, round(1000 * timing.restart_other_gift_s), now_ms)
+        self._restarted_ms = now_ms
+        self._aborts_until_ms = now_ms + round(1000 * timing.restart_mercy_s)
+
+    def check_start(self, ply: int, now_ms: int) -> list[Line]:
+        """The time for that first move is up: whoever has not made it loses (contract 6.1)."""
+        if self.is_over or self.ply != ply:
+            return []
+        return self._finish(Status.NO_START, self.turn.other, now_ms)
+
+    # Leaving the game.
+
+    def abort(self, now_ms: int) -> list[Line]:
+        if not self.is_abortable:
+            raise Refused("This game can no longer be aborted")
+        return self._finish(Status.ABORTED, None, now_ms)
+
+    def resign(self, color: Color, now_ms: int) -> list[Line]:
+        """Before both have moved this aborts instead."""
+        if self.is_abortable:
+            return self.abort(now_ms)
+        if self.is_over or self.ply < BOTH_MOVED_PLIES:
+            raise Refused("This game cannot be resigned")
+        return self._finish(Status.RESIGN, color.other, now_ms)
+
+    def claim_victory(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
+        """Without effect, but no error, when it is the claimer's turn or there is no clock."""
+        if not self.is_over and (self.turn is color or not isinstance(self.setup.time_control, RealTime)):
+            return []
+        if not (self.can_be_claimed and opponent_gone):
+            raise Refused("You cannot claim the win on this game")
+        return self._finish(Status.TIMEOUT, self._winner_by_default(color), now_ms)
+
+    def claim_draw(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
+        """Without effect, but no error, only while the game could be aborted."""
+        if not self.is_over and self.ply < BOTH_MOVED_PLIES:
+            return []
+        if self.turn is color or not (self.can_be_claimed and opponent_gone):
+            raise Refused("You cannot claim draw on this game")
+        return self._finish(Status.TIMEOUT, None, now_ms)
+
+    @property
+    def can_be_claimed(self) -> bool:
+        """Whether a player who stays away can lose by it (contract 6.2)."""
+        return (
+            not self.is_over
+            and isinstance(self.setup.time_control, RealTime)
+            and self.ply >= BOTH_MOVED_PLIES
+            and not any(self.setup.player(color).is_ai for color in Color)
+            and Rule.NO_CLAIM_WIN not in self.setup.rules
+        )
+
+    # Offers. None of these commands is ever an error: what the rules do not allow is ignored.
+
+    def offer_draw(self, color: Color, now_ms: int) -> list[Line]:
+        """Offer a draw, accept the opponent's, or claim one that stands on the board."""
+        if self.is_over:
+            return []
+        if self._board.repetition_count() >= 3 or self._draw_offer is color.other:
+            return self._finish(Status.DRAW, None, now_ms)
+        if not self._may_offer_draw(color):
+            return []
+        if self._board.has_insufficient_material(color.other.rules_name):
+            return self._finish(Status.INSUFFICIENT_MATERIAL_CLAIM, None, now_ms)
+        self._draw_offer = color
+        self._last_offer_ply[color] = self.ply
+        return [self._announce(f"{color.capitalize()} offers draw"), self.state(now_ms)]
+
+    def decline_draw(self, color: Color) -> None:
+        """Turn down the opponent's offer. Nothing is written (contract 5)."""
+        if self._draw_offer is color.other:
+            self._draw_offer = None
+
+    def offer_takeback(self, color: Color, now_ms: int) -> list[Line]:
+        """Ask for a takeback, or accept the opponent's request."""
+        both_allow = all(self.setup.player(side).allows_takebacks for side in Color)
+        if self.is_over or not both_allow or self.ply < BOTH_MOVED_PLIES or self._takeback_offer is color:
+            return []
+        if self._takeback_offer is color.other:
+            opponent_moved_last = self.turn is color
+            return self._rewind(1 if opponent_moved_last else 2, now_ms)
+        self._takeback_offer = color
+        return [self._announce("Takeback sent"), self.state(now_ms)]
+
+    def take_back_last(self, now_ms: int) -> list[Line]:
+        """Undo the last move as if its player had asked for it and been allowed to."""
+        return self._rewind(1, now_ms)
+
+    def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
+        """Turn down the opponent's request, or withdraw one's own."""
+        if self._takeback_offer is None:
+            return []
+        answer = "Takeback cancelled" if self._takeback_offer is color else "Takeback declined"
+        self._takeback_offer = None
+        return [self._announce(answer), self.state(now_ms)]
+
+    def say(self, color: Color, room: ChatRoom, text: str) -> list[Line]:
+        """A chat line; links posted by bots are dropped in silence (contract 3.3)."""
+        if not 1 <= len(text) <= MAX_CHAT_LENGTH:
+            raise InvalidForm({"text": f"Must be between 1 and {MAX_CHAT_LENGTH} characters"})
+        player = self.setup.player(color)
+        if player.is_bot and _LINK.search(text):
+            return []
+        return [self._keep(ChatLine(room, player.name, text))]
+
+    # Inside.
+
+    def _fresh_board(self) -> Board:
+        return Board(self.setup.initial_fen, chess960=self.setup.variant.has_own_start)
+
+    def _wire_spelling(self, uci: str) -> str:
+        """How the move is written: always king-takes-rook where the start is a custom one (contract 5.1)."""
+        if self.setup.variant.has_own_start or self.setup.spelling is CastlingSpelling.KING_TAKES_ROOK:
+            return self._board.king_takes_rook(uci)
+        return self._board.normalise(uci)
+
+    def _after_move(self, mover: Color, now_ms: int) -> list[Line]:
+        self.clock.press(mover, self.ply, now_ms)
+        self.clock_history_ms.append(self.clock.remaining_ms(mover, now_ms))
+        self.last_change_ms = now_ms
+        self._takeback_offer = None
+        ending = self._ending_on_board()
+        if ending is not None:
+            lines = self._finish(ending, mover if ending is Status.MATE else None, now_ms)
+        else:
+            self.threefold_pending = self._is_automatic_threefold()
+            lines = [self.state(now_ms)]
+        # The state of this move still shows the offer that the move declines (contract 5).
+        self.decline_draw(mover)
+        return lines
+
+    def _ending_on_board(self) -> Status | None:
+        if self._board.is_checkmate():
+            return Status.MATE
+        if self._board.is_stalemate():
+            return Status.STALEMATE
+        fifty_moves = self._board.halfmove_clock >= FIFTY_MOVES_PLIES
+        fivefold = self._board.repetition_count() >= 5
+        return Status.DRAW if fifty_moves or fivefold or self._board.is_insufficient_material() else None
+
+    def _is_automatic_threefold(self) -> bool:
+        """Bots never have to claim; a recent draw offer of either side claims too (contract 6.3)."""
+        bot_plays = any(self.setup.player(color).is_bot for color in Color)
+        return (bot_plays or any(map(self._offered_lately, Color))) and self._board.repetition_count() >= 3
+
+    def _may_offer_draw(self, color: Color) -> bool:
+        too_early = Rule.NO_EARLY_DRAW in self.setup.rules and self.ply < EARLY_DRAW_PLIES
+        return (
+            self.ply >= BOTH_MOVED_PLIES
+            and not too_early
+            and self._draw_offer is None
+            and not self._offered_lately(color)
+            and not self.setup.player(color.other).is_ai
+        )
+
+    def _offered_lately(self, color: Color) -> bool:
+        last_ply = self._last_offer_ply.get(color)
+        return last_ply is not None and self.ply - last_ply <= DRAW_OFFER_SPACING_PLIES
+
+    def _winner_by_default(self, claimer: Color) -> Color | None:
+        """The claimer wins, unless no play at all could let him mate: then it is a draw."""
+        return None if self._board.has_insufficient_material(claimer.rules_name) else claimer
+
+    def _rewind(self, plies: int, now_ms: int) -> list[Line]:
+        del self.moves[-plies:]
+        del self.clock_history_ms[-plies:]
+        self._board = self.board_after(self.ply)
+        self.clock.run(self.turn, self.ply, now_ms)
+        self.last_change_ms = now_ms
+        self.threefold_pending = False
+        self._takeback_offer = None
+        self._draw_offer = None
+        self._last_offer_ply = {color: min(ply, self.ply) for color, ply in self._last_offer_ply.items()}
+        return [self._announce("Takeback accepted"), self.state(now_ms)]
+
+    def _finish(self, status: Status, winner: Color | None, now_ms: int) -> list[Line]:
+        self.status = status
+        self.winner = winner
+        self.ended_ms = now_ms
+        self.clock.stop(now_ms)
+        self.threefold_pending = False
+        return [self.state(now_ms)]
+
+    def _announce(self, text: str) -> ChatLine:
+        return self._keep(ChatLine(ChatRoom.PLAYER, SYSTEM_NAME, text))
+
+    def _keep(self, line: ChatLine) -> ChatLine:
+        self.chat.append(line)
+        return line

@@ -1,0 +1,92 @@
+"""Who is at the board, and when a player may claim the game of one who stays away (contract 6.2).
+
+Pure: monotonic milliseconds are passed in. A bot is at the board while its game stream is open.
+"""
+
+import math
+from dataclasses import dataclass
+
+from lichessbot.rehearsal.rules.enums import Color, Speed
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.timing import Timing
+
+PAWNS_DOWN_FOR_SHORT_WAIT = 4
+
+_PAWN_UNITS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
+_WAIT_FACTOR = {Speed.RAPID: 2.0, Speed.CLASSICAL: 3.0}
+
+
+@dataclass(frozen=True)
+class OpponentGone:
+    """A line for the player `to`: the opponent left (and how soon that can be claimed) or is back."""
+
+    to: Color
+    gone: bool
+    claim_win_in_s: int | None = None
+
+
+class Presence:
+    """The comings and goings at one board. Everybody is present at the start."""
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        self._away_since_ms: dict[Color, float] = {}
+        self._claim_in_s_told: dict[Color, int] = {}
+
+    def arrive(self, color: Color) -> list[OpponentGone]:
+        """`color` is at the board; the opponent is told if he had been told of the absence."""
+        self._away_since_ms.pop(color, None)
+        was_told = self._claim_in_s_told.pop(color, None) is not None
+        return [OpponentGone(color.other, gone=False)] if was_told else []
+
+    def leave(self, color: Color, now_ms: int) -> None:
+        """The connection of `color` ended; it counts as absence only after a short lapse."""
+        self._away_since_ms[color] = now_ms + 1000 * self._timing.presence_lapse_s
+
+    def is_away(self, color: Color) -> bool:
+        """Whether `color` has left, however lately."""
+        return color in self._away_since_ms
+
+    def is_claimable(self, leaver: Color, game: Game, now_ms: int) -> bool:
+        """Whether `leaver` has been away long enough to lose by it."""
+        return self._away_ms(leaver, now_ms) >= self._wait_ms(leaver, game)
+
+    def look(self, game: Game, now_ms: int) -> list[OpponentGone]:
+        """The regular look at the board: what the players must be told about each other."""
+        return [line for leaver in Color for line in self._look_for(leaver, game, now_ms)]
+
+    def _look_for(self, leaver: Color, game: Game, now_ms: int) -> list[OpponentGone]:
+        away_ms = self._away_ms(leaver, now_ms)
+        if not game.can_be_claimed or away_ms < 1000 * self._timing.absence_check_s:
+            return []
+        wait_ms = self._wait_ms(leaver, game)
+        margin_ms = 1000 * self._timing.claim_clock_margin_s
+        if game.clock.remaining_ms(leaver, now_ms) < wait_ms + margin_ms:
+            return []
+        claim_in_s = max(0, math.ceil((wait_ms - away_ms) / 1000))
+        if self._claim_in_s_told.get(leaver) == claim_in_s:
+            return []
+        self._claim_in_s_told[leaver] = claim_in_s
+        return [OpponentGone(leaver.other, gone=True, claim_win_in_s=claim_in_s)]
+
+    def _away_ms(self, color: Color, now_ms: int) -> float:
+        since_ms = self._away_since_ms.get(color)
+        return 0.0 if since_ms is None else max(0.0, now_ms - since_ms)
+
+    def _wait_ms(self, leaver: Color, game: Game) -> float:
+        """How long `leaver` may stay away before the opponent can claim."""
+        wait_s = self._timing.claim_wait_s * _WAIT_FACTOR.get(game.setup.time_control.speed, 1.0)
+        if _pawns_down(leaver, game) >= PAWNS_DOWN_FOR_SHORT_WAIT:
+            wait_s /= 3
+        if game.setup.player(leaver).account is None:
+            wait_s /= 2
+        return 1000 * max(wait_s, self._timing.claim_wait_floor_s)
+
+
+def _pawns_down(color: Color, game: Game) -> int:
+    """By how much material, in pawns, `color` is behind."""
+    placement = game.fen().split()[0]
+    white_ahead = sum(
+        _PAWN_UNITS.get(piece.lower(), 0) * (1 if piece.isupper() else -1) for piece in placement
+    )
+    return -white_ahead if color is Color.WHITE else white_ahead

@@ -1,0 +1,78 @@
+"""What Lichess allows in a day: games between bots, and challenges (contract 2).
+
+Pure: monotonic milliseconds are passed in. A quota is a sliding count; what is beyond it is refused
+with the seconds until it is not any more.
+"""
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.errors import OpponentCapped, QuotaUsedUp, TooManyRequests
+from lichessbot.rehearsal.rules.timing import Timing
+
+BOT_GAMES_PER_DAY = 100
+CREDITS_PER_DAY = 200
+CREDITS_PER_MINUTE = 25
+COST_OF_A_BOT = 1
+COST_OF_A_HUMAN = 5
+
+
+@dataclass
+class _Count:
+    """What was spent when, in a window of time."""
+
+    window_ms: float
+    spent: deque[tuple[int, int]] = field(default_factory=deque)
+
+    def sum(self, now_ms: int) -> int:
+        while self.spent and self.spent[0][0] <= now_ms - self.window_ms:
+            self.spent.popleft()
+        return sum(cost for _, cost in self.spent)
+
+    def left_s(self, now_ms: int) -> int:
+        """Until the oldest of it counts no longer; whole seconds, as on the wire."""
+        return max(1, math.ceil((self.spent[0][0] + self.window_ms - now_ms) / 1000))
+
+
+class Quotas:
+    """The counts of every player. Tests change what a day allows."""
+
+    def __init__(self, timing: Timing) -> None:
+        self.bot_games_per_day = BOT_GAMES_PER_DAY
+        self._timing = timing
+        self._bot_games: dict[Account, _Count] = {}
+        self._credits: dict[tuple[Account, int], _Count] = {}
+
+    def check_bot_game(self, asking: Account, other: Account, now_ms: int) -> None:
+        """Raise if one of two bots has played all its games against bots; games with humans are free."""
+        if not (asking.is_bot and other.is_bot):
+            return
+        most = self.bot_games_per_day
+        ours, theirs = self._count(asking), self._count(other)
+        if ours.sum(now_ms) >= most:
+            raise QuotaUsedUp(most, ours.left_s(now_ms))
+        if theirs.sum(now_ms) >= most:
+            raise OpponentCapped(other.name, most, theirs.left_s(now_ms))
+
+    def note_game(self, one: Account | None, other: Account | None, now_ms: int) -> None:
+        """A game has begun, rated or casual."""
+        if one is not None and other is not None and one.is_bot and other.is_bot:
+            for account in (one, other):
+                self._count(account).spent.append((now_ms, 1))
+
+    def spend(self, challenger: Account, target: Account, now_ms: int) -> None:
+        """A challenge is to be made: raise if the credits of the minute or the day do not suffice."""
+        cost = COST_OF_A_BOT if target.is_bot else COST_OF_A_HUMAN
+        counts = [
+            (self._credits.setdefault((challenger, most), _Count(1000 * window_s)), most)
+            for most, window_s in ((CREDITS_PER_MINUTE, self._timing.minute_s), (CREDITS_PER_DAY, self._timing.day_s))
+        ]
+        if any(count.sum(now_ms) + cost > most for count, most in counts):
+            raise TooManyRequests
+        for count, _ in counts:
+            count.spent.append((now_ms, cost))
+
+    def _count(self, account: Account) -> _Count:
+        return self._bot_games.setdefault(account, _Count(1000 * self._timing.day_s))

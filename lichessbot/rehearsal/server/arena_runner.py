@@ -1,0 +1,124 @@
+"""Runs the arena tournaments: pairs those who wait, minds their first moves, books the points.
+
+Lives on the event loop. How a game is started it is told by the site; who may join and who plays whom
+is decided in `arenas`.
+"""
+
+import asyncio
+import math
+import secrets
+from collections.abc import Callable
+
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.arenas import DRAW_POINTS, WIN_POINTS, Application, Arena, ArenaTerms
+from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.errors import NotFound
+from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.payloads import Json, perf_key, perf_title
+
+StartGame = Callable[[Arena, Account, Account], Table]      # the white player first
+
+
+class Organiser:
+    """All tournaments of the site."""
+
+    def __init__(self, timing: Timing, start: StartGame) -> None:
+        self._timing = timing
+        self._start = start
+        self._arenas: dict[str, Arena] = {}
+        self._running: dict[Table, Arena] = {}
+
+    def open(self, terms: ArenaTerms, *, starts_in_s: float, lasts_s: float) -> Arena:
+        """A tournament of that length; whoever waits in it is paired from its start on."""
+        starts_ms = monotonic_ms() + 1000 * starts_in_s
+        arena = Arena(secrets.token_hex(4), terms, starts_ms, starts_ms + 1000 * lasts_s)
+        self._arenas[arena.id] = arena
+        asyncio.get_running_loop().call_later(starts_in_s, self._pair, arena)
+        return arena
+
+    def arena(self, arena_id: str) -> Arena:
+        if arena_id not in self._arenas:
+            raise NotFound("No such tournament")
+        return self._arenas[arena_id]
+
+    def shown(self, arena_id: str) -> Json:
+        """The tournament as anybody sees it."""
+        return _shape(self.arena(arena_id), monotonic_ms())
+
+    def join(self, arena_id: str, account: Account, application: Application) -> None:
+        self.arena(arena_id).join(account, application, monotonic_ms(), self._timing.arena_waits_s)
+
+    def follow(self, table: Table) -> None:
+        """A game of the site has changed, or ended."""
+        arena = self._running.get(table)
+        if arena is None:
+            return
+        if table.game.is_over:
+            del self._running[table]
+            for color in Color:
+                arena.free(table.game.setup.player(color).account, monotonic_ms())
+            _book(arena, table)
+        else:
+            self._mind_first_move(table)
+
+    def _pair(self, arena: Arena) -> None:
+        players = (table.game.setup.player(color) for table in self._running for color in Color)
+        busy = {player.account for player in players if player.account is not None}
+        for white, black in list(arena.pairs(busy, monotonic_ms())):
+            table = self._start(arena, white, black)
+            if not table.game.is_over:
+                self._running[table] = arena
+                self._mind_first_move(table)
+        if not arena.is_finished(monotonic_ms()):
+            asyncio.get_running_loop().call_later(self._timing.arena_pairs_s, self._pair, arena)
+
+    def _mind_first_move(self, table: Table) -> None:
+        """Each side has a time limit of its own for it."""
+        if table.game.ply < BOTH_MOVED_PLIES:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._timing.arena_first_move_s, table.check_start, table.game.ply)
+
+
+def _book(arena: Arena, table: Table) -> None:
+    game = table.game
+    if game.winner is not None:
+        arena.score(game.setup.player(game.winner).account, WIN_POINTS)
+        return
+    for color in Color:
+        arena.score(game.setup.player(color).account, DRAW_POINTS)
+
+
+def _shape(it: Arena, now_ms: int) -> Json:
+    """After the published description of the API; what is over or to come is told by what is left out."""
+    terms, speed = it.terms, it.terms.clock.speed
+    ranked = sorted(it.entries.values(), key=lambda entry: -entry.score)
+    shape: Json = {
+        "id": it.id,
+        "fullName": terms.name,
+        "system": "arena",
+        "createdBy": "lichess",
+        "minutes": round((it.ends_ms - it.starts_ms) / 60_000),
+        "clock": {"limit": terms.clock.limit_s, "increment": terms.clock.increment_s},
+        "variant": terms.variant.key,
+        "rated": terms.rated,
+        "berserkable": False,
+        "perf": {"key": perf_key(terms.variant, speed), "name": perf_title(terms.variant, speed), "icon": ""},
+        "nbPlayers": len(ranked),
+        "duels": [],
+        "standing": {
+            "page": 1,
+            "players": [
+                {"name": entry.account.name, "rank": rank, "rating": entry.account.rating, "score": entry.score}
+                for rank, entry in enumerate(ranked, 1)
+            ],
+        },
+    }
+    if it.is_finished(now_ms):
+        shape["isFinished"] = True
+    elif it.is_started(now_ms):
+        shape["secondsToFinish"] = math.ceil((it.ends_ms - now_ms) / 1000)
+    else:
+        shape["secondsToStart"] = math.ceil((it.starts_ms - now_ms) / 1000)
+    return shape

@@ -1,0 +1,89 @@
+"""What comes in over HTTP: who asks, and with which parameters (contract 1 and 1.1).
+
+Knows Starlette's request and the accounts; knows no endpoint.
+"""
+
+import json
+import re
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from lichessbot.rehearsal.rules.accounts import Account, Accounts, Grant
+from lichessbot.rehearsal.rules.enums import Scope
+from lichessbot.rehearsal.rules.errors import GLOBAL_FIELD, InvalidForm, MissingScope, Unauthorized
+
+ANY_SCOPE: tuple[Scope, ...] = ()
+
+_BEARER = re.compile(r"Bearer\s+(\w+)", re.IGNORECASE | re.ASCII)
+_NAMED_USER = re.compile(r"\b(?:user|as):\s*([\w-]{3,31})", re.IGNORECASE | re.ASCII)
+
+
+class Call:
+    """One authorised request: the caller and his parameters."""
+
+    def __init__(self, request: Request, grant: Grant) -> None:
+        self.request = request
+        self.grant = grant
+
+    @property
+    def account(self) -> Account:
+        return self.grant.account
+
+    @property
+    def user_agent(self) -> str:
+        return self.request.headers.get("user-agent", "")
+
+    def path(self, name: str) -> str:
+        return str(self.request.path_params[name])
+
+    def query(self, name: str) -> str | None:
+        return self.request.query_params.get(name)
+
+    async def form(self) -> dict[str, str]:
+        return await read_form(self.request)
+
+
+def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...]) -> Grant:
+    """The grant of the request's token, which must hold one of the `accepted` scopes, if any is named."""
+    header = request.headers.get("authorization")
+    bearer = None if header is None else _BEARER.fullmatch(header.strip())
+    if bearer is None:
+        raise Unauthorized("Missing authorization header")
+    grant = accounts.grant(bearer[1])
+    if grant is None:
+        raise Unauthorized("No such token")
+    named = _NAMED_USER.search(request.headers.get("user-agent", ""))
+    if named is not None and named[1].lower() != grant.account.id:
+        raise Unauthorized("The user in the user-agent doesn't match the token bearer")
+    if accepted and grant.scopes.isdisjoint(accepted):
+        raise MissingScope(accepted, grant.scopes)
+    return grant
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The parameters of the body, form-encoded or a flat JSON object; null is absent (contract 1)."""
+    body = await request.body()
+    if not body:
+        return {}
+    if "json" not in request.headers.get("content-type", ""):
+        return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise InvalidForm({GLOBAL_FIELD: "Invalid JSON"}) from error
+    if not isinstance(fields, dict):
+        raise InvalidForm({GLOBAL_FIELD: "Expected a JSON object"})
+    return {key: _text(value) for key, value in fields.items() if value is not None}
+
+
+async def read_list(request: Request) -> list[str]:
+    """The comma separated words of a text/plain body."""
+    body = await request.body()
+    return [word.strip() for word in body.decode(errors="replace").split(",") if word.strip()]
+
+
+def _text(value: object) -> str:
+    """Half a character, which JSON can spell, would fit into no answer."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text.encode(errors="replace").decode()

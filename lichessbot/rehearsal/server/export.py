@@ -1,0 +1,130 @@
+"""Games written out: PGN and JSON of `/game/export` (contract 3.5), and the PGN of a rehearsal."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from engine.facade import pgn_text
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import Color, Status, Variant
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.setup import Player
+from lichessbot.rehearsal.server.payloads import perf_key
+
+ONGOING_DELAY_PLIES = 3         # an ongoing game is shown so much late
+RESULT_UNKNOWN = "*"
+
+_VARIANT_TAGS = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
+_TERMINATIONS = {
+    Status.STARTED: "Unterminated",
+    Status.ABORTED: "Abandoned",
+    Status.TIMEOUT: "Abandoned",
+    Status.OUT_OF_TIME: "Time forfeit",
+}
+
+
+def result(game: Game) -> str:
+    """`1-0`, `0-1`, `1/2-1/2`, or `*` while there is none."""
+    if not game.is_over or game.status is Status.ABORTED:
+        return RESULT_UNKNOWN
+    return {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[game.winner]
+
+
+def pgn(game: Game, site_url: str, *, round_name: str = "-", with_clocks: bool = True) -> str:
+    """The game as PGN, ongoing ones as late as spectators see them."""
+    plies = _plies_shown(game)
+    clocks_s = [left_ms / 1000 for left_ms in game.clock_history_ms[:plies]]
+    has_clock = isinstance(game.setup.time_control, RealTime)
+    return pgn_text(
+        _headers(game, site_url, round_name),
+        game.board_after(plies),
+        result(game),
+        clocks_s if with_clocks and has_clock else (),
+    )
+
+
+def game_json(game: Game) -> dict[str, Any]:
+    """GameJson (contract 3.5)."""
+    setup = game.setup
+    control = setup.time_control
+    plies = _plies_shown(game)
+    shape: dict[str, Any] = {
+        "id": game.id,
+        "rated": setup.rated,
+        "variant": setup.variant.key,
+        "speed": control.speed.value,
+        "perf": perf_key(setup.variant, control.speed),
+        "createdAt": setup.created_at_ms,
+        "lastMoveAt": game.last_change_at_ms,
+        "status": game.status.wire_name,
+        "source": setup.source.value,
+        "players": {color.value: _player(setup.player(color)) for color in Color},
+        "moves": _moves_in_san(game, plies),
+    }
+    if game.winner is not None:
+        shape["winner"] = game.winner.value
+    if setup.variant.has_own_start:
+        shape["initialFen"] = setup.initial_fen
+    if isinstance(control, RealTime):
+        shape["clock"] = {
+            "initial": control.limit_s,
+            "increment": control.increment_s,
+            "totalTime": control.estimate_s,
+        }
+        shape["clocks"] = [left_ms // 10 for left_ms in game.clock_history_ms[:plies]]
+    return shape
+
+
+def _plies_shown(game: Game) -> int:
+    return game.ply if game.is_over else max(0, game.ply - ONGOING_DELAY_PLIES)
+
+
+def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
+    setup = game.setup
+    created = datetime.fromtimestamp(setup.created_at_ms / 1000, tz=UTC)
+    mode = "Rated" if setup.rated else "Casual"
+    headers = {
+        "Event": f"{mode} {setup.time_control.speed} game",
+        "Site": f"{site_url}/{game.id}",
+        "Date": created.strftime("%Y.%m.%d"),
+        "Round": round_name,
+        "White": setup.white.name,
+        "Black": setup.black.name,
+        "Result": result(game),
+        "GameId": game.id,
+        "UTCDate": created.strftime("%Y.%m.%d"),
+        "UTCTime": created.strftime("%H:%M:%S"),
+    }
+    for color in Color:
+        account = setup.player(color).account
+        if account is not None:
+            headers[f"{color.capitalize()}Elo"] = str(account.rating)
+        if account is not None and account.title is not None:
+            headers[f"{color.capitalize()}Title"] = account.title
+    if setup.variant in _VARIANT_TAGS:
+        headers["Variant"] = _VARIANT_TAGS[setup.variant]
+    headers["TimeControl"] = str(setup.time_control)
+    headers["Termination"] = _TERMINATIONS.get(game.status, "Normal")
+    return headers
+
+
+def _player(player: Player) -> dict[str, Any]:
+    if player.ai_level is not None:
+        return {"aiLevel": player.ai_level}
+    if player.account is None:
+        return {}
+    account = player.account
+    title = {} if account.title is None else {"title": account.title}
+    return {
+        "user": {"name": account.name, **title, "id": account.id},
+        "rating": account.rating,
+        "provisional": True,
+    }
+
+
+def _moves_in_san(game: Game, plies: int) -> str:
+    board = game.board_after(0)
+    san = []
+    for move in game.moves[:plies]:
+        san.append(board.san(move))
+        board.push(move)
+    return " ".join(san)

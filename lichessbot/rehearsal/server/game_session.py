@@ -1,0 +1,194 @@
+"""One game at the site: its streams, its timers, and the commands of its players.
+
+Lives on the event loop. Knows who hears which line of the game; what a line looks like is in
+`payloads`, what a command does to the game is in `game`.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.game import ChatLine, Game, Line
+from lichessbot.rehearsal.rules.presence import OpponentGone, Presence
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
+from lichessbot.rehearsal.server import payloads
+from lichessbot.rehearsal.server.params import ChatMessage
+from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing
+
+
+class Table:
+    """A game with its audience. `on_change` is called after every change, also after the last one."""
+
+    def __init__(
+        self, game: Game, timing: Timing, writing: Writing, on_change: Callable[["Table"], None]
+    ) -> None:
+        self.game = game
+        self.threefold_settle_s = timing.threefold_settle_s
+        self._timing = timing
+        self._writing = writing
+        self._on_change = on_change
+        self._streams: StreamBook[tuple[Color, str]] = StreamBook()
+        self._presence = Presence(timing)
+        self._flag_timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+        self._seat_players()
+        self._look_later()
+
+    # Streams.
+
+    def open_stream(self, color: Color, user_agent: str) -> LineStream:
+        """A player's view of the game; an older one of the same player and program ends."""
+        now_ms = monotonic_ms()
+        stream = LineStream(self._timing.tick_s, [payloads.game_full(self.game, now_ms)], self._writing)
+        if self.game.is_over:
+            stream.end()
+            return stream
+        self._streams.open((color, user_agent), stream)
+        self._publish(self._presence.arrive(color))
+        return stream
+
+    def close_stream(self, color: Color, user_agent: str, stream: LineStream) -> None:
+        """The connection of a stream is gone; a player without any is on his way out."""
+        self._streams.close((color, user_agent), stream)
+        if all(key[0] is not color for key, _ in self._streams):
+            self._presence.leave(color, monotonic_ms())
+
+    def end_streams(self) -> None:
+        self._streams.end_all()
+
+    def leave(self, color: Color) -> None:
+        """A player of the house, who needs no stream, stands up and does not come back."""
+        if not self.is_left_by(color):
+            self._presence.leave(color, monotonic_ms())
+
+    def is_left_by(self, color: Color) -> bool:
+        return self._presence.is_away(color)
+
+    def outlive_restart(self) -> None:
+        """The site is started anew in the middle of the game."""
+        if not self.game.is_over:
+            self.game.outlive_restart(self._timing, monotonic_ms())
+            self._arm_flag_timer()
+
+    # Commands of the players (contract 3.3).
+
+    def play(self, color: Color, uci: str, *, offering_draw: bool | None = None) -> None:
+        """A move, after the draw offer or refusal that comes with it."""
+        if offering_draw is not None and not self.game.is_over:
+            self.answer_draw(color, accept=offering_draw)
+            if self.game.is_over:
+                return
+        self._commit(self.game.play(color, uci, monotonic_ms()))
+
+    def answer_draw(self, color: Color, *, accept: bool) -> None:
+        if accept:
+            self._commit(self.game.offer_draw(color, monotonic_ms()))
+        else:
+            self.game.decline_draw(color)
+
+    def answer_takeback(self, color: Color, *, accept: bool) -> None:
+        command = self.game.offer_takeback if accept else self.game.decline_takeback
+        self._commit(command(color, monotonic_ms()))
+
+    def take_back_last(self) -> None:
+        """The last move is undone, as by a takeback that was asked for and granted."""
+        self._commit(self.game.take_back_last(monotonic_ms()))
+
+    def check_start(self, ply: int) -> None:
+        """In a tournament nobody waits long for a first move."""
+        self._commit(self.game.check_start(ply, monotonic_ms()))
+
+    def abort(self) -> None:
+        self._commit(self.game.abort(monotonic_ms()))
+
+    def resign(self, color: Color) -> None:
+        self._commit(self.game.resign(color, monotonic_ms()))
+
+    def claim_victory(self, color: Color) -> None:
+        now_ms = monotonic_ms()
+        gone = self._presence.is_claimable(color.other, self.game, now_ms)
+        self._commit(self.game.claim_victory(color, now_ms, opponent_gone=gone))
+
+    def claim_draw(self, color: Color) -> None:
+        now_ms = monotonic_ms()
+        gone = self._presence.is_claimable(color.other, self.game, now_ms)
+        self._commit(self.game.claim_draw(color, now_ms, opponent_gone=gone))
+
+    def say(self, color: Color, message: ChatMessage) -> None:
+        self._publish(self.game.say(color, message.room, message.text))
+
+    # Inside.
+
+    def _commit(self, lines: list[Line]) -> None:
+        """Tell everybody what a command did, and arm the timers that follow from it."""
+        self._publish(lines)
+        if not lines:
+            return
+        if self.game.is_over:
+            self._cancel_flag_timer()
+            self.end_streams()
+        else:
+            self._arm_flag_timer()
+            if self.game.threefold_pending:
+                self._loop.call_later(self.threefold_settle_s, self._settle_threefold)
+        self._on_change(self)
+
+    def _publish(self, lines: list[Line] | list[OpponentGone]) -> None:
+        for line in lines:
+            payload = _payload(line)
+            for (color, _), stream in self._streams:
+                if not isinstance(line, OpponentGone) or line.to is color:
+                    stream.write(payload)
+
+    def _settle_threefold(self) -> None:
+        self._commit(self.game.settle_threefold(monotonic_ms()))
+
+    def _arm_flag_timer(self) -> None:
+        """A person's page calls a flag at once; between programs it is seen at the next tick (6.1)."""
+        self._cancel_flag_timer()
+        color = self.game.clock.running
+        if color is None:
+            return
+        delay_s = self.game.clock.remaining_ms(color, monotonic_ms()) / 1000
+        if all(self.game.setup.player(side).is_bot for side in Color):
+            delay_s = self._timing.tick_s * math.ceil(delay_s / self._timing.tick_s)
+        self._flag_timer = self._loop.call_later(delay_s, self._check_flag)
+
+    def _cancel_flag_timer(self) -> None:
+        if self._flag_timer is not None:
+            self._flag_timer.cancel()
+            self._flag_timer = None
+
+    def _check_flag(self) -> None:
+        lines = self.game.check_flag(monotonic_ms())
+        if lines:
+            self._commit(lines)
+        elif not self.game.is_over:
+            self._arm_flag_timer()      # timers may fire a moment early
+
+    def _seat_players(self) -> None:
+        """Players of the house need no stream; everybody else is at the board when he opens one."""
+        for color in Color:
+            account = self.game.setup.player(color).account
+            if account is not None and not account.is_house:
+                self._presence.leave(color, monotonic_ms())
+
+    def _look_later(self) -> None:
+        self._loop.call_later(self._timing.absence_check_s, self._look)
+
+    def _look(self) -> None:
+        if not self.game.is_over:
+            self._publish(self._presence.look(self.game, monotonic_ms()))
+            self._look_later()
+
+
+def _payload(line: Line | OpponentGone) -> dict[str, Any]:
+    match line:
+        case ChatLine():
+            return payloads.chat_line(line)
+        case OpponentGone():
+            return payloads.opponent_gone(line)
+        case _:
+            return payloads.game_state(line)

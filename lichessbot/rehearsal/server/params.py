@@ -1,0 +1,128 @@
+"""Parameters of requests into typed values; every problem is told by its field (contract 1.1 and 3.4).
+
+Both body encodings arrive here as one flat mapping of texts in which null is already absent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from lichessbot.rehearsal.rules.arenas import Application
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Rule, Variant
+from lichessbot.rehearsal.rules.errors import InvalidForm
+
+Form = Mapping[str, str]
+Word = TypeVar("Word", ChatRoom, ColorChoice)
+
+OFFERED_DAYS = (1, 2, 3, 5, 7, 10, 14)
+AI_LEVELS = range(1, 9)
+
+_TRUE = frozenset({"true", "yes", "on", "1"})
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """The form of a chat line (contract 3.3)."""
+
+    room: ChatRoom
+    text: str
+
+
+def is_true(text: str | None) -> bool:
+    """Yes is `yes`, `true`, `1` or `on`; anything else is no."""
+    return text is not None and text.lower() in _TRUE
+
+
+def optional_bool(text: str | None) -> bool | None:
+    """None if the parameter is absent."""
+    return None if text is None else is_true(text)
+
+
+def optional_color(text: str | None) -> Color | None:
+    return Color(text) if text in tuple(Color) else None
+
+
+def whole_number(form: Form, field: str, default: int | None = None) -> int:
+    """The value of `field`; required if there is no default."""
+    text = form.get(field)
+    if text is None:
+        if default is None:
+            raise InvalidForm({field: "This field is required"})
+        return default
+    try:
+        return int(text)
+    except ValueError as error:
+        raise InvalidForm({field: "Numeric value expected"}) from error
+
+
+def terms(form: Form) -> Terms:
+    """The terms of a challenge, each field valid by itself."""
+    return Terms(
+        variant=_variant(form),
+        time_control=_time_control(form),
+        rated=is_true(form.get("rated")),
+        color=_word(form, "color", ColorChoice, default=ColorChoice.RANDOM),
+        fen=form.get("fen") or None,
+        rules=_rules(form),
+    )
+
+
+def application(form: Form) -> Application:
+    """What comes with a request to join an arena."""
+    return Application(form.get("password"), form.get("team"), is_true(form.get("pairMeAsap")))
+
+
+def ai_level(form: Form) -> int:
+    """Level of the built-in AI."""
+    level = whole_number(form, "level")
+    if level not in AI_LEVELS:
+        raise InvalidForm({"level": f"Must be between {AI_LEVELS[0]} and {AI_LEVELS[-1]}"})
+    return level
+
+
+def chat_message(form: Form) -> ChatMessage:
+    if "text" not in form:
+        raise InvalidForm({"text": "This field is required"})
+    return ChatMessage(_word(form, "room", ChatRoom), form["text"])
+
+
+def _word(form: Form, field: str, kind: type[Word], default: str | None = None) -> Word:
+    """One of the words of an enumeration; required if there is no default."""
+    text = form.get(field, default)
+    if text is None:
+        raise InvalidForm({field: "This field is required"})
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InvalidForm({field: "Invalid value"}) from error
+
+
+def _variant(form: Form) -> Variant:
+    variant = Variant.of_key(form.get("variant", Variant.STANDARD.key))
+    if variant is None:
+        raise InvalidForm({"variant": "Invalid variant"})
+    return variant
+
+
+def _time_control(form: Form) -> TimeControl:
+    if "clock.limit" in form or "clock.increment" in form:
+        clock = RealTime(whole_number(form, "clock.limit"), whole_number(form, "clock.increment"))
+        if not clock.is_offered:
+            raise InvalidForm({"clock.limit": "Invalid clock"})
+        return clock
+    if "days" in form:
+        days = whole_number(form, "days")
+        if days not in OFFERED_DAYS:
+            raise InvalidForm({"days": "Invalid number of days"})
+        return Correspondence(days)
+    return Unlimited()
+
+
+def _rules(form: Form) -> frozenset[Rule]:
+    names = [name.strip() for name in form.get("rules", "").split(",") if name.strip()]
+    try:
+        return frozenset(Rule(name) for name in names)
+    except ValueError as error:
+        raise InvalidForm({"rules": "Invalid rules"}) from error

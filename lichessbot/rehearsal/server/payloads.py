@@ -1,0 +1,368 @@
+"""Every JSON shape the embedded Lichess writes, each naming its section of the API contract.
+
+Plain functions from state to dict. The same thing has different shapes in different places
+(section 8): that is why nothing here is shared unless the contract shares it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from lichessbot.rehearsal.rules.accounts import Account, Grant
+from lichessbot.rehearsal.rules.challenges import Challenge, Terms
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Speed, Status, Variant
+from lichessbot.rehearsal.rules.game import ChatLine, Game, GameState
+from lichessbot.rehearsal.rules.presence import OpponentGone
+from lichessbot.rehearsal.rules.setup import Player
+
+Json = dict[str, Any]
+
+OK: Json = {"ok": True}
+ORDINARY_START = "startpos"
+NEW_RATING_DEVIATION = 150      # every rating here is provisional: the rehearsal rates nobody
+
+_SHORT_LIMITS = {15: "¼", 30: "½", 45: "¾"}
+
+
+def perf_key(variant: Variant, speed: Speed) -> str:
+    """The rating category: the speed in standard chess, else the variant (section 3.1)."""
+    own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
+    return variant.key if own_rating else speed.value
+
+
+def perf_title(variant: Variant, speed: Speed) -> str:
+    """The name a person reads: never a key (section 8)."""
+    own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
+    return variant.display_name if own_rating else speed.display_name
+
+
+# Users and tokens.
+
+
+def user(account: Account, site_url: str, playing_url: str | None = None) -> Json:
+    """User object (section 3.1)."""
+    perf_keys = [*Speed, *(v.key for v in Variant if v not in (Variant.STANDARD, Variant.FROM_POSITION))]
+    perf = {"games": 0, "rating": account.rating, "rd": NEW_RATING_DEVIATION, "prog": 0, "prov": True}
+    shape: Json = {
+        "id": account.id,
+        "username": account.name,
+        "perfs": {str(key): dict(perf) for key in perf_keys},
+        "createdAt": account.created_at_ms,
+        "seenAt": account.created_at_ms,
+        "playTime": {"total": 0, "tv": 0},
+        "url": f"{site_url}/@/{account.name}",
+    }
+    if account.title is not None:
+        shape["title"] = account.title
+    if account.bio:
+        shape["profile"] = {"bio": account.bio}
+    if playing_url is not None:
+        shape["playing"] = playing_url
+    return shape
+
+
+def extended_user(account: Account, site_url: str, games_playing: int, playing_url: str | None) -> Json:
+    """User object with counts, for the account itself and for one named user (section 3.1)."""
+    counts = {
+        "all": account.games_played,
+        "rated": 0,
+        "draw": account.draws,
+        "loss": account.losses,
+        "win": account.wins,
+        "bookmark": 0,
+        "playing": games_playing,
+        "import": 0,
+        "me": 0,
+    }
+    return {
+        **user(account, site_url, playing_url),
+        "count": counts,
+        "followable": True,
+        "following": False,
+        "blocking": False,
+    }
+
+
+def user_status(account: Account, *, online: bool, playing_id: str | None, with_game_id: bool) -> Json:
+    """One row of the users' status; false flags are omitted (section 3.1)."""
+    shape: Json = {"id": account.id, "name": account.name}
+    if account.title is not None:
+        shape["title"] = account.title
+    if online:
+        shape["online"] = True
+    if playing_id is not None:
+        shape["playing"] = True
+        if with_game_id:
+            shape["playingId"] = playing_id
+    return shape
+
+
+def token_test(grant: Grant | None) -> Json | None:
+    """What one token is worth (section 3.1)."""
+    if grant is None:
+        return None
+    return {"userId": grant.account.id, "scopes": ",".join(sorted(grant.scopes)), "expires": None}
+
+
+# Challenges.
+
+
+def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: str | None = None) -> Json:
+    """Challenge object; `direction` is absent on streams (section 3.4)."""
+    terms = it.terms
+    speed = terms.time_control.speed
+    shape: Json = {
+        "id": it.id,
+        "url": f"{site_url}/{it.id}",
+        "status": status.value,
+        "challenger": None if it.challenger is None else _challenge_user(it.challenger),
+        "destUser": None if it.target is None else _challenge_user(it.target),
+        "variant": _variant_with_short(terms.variant),
+        "rated": terms.rated,
+        "speed": speed.value,
+        "timeControl": _time_control(terms.time_control),
+        "color": terms.color.value,
+        "finalColor": it.final_color.value,
+        "perf": {"icon": "", "name": perf_title(terms.variant, speed)},
+    }
+    if direction is not None:
+        shape["direction"] = direction
+    if terms.fen is not None:
+        shape["initialFen"] = terms.fen
+    if it.rematch_of is not None:
+        shape["rematchOf"] = it.rematch_of
+    if it.decline_reason is not None:
+        shape["declineReason"] = it.decline_reason.sentence
+        shape["declineReasonKey"] = it.decline_reason.wire_key
+    if terms.rules:
+        shape["rules"] = sorted(terms.rules)
+    return shape
+
+
+def open_challenge(it: Challenge, status: ChallengeStatus, site_url: str) -> Json:
+    """An open challenge, with one address for each side (section 3.4)."""
+    shape = challenge(it, status, site_url)
+    sides = {f"url{color.capitalize()}": f"{shape['url']}?color={color}" for color in Color}
+    return {**shape, "open": {}, **sides}
+
+
+def challenge_compat(terms: Terms) -> Json:
+    """Stands beside a challenge that is announced for the first time (section 4)."""
+    return {
+        "bot": terms.time_control.speed is not Speed.ULTRA_BULLET,
+        "board": terms.time_control.speed not in (Speed.ULTRA_BULLET, Speed.BULLET),
+    }
+
+
+def challenge_event(shape: Json, compat: Json | None = None) -> Json:
+    """A challenge is announced, or replayed without `compat` (section 4)."""
+    return {"type": "challenge", "challenge": shape, **({} if compat is None else {"compat": compat})}
+
+
+def challenge_canceled(shape: Json) -> Json:
+    """The challenger took it back (section 4)."""
+    return {"type": "challengeCanceled", "challenge": shape}
+
+
+def challenge_declined(shape: Json) -> Json:
+    """The target said no (section 4)."""
+    return {"type": "challengeDeclined", "challenge": shape}
+
+
+def challenge_done(status: ChallengeStatus) -> Json:
+    """Second and last line of a keepAliveStream (section 3.4)."""
+    return {"done": status.value}
+
+
+# The event stream.
+
+
+def game_start(game: Game, color: Color, now_ms: int) -> Json:
+    """A game starts, or goes on when the stream is opened (section 4)."""
+    return {"type": "gameStart", "game": game_event(game, color, now_ms)}
+
+
+def game_finish(game: Game, color: Color, now_ms: int) -> Json:
+    """A game ended, aborts included (section 4)."""
+    return {"type": "gameFinish", "game": game_event(game, color, now_ms)}
+
+
+def game_event(game: Game, color: Color, now_ms: int) -> Json:
+    """`game` object of the event stream (section 4)."""
+    setup = game.setup
+    compat = {"bot": setup.is_bot_compatible, "board": setup.time_control.speed is not Speed.BULLET}
+    return {**playing(game, color, now_ms), "compat": compat, "id": game.id}
+
+
+def playing(game: Game, color: Color, now_ms: int) -> Json:
+    """One entry of `nowPlaying`: as on the event stream, without `compat` and `id` (section 3.1)."""
+    setup = game.setup
+    speed = setup.time_control.speed
+    shape: Json = {
+        "fullId": setup.full_id(color),
+        "gameId": game.id,
+        "fen": game.fen(),
+        "color": color.value,
+        "lastMove": game.moves[-1] if game.moves else "",
+        "source": setup.source.value,
+        "status": _status(game.status),
+        "variant": {"key": setup.variant.key, "name": setup.variant.display_name},
+        "speed": speed.value,
+        "perf": perf_key(setup.variant, speed),
+        "rated": setup.rated,
+        "hasMoved": game.has_moved(color),
+        "opponent": _opponent(setup.player(color.other)),
+        "isMyTurn": not game.is_over and game.turn is color,
+    }
+    account = setup.player(color).account
+    if account is not None:
+        shape["rating"] = account.rating
+    if setup.tournament_id is not None:
+        shape["tournamentId"] = setup.tournament_id
+    if not isinstance(setup.time_control, Unlimited):
+        shape["secondsLeft"] = game.clock.remaining_ms(color, now_ms) // 1000
+    if game.winner is not None:
+        shape["winner"] = game.winner.value
+    return shape
+
+
+# The game stream.
+
+
+def game_full(game: Game, now_ms: int) -> Json:
+    """First line of every game stream (section 5)."""
+    setup = game.setup
+    control = setup.time_control
+    shape: Json = {
+        "type": "gameFull",
+        "id": game.id,
+        "variant": _variant_with_short(setup.variant),
+        "speed": control.speed.value,
+        "perf": {"name": perf_title(setup.variant, control.speed)},
+        "rated": setup.rated,
+        "createdAt": setup.created_at_ms,
+        "white": _game_player(setup.white),
+        "black": _game_player(setup.black),
+        "initialFen": setup.initial_fen if setup.variant.has_own_start else ORDINARY_START,
+        "state": game_state(game.state(now_ms)),
+    }
+    if isinstance(control, RealTime):
+        shape["clock"] = {"initial": control.initial_ms, "increment": 1000 * control.increment_s}
+    if isinstance(control, Correspondence):
+        shape["daysPerTurn"] = control.days
+    if setup.tournament_id is not None:
+        shape["tournamentId"] = setup.tournament_id
+    return shape
+
+
+def game_state(state: GameState) -> Json:
+    """Flags are true or omitted (section 5)."""
+    shape: Json = {
+        "type": "gameState",
+        "moves": " ".join(state.moves),
+        "wtime": state.white_ms,
+        "btime": state.black_ms,
+        "winc": state.increment_ms,
+        "binc": state.increment_ms,
+        "status": state.status.wire_name,
+    }
+    if state.winner is not None:
+        shape["winner"] = state.winner.value
+    for offer, color in (("draw", state.draw_offer), ("takeback", state.takeback_offer)):
+        if color is not None:
+            shape[f"{color[0]}{offer}"] = True
+    return shape
+
+
+def chat_line(line: ChatLine) -> Json:
+    """Somebody said something (section 5)."""
+    return {"type": "chatLine", "room": line.room.value, "username": line.username, "text": line.text}
+
+
+def opponent_gone(line: OpponentGone) -> Json:
+    """The opponent left or came back (section 5)."""
+    shape: Json = {"type": "opponentGone", "gone": line.gone}
+    if line.claim_win_in_s is not None:
+        shape["claimWinInSeconds"] = line.claim_win_in_s
+    return shape
+
+
+def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
+    """GET chat: the players' room as one array (section 3.3)."""
+    return [{"text": line.text, "user": line.username} for line in lines if line.room is ChatRoom.PLAYER]
+
+
+def ai_game(game: Game, color: Color) -> Json:
+    """Reply to a challenge of the built-in AI (section 3.4)."""
+    setup = game.setup
+    speed = setup.time_control.speed
+    return {
+        "id": game.id,
+        "fullId": setup.full_id(color),
+        "variant": _variant_with_short(setup.variant),
+        "speed": speed.value,
+        "perf": perf_key(setup.variant, speed),
+        "rated": setup.rated,
+        "fen": game.fen(),
+        "turns": game.ply,
+        "source": setup.source.value,
+        "status": _status(game.status),
+        "createdAt": setup.created_at_ms,
+        "player": game.turn.value,
+    }
+
+
+# Parts.
+
+
+def _status(status: Status) -> Json:
+    """An object here; a name in the game stream (section 8)."""
+    return {"id": status.number, "name": status.wire_name}
+
+
+def _variant_with_short(variant: Variant) -> Json:
+    return {"key": variant.key, "name": variant.display_name, "short": variant.short}
+
+
+def _challenge_user(account: Account) -> Json:
+    """A user inside a challenge (section 3.4)."""
+    title = {} if account.title is None else {"title": account.title}
+    return {"id": account.id, "name": account.name, **title, "rating": account.rating, "provisional": True}
+
+
+def _opponent(player: Player) -> Json:
+    """The other side on the event stream (section 4). A name may carry the title (section 1)."""
+    if player.ai_level is not None:
+        return {"id": None, "username": player.name, "ai": player.ai_level}
+    if player.account is None:
+        return {"id": None, "username": player.name}
+    title = f"{player.account.title} " if player.account.title else ""
+    return {"id": player.account.id, "username": f"{title}{player.name}", "rating": player.account.rating}
+
+
+def _game_player(player: Player) -> Json:
+    """A side on the game stream: an AI has a level only, somebody anonymous nothing (section 5)."""
+    if player.ai_level is not None:
+        return {"aiLevel": player.ai_level}
+    if player.account is None:
+        return {}
+    account = player.account
+    return {
+        "id": account.id,
+        "name": account.name,
+        "title": account.title,
+        "rating": account.rating,
+        "provisional": True,
+    }
+
+
+def _time_control(control: TimeControl) -> Json:
+    match control:
+        case RealTime(limit_s, increment_s):
+            limit = _SHORT_LIMITS.get(limit_s, f"{limit_s / 60:g}")
+            show = f"{limit}+{increment_s}"
+            return {"type": "clock", "limit": limit_s, "increment": increment_s, "show": show}
+        case Correspondence(days):
+            return {"type": "correspondence", "daysPerTurn": days}
+        case Unlimited():
+            return {"type": "unlimited"}

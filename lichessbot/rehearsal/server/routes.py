@@ -1,0 +1,417 @@
+"""The endpoints of contract section 3, each a few lines in front of the site.
+
+Every authorised request passes through `_door`: authorisation, dispatch and refusals in one place.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, DeclineReason
+from lichessbot.rehearsal.rules.enums import Scope as Right
+from lichessbot.rehearsal.rules.errors import ApiError, NotForBots, NotFound, Refused
+from lichessbot.rehearsal.rules.timing import monotonic_ms
+from lichessbot.rehearsal.server import export, payloads
+from lichessbot.rehearsal.server import params as forms
+from lichessbot.rehearsal.server.auth import ANY_SCOPE, Call, authorise, read_form, read_list
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.payloads import Json
+from lichessbot.rehearsal.server.site import Site
+from lichessbot.rehearsal.server.streams import LineStream
+
+Handler = Callable[[Site, Call], Awaitable[Response]]
+OpenHandler = Callable[[Site, Request], Awaitable[Response]]
+
+EVENT_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_READ, Right.BOARD_PLAY)
+PLAY_SCOPES = (Right.BOT_PLAY,)
+READ_SCOPES = (Right.CHALLENGE_READ,)
+CHALLENGE_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_WRITE)
+ARENA_SCOPES = (Right.TOURNAMENT_WRITE, Right.BOT_PLAY)
+
+MAX_PLAYING = 50
+DEFAULT_PLAYING = 9
+MAX_BOTS = 512
+DEFAULT_BOTS = 100
+MAX_STATUS_IDS = 100
+MAX_USERS = 300
+MAX_TOKENS = 1000
+
+NDJSON = "application/x-ndjson"
+PGN = "application/x-chess-pgn"
+
+
+class NdjsonStream(StreamingResponse):
+    """A stream as a chunked response; `on_close` is called when either side has ended it."""
+
+    def __init__(self, stream: LineStream, on_close: Callable[[], None]) -> None:
+        super().__init__(stream.body(), media_type=NDJSON)
+        self._on_close = on_close
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_close()
+
+
+def application(site: Site) -> Starlette:
+    """The whole API in front of `site`."""
+    return Starlette(
+        routes=_routes(site),
+        exception_handlers={ApiError: _refuse, HTTPException: _not_found},
+    )
+
+
+def _routes(site: Site) -> list[BaseRoute]:
+    def door(path: str, handler: Handler, accepted: tuple[Right, ...], method: str = "GET") -> Route:
+        return Route(path, partial(_door, site, handler, accepted), methods=[method])
+
+    def open_door(path: str, handler: OpenHandler, method: str = "GET") -> Route:
+        return Route(path, partial(handler, site), methods=[method])
+
+    game = "/api/bot/game/{game_id}"
+    return [
+        door("/api/account", account, ANY_SCOPE),
+        door("/api/account/playing", now_playing, ANY_SCOPE),
+        door("/api/bot/account/upgrade", upgrade, PLAY_SCOPES, "POST"),
+        open_door("/api/token/test", test_tokens, "POST"),
+        open_door("/api/user/{name}", public_user),
+        open_door("/api/users", users, "POST"),
+        open_door("/api/users/status", users_status),
+        open_door("/api/bot/online", online_bots),
+        open_door("/game/export/{game_id}", export_game),
+        open_door("/api/cloud-eval", cloud_evaluation),
+        door("/api/stream/event", event_stream, EVENT_SCOPES),
+        door("/api/bot/game/stream/{game_id}", game_stream, PLAY_SCOPES),
+        door(f"{game}/move/{{uci}}", move, PLAY_SCOPES, "POST"),
+        door(f"{game}/chat", read_chat, PLAY_SCOPES),
+        door(f"{game}/chat", write_chat, PLAY_SCOPES, "POST"),
+        door(f"{game}/abort", abort, PLAY_SCOPES, "POST"),
+        door(f"{game}/resign", resign, PLAY_SCOPES, "POST"),
+        door(f"{game}/draw/{{accept}}", draw, PLAY_SCOPES, "POST"),
+        door(f"{game}/takeback/{{accept}}", takeback, PLAY_SCOPES, "POST"),
+        door(f"{game}/claim-victory", claim_victory, PLAY_SCOPES, "POST"),
+        door(f"{game}/claim-draw", claim_draw, PLAY_SCOPES, "POST"),
+        door(f"{game}/berserk", berserk, PLAY_SCOPES, "POST"),
+        door(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
+        door("/api/board/{path:path}", board_api, ANY_SCOPE, "GET"),
+        door("/api/board/{path:path}", board_api, ANY_SCOPE, "POST"),
+        open_door("/api/tournament/{arena_id}", show_arena),
+        door("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
+        door("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
+        door("/api/challenge", list_challenges, READ_SCOPES),
+        door("/api/challenge/ai", challenge_ai, CHALLENGE_SCOPES, "POST"),
+        open_door("/api/challenge/open", challenge_open, "POST"),
+        door("/api/challenge/{challenge_id}/show", show_challenge, READ_SCOPES),
+        door("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
+        door("/api/challenge/{challenge_id}/decline", decline_challenge, CHALLENGE_SCOPES, "POST"),
+        door("/api/challenge/{challenge_id}/cancel", cancel_challenge, CHALLENGE_SCOPES, "POST"),
+        door("/api/challenge/{name}", create_challenge, CHALLENGE_SCOPES, "POST"),
+    ]
+
+
+async def _door(site: Site, handler: Handler, accepted: tuple[Right, ...], request: Request) -> Response:
+    return await handler(site, Call(request, authorise(request, site.accounts, accepted)))
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return JSONResponse(error.body(), error.status, error.headers())
+
+
+async def _not_found(_request: Request, _error: Exception) -> Response:
+    """No such path, or not with this method."""
+    return await _refuse(_request, NotFound())
+
+
+# Account, users, token (3.1).
+
+
+async def account(site: Site, call: Call) -> Response:
+    return JSONResponse(_extended_user(site, call.account))
+
+
+async def now_playing(site: Site, call: Call) -> Response:
+    count = min(forms.whole_number(call.request.query_params, "nb", DEFAULT_PLAYING), MAX_PLAYING)
+    games = [_playing(table, call.account) for table in site.tables_of(call.account)]
+    on_turn = sum(game["isMyTurn"] for game in games)
+    return JSONResponse({"nowPlaying": games[:count], "nbMyTurn": on_turn})
+
+
+async def upgrade(site: Site, call: Call) -> Response:
+    if call.account.games_played:
+        raise Refused("You already have games played. Make a new account.")
+    call.account.upgrade_to_bot()
+    return JSONResponse(payloads.OK)
+
+
+async def test_tokens(site: Site, request: Request) -> Response:
+    tokens = (await read_list(request))[:MAX_TOKENS]
+    return JSONResponse({token: payloads.token_test(site.accounts.grant(token)) for token in tokens})
+
+
+async def cloud_evaluation(site: Site, request: Request) -> Response:
+    """What is known of a position (3.5)."""
+    fen = request.query_params.get("fen", "")
+    known = site.cloud_evaluations.get(" ".join(fen.split()[:4]))
+    if known is None:
+        raise NotFound("No cloud evaluation available for that position")
+    return JSONResponse({"fen": fen, **known})
+
+
+async def public_user(site: Site, request: Request) -> Response:
+    return JSONResponse(_extended_user(site, _named_account(site, request.path_params["name"])))
+
+
+async def users(site: Site, request: Request) -> Response:
+    names = (await read_list(request))[:MAX_USERS]
+    found = [account for name in names if (account := site.accounts.get(name)) is not None]
+    return JSONResponse([payloads.user(account, site.url, _playing_url(site, account)) for account in found])
+
+
+async def users_status(site: Site, request: Request) -> Response:
+    names = request.query_params.get("ids", "").split(",")[:MAX_STATUS_IDS]
+    with_game_ids = forms.is_true(request.query_params.get("withGameIds"))
+    found = [account for name in names if (account := site.accounts.get(name.strip())) is not None]
+    return JSONResponse([
+        payloads.user_status(
+            account,
+            online=site.is_online(account),
+            playing_id=_playing_id(site, account),
+            with_game_id=with_game_ids,
+        )
+        for account in found
+    ])
+
+
+async def online_bots(site: Site, request: Request) -> Response:
+    """A finite list, without a newline after the last line; bots without a bio are not shown."""
+    count = min(forms.whole_number(request.query_params, "nb", DEFAULT_BOTS), MAX_BOTS)
+    bots = [bot for bot in site.accounts.all() if bot.is_bot and bot.bio and site.is_online(bot)]
+    lines = [json.dumps(payloads.user(bot, site.url, _playing_url(site, bot))) for bot in bots[:count]]
+    return Response("\n".join(lines), media_type=NDJSON)
+
+
+# Streams (3.2).
+
+
+async def event_stream(site: Site, call: Call) -> Response:
+    stream = site.open_event_stream(call.grant)
+    return NdjsonStream(stream, lambda: site.close_event_stream(call.grant, stream))
+
+
+async def game_stream(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    stream = table.open_stream(color, call.user_agent)
+    return NdjsonStream(stream, lambda: table.close_stream(color, call.user_agent, stream))
+
+
+# Game commands (3.3).
+
+
+async def move(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    if table.game.setup.player(color.other).is_ai:
+        await asyncio.sleep(site.timing.ai_game_hold_s)
+    offering_draw = forms.optional_bool(call.query("offeringDraw"))
+    table.play(color, call.path("uci"), offering_draw=offering_draw)
+    return JSONResponse(payloads.OK)
+
+
+async def read_chat(site: Site, call: Call) -> Response:
+    table, _ = _seat(site, call)
+    return JSONResponse(payloads.chat_history(table.game.chat))
+
+
+async def write_chat(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    table.say(color, forms.chat_message(await call.form()))
+    return JSONResponse(payloads.OK)
+
+
+async def abort(site: Site, call: Call) -> Response:
+    table, _ = _seat(site, call)
+    table.abort()
+    return JSONResponse(payloads.OK)
+
+
+async def resign(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    table.resign(color)
+    return JSONResponse(payloads.OK)
+
+
+async def draw(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    table.answer_draw(color, accept=forms.is_true(call.path("accept")))
+    return JSONResponse(payloads.OK)
+
+
+async def takeback(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    table.answer_takeback(color, accept=forms.is_true(call.path("accept")))
+    return JSONResponse(payloads.OK)
+
+
+async def claim_victory(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    await asyncio.sleep(site.timing.claim_s)
+    table.claim_victory(color)
+    return JSONResponse(payloads.OK)
+
+
+async def claim_draw(site: Site, call: Call) -> Response:
+    table, color = _seat(site, call)
+    table.claim_draw(color)
+    return JSONResponse(payloads.OK)
+
+
+async def berserk(site: Site, call: Call) -> Response:
+    raise Refused("Bots cannot berserk")
+
+
+async def unknown_command(site: Site, call: Call) -> Response:
+    raise NotFound("No such command")
+
+
+async def board_api(site: Site, call: Call) -> Response:
+    """The API for people at physical boards refuses bots; nothing of it is built here (1.1)."""
+    raise NotForBots if call.account.is_bot else NotFound
+
+
+# Challenges (3.4).
+
+
+async def list_challenges(site: Site, call: Call) -> Response:
+    reader = call.account
+    return JSONResponse({
+        "in": [site.challenge_shape(it, reader) for it in site.challenges.incoming(reader)],
+        "out": [site.challenge_shape(it, reader) for it in site.challenges.outgoing(reader)],
+    })
+
+
+async def create_challenge(site: Site, call: Call) -> Response:
+    form = await call.form()
+    challenge = site.challenge(call.account, call.path("name"), forms.terms(form))
+    if forms.is_true(form.get("keepAliveStream")):
+        stream = site.open_challenge_stream(challenge)
+        return NdjsonStream(stream, lambda: site.close_challenge_stream(challenge, stream))
+    return JSONResponse(site.challenge_shape(challenge, call.account))
+
+
+async def challenge_ai(site: Site, call: Call) -> Response:
+    form = await call.form()
+    table = site.challenge_ai(call.account, forms.ai_level(form), forms.terms(form))
+    return JSONResponse(payloads.ai_game(table.game, _color_of(table, call.account)), 201)
+
+
+async def challenge_open(site: Site, request: Request) -> Response:
+    challenge = site.open_challenge(forms.terms(await read_form(request)))
+    return JSONResponse(payloads.open_challenge(challenge, ChallengeStatus.CREATED, site.url))
+
+
+async def show_challenge(site: Site, call: Call) -> Response:
+    return JSONResponse(site.shown_challenge(call.path("challenge_id"), call.account))
+
+
+async def accept_challenge(site: Site, call: Call) -> Response:
+    color = forms.optional_color(call.query("color"))
+    site.accept(call.path("challenge_id"), call.account, color)
+    return JSONResponse(payloads.OK)
+
+
+async def decline_challenge(site: Site, call: Call) -> Response:
+    reason = DeclineReason.of_key((await call.form()).get("reason", ""))
+    site.decline(call.path("challenge_id"), call.account, reason)
+    return JSONResponse(payloads.OK)
+
+
+async def cancel_challenge(site: Site, call: Call) -> Response:
+    site.cancel(call.path("challenge_id"), call.account)
+    return JSONResponse(payloads.OK)
+
+
+# Arena tournaments.
+
+
+async def show_arena(site: Site, request: Request) -> Response:
+    return JSONResponse(site.organiser.shown(request.path_params["arena_id"]))
+
+
+async def join_arena(site: Site, call: Call) -> Response:
+    site.organiser.join(call.path("arena_id"), call.account, forms.application(await call.form()))
+    return JSONResponse(payloads.OK)
+
+
+async def leave_arena(site: Site, call: Call) -> Response:
+    site.organiser.arena(call.path("arena_id")).withdraw(call.account, monotonic_ms())
+    return JSONResponse(payloads.OK)
+
+
+# Games (3.5).
+
+
+async def export_game(site: Site, request: Request) -> Response:
+    game = site.table(request.path_params["game_id"]).game
+    if "json" in request.headers.get("accept", ""):
+        return JSONResponse(export.game_json(game))
+    with_clocks = forms.is_true(request.query_params.get("clocks", "true"))
+    return Response(export.pgn(game, site.url, with_clocks=with_clocks), media_type=PGN)
+
+
+# Parts.
+
+
+def _seat(site: Site, call: Call) -> tuple[Table, Color]:
+    """The caller's seat in the game he names; the guards of every game endpoint (3.2)."""
+    if not call.account.is_bot:
+        raise Refused(
+            "This endpoint can only be used with a Bot account."
+            " See https://lichess.org/api#operation/botAccountUpgrade"
+        )
+    table = site.table(call.path("game_id"))
+    color = _color_of(table, call.account)
+    if not table.game.setup.is_bot_compatible:
+        raise Refused("This game cannot be played with the Bot API.")
+    return table, color
+
+
+def _color_of(table: Table, account: Account) -> Color:
+    color = table.game.setup.color_of(account)
+    if color is None:
+        raise NotFound("Not your game")
+    return color
+
+
+def _named_account(site: Site, name: str) -> Account:
+    account = site.accounts.get(name)
+    if account is None:
+        raise NotFound
+    return account
+
+
+def _playing(table: Table, account: Account) -> Json:
+    return payloads.playing(table.game, _color_of(table, account), monotonic_ms())
+
+
+def _playing_id(site: Site, account: Account) -> str | None:
+    return next((table.game.id for table in site.tables_of(account)), None)
+
+
+def _playing_url(site: Site, account: Account) -> str | None:
+    game_id = _playing_id(site, account)
+    return None if game_id is None else f"{site.url}/{game_id}"
+
+
+def _extended_user(site: Site, account: Account) -> Json:
+    playing = len(site.tables_of(account))
+    return payloads.extended_user(account, site.url, playing, _playing_url(site, account))

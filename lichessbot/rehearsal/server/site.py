@@ -1,0 +1,425 @@
+"""Everything Lichess does: accounts, challenges, games, and who is told of what.
+
+Lives on one event loop: every method is called there, so nothing needs a lock. The HTTP routes and
+the players of the house are both callers. Observers hear of everything that happens.
+"""
+
+import random
+import string
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from engine.facade import STARTING_FEN, chess960_fen
+from lichessbot.rehearsal.rules.accounts import Account, Accounts, Grant
+from lichessbot.rehearsal.rules.arenas import Arena
+from lichessbot.rehearsal.rules.challenges import (
+    CHESS960_STARTS,
+    Challenge,
+    ChallengeBook,
+    Terms,
+    check_parties,
+    settled_terms,
+)
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl
+from lichessbot.rehearsal.rules.enums import (
+    CastlingSpelling,
+    ChallengeStatus,
+    Color,
+    ColorChoice,
+    DeclineReason,
+    Source,
+    Status,
+    Variant,
+)
+from lichessbot.rehearsal.rules.errors import NotFound, Refused
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.quotas import Quotas
+from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms, wall_ms
+from lichessbot.rehearsal.server import payloads
+from lichessbot.rehearsal.server.arena_runner import Organiser
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.payloads import Json
+from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing, one_line
+
+GAME_ID_LENGTH = 8
+SECRET_LENGTH = 4
+MAX_GAMES = 200             # of one player at a time; beyond it challenges are not created
+MAX_REAL_TIME_GAMES = 100
+
+_ID_CHARACTERS = string.ascii_letters + string.digits
+
+
+@dataclass(frozen=True)
+class EventStreamOpened:
+    account: Account
+
+
+@dataclass(frozen=True)
+class ChallengeMade:
+    challenge: Challenge
+
+
+@dataclass(frozen=True)
+class ChallengeSettled:
+    """Accepted, declined or canceled; going offline is silent."""
+
+    challenge: Challenge
+
+
+@dataclass(frozen=True)
+class GameStarted:
+    table: Table
+
+
+@dataclass(frozen=True)
+class GameChanged:
+    table: Table
+
+
+@dataclass(frozen=True)
+class GameEnded:
+    table: Table
+
+
+Happening = EventStreamOpened | ChallengeMade | ChallengeSettled | GameStarted | GameChanged | GameEnded
+
+
+class Site:
+    """The embedded Lichess behind its HTTP front."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timing: Timing | None = None,
+        seed: int = 0,
+        spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET,
+    ) -> None:
+        self.url = url
+        self.timing = timing or Timing()
+        self.accounts = Accounts()
+        self.challenges = ChallengeBook(self.timing.challenge_expiry_s)
+        self.quotas = Quotas(self.timing)
+        # By the first four fields of the FEN, in the form of contract 3.5 without `fen`; nothing is known at first.
+        self.cloud_evaluations: dict[str, dict[str, object]] = {}
+        self._spelling = spelling
+        self._random = random.Random(seed)
+        self._ids = random.SystemRandom()
+        self._tables: dict[str, Table] = {}
+        self.organiser = Organiser(self.timing, self._start_arena_game)
+        self._event_streams: StreamBook[Grant] = StreamBook()
+        self._challenge_streams: StreamBook[str] = StreamBook()
+        self._observers: list[Callable[[Happening], None]] = []
+        self._writing: Callable[[str | None], Writing] = lambda _game_id: one_line
+
+    def observe(self, observer: Callable[[Happening], None]) -> None:
+        """Call `observer` with everything that happens from now on."""
+        self._observers.append(observer)
+
+    def write_with(self, writing: Callable[[str | None], Writing]) -> None:
+        """From now on streams are written as `writing` of their game (None: the event stream) says."""
+        self._writing = writing
+
+    # Who is there, and what is played.
+
+    def is_online(self, account: Account) -> bool:
+        """A player is online while he holds an event stream (contract 4)."""
+        return account.is_house or any(grant.account is account for grant, _ in self._event_streams)
+
+    def table(self, game_id: str) -> Table:
+        if game_id not in self._tables:
+            raise NotFound("No such game")
+        return self._tables[game_id]
+
+    def tables_of(self, account: Account) -> list[Table]:
+        """Games in progress of `account`, most urgent first: its turn, then the least time left."""
+        now_ms = monotonic_ms()
+
+        def urgency(table: Table) -> tuple[bool, int]:
+            color = table.game.setup.color_of(account) or Color.WHITE
+            return table.game.turn is not color, table.game.clock.remaining_ms(color, now_ms)
+
+        playing = (table for table in self._tables.values() if not table.game.is_over)
+        return sorted((t for t in playing if t.game.setup.color_of(account) is not None), key=urgency)
+
+    # Streams of events and of challenges.
+
+    def open_event_stream(self, grant: Grant) -> LineStream:
+        """What is going on is replayed first; an older stream of the same token ends (contract 4)."""
+        account = grant.account
+        now_ms = monotonic_ms()
+        games = [
+            payloads.game_start(table.game, color, now_ms)
+            for table in self.tables_of(account)
+            if (color := table.game.setup.color_of(account)) is not None
+        ]
+        waiting = [
+            payloads.challenge_event(self.challenge_shape(challenge))
+            for challenge in self.challenges.incoming(account)
+            if self.challenges.status(challenge, now_ms) is ChallengeStatus.CREATED
+        ]
+        stream = LineStream(self.timing.tick_s, [*games, *waiting], self._writing(None))
+        self._event_streams.open(grant, stream)
+        self._notify(EventStreamOpened(account))
+        return stream
+
+    def close_event_stream(self, grant: Grant, stream: LineStream) -> None:
+        self._event_streams.close(grant, stream)
+
+    def open_challenge_stream(self, challenge: Challenge) -> LineStream:
+        """The challenge does not expire while this stream is held (contract 3.4)."""
+        challenge.kept_alive = True
+        opening = self.challenge_shape(challenge, challenge.challenger)
+        stream = LineStream(self.timing.challenge_keep_alive_s, [opening])
+        self._challenge_streams.open(challenge.id, stream)
+        return stream
+
+    def close_challenge_stream(self, challenge: Challenge, stream: LineStream) -> None:
+        challenge.kept_alive = False
+        challenge.seen_at_ms = monotonic_ms()
+        self._challenge_streams.close(challenge.id, stream)
+
+    def end_streams(self) -> None:
+        """End every open response cleanly: the site closes."""
+        self.end_event_streams()
+        self._challenge_streams.end_all()
+        for table in self._tables.values():
+            table.end_streams()
+
+    def restart(self) -> None:
+        """As when the site is started anew: all streams end, and the clocks get something for the outage."""
+        self.end_streams()
+        for table in self._tables.values():
+            table.outlive_restart()
+
+    def end_event_streams(self) -> None:
+        self._event_streams.end_all()
+
+    # Challenges.
+
+    def challenge_shape(self, challenge: Challenge, reader: Account | None = None) -> Json:
+        """The challenge object, with its direction if it is written for one reader."""
+        direction = None if reader is None else "out" if challenge.challenger is reader else "in"
+        status = self.challenges.status(challenge, monotonic_ms())
+        return payloads.challenge(challenge, status, self.url, direction)
+
+    def shown_challenge(self, challenge_id: str, reader: Account) -> Json:
+        """A challenge of `reader`, settled or not; the game's full id once there is one."""
+        challenge = self.challenges.get(challenge_id)
+        if challenge is None or reader not in (challenge.challenger, challenge.target):
+            raise NotFound
+        shape = self.challenge_shape(challenge, reader)
+        table = self._tables.get(challenge_id)
+        if table is not None:
+            shape["fullId"] = table.game.setup.full_id(challenge.color_of(reader))
+        return shape
+
+    def challenge(self, challenger: Account, target_name: str, terms: Terms) -> Challenge:
+        """A challenge by one player to another; both are told at once."""
+        target = self.accounts.get(target_name)
+        if target is None:
+            raise Refused(f"No such user: {target_name}")
+        terms = settled_terms(terms, by_bot=challenger.is_bot)
+        check_parties(terms, challenger, target)
+        self.quotas.spend(challenger, target, monotonic_ms())
+        self.quotas.check_bot_game(challenger, target, monotonic_ms())
+        if any(self._plays_too_much(account, terms) for account in (challenger, target)):
+            raise Refused("Challenge not created")
+        return self.announce(self._new_challenge(terms, challenger, target))
+
+    def announce(self, challenge: Challenge) -> Challenge:
+        """Book a challenge and tell both sides: the challenger hears an echo (contract 4)."""
+        self.challenges.add(challenge)
+        event = payloads.challenge_event(
+            self.challenge_shape(challenge), payloads.challenge_compat(challenge.terms)
+        )
+        self._notify(ChallengeMade(challenge))
+        self._tell_both(challenge, event)
+        return challenge
+
+    def invite(self, challenger: Account, target: Account, terms: Terms) -> Challenge:
+        """A challenge of the house, which may ask for clocks that Lichess does not offer."""
+        return self.announce(self._new_challenge(terms, challenger, target))
+
+    def offer_rematch(self, game: Game, by: Account) -> Challenge:
+        """The same again with the other colours; to the opponent it looks like a challenge (contract 4)."""
+        setup, color = game.setup, game.setup.color_of(by)
+        opponent = None if color is None else setup.player(color.other).account
+        if color is None or opponent is None:
+            raise NotFound("Not your game")
+        fen = setup.initial_fen if setup.variant is Variant.FROM_POSITION else None
+        terms = Terms(setup.variant, setup.time_control, setup.rated, ColorChoice(color.other.value), fen)
+        challenge = self._new_challenge(terms, by, opponent)
+        challenge.rematch_of = setup.id
+        return self.announce(challenge)
+
+    def open_challenge(self, terms: Terms) -> Challenge:
+        """A challenge that anybody may join: the first takes one side, the second the other."""
+        challenge = self._new_challenge(settled_terms(terms, by_bot=False), None, None)
+        challenge.is_open = True
+        self.challenges.add(challenge)
+        return challenge
+
+    def challenge_ai(self, account: Account, level: int, terms: Terms) -> Table:
+        """A game against the built-in AI starts at once."""
+        terms = settled_terms(terms, by_bot=account.is_bot)
+        if not terms.variant.is_playable:
+            raise Refused(f"The rehearsal cannot play {terms.variant.display_name}")
+        color = self._color(terms.color)
+        seats = {
+            color: Player(account, self._token(SECRET_LENGTH)),
+            color.other: Player(None, self._token(SECRET_LENGTH), ai_level=level),
+        }
+        return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.AI)
+
+    def accept(self, challenge_id: str, account: Account, color: Color | None = None) -> None:
+        offered = self.challenges.get(challenge_id)
+        if offered is not None and offered.target is account and offered.challenger is not None:
+            self.quotas.check_bot_game(account, offered.challenger, monotonic_ms())
+        challenge = self.challenges.accept(challenge_id, account, color)
+        if challenge.settled is not ChallengeStatus.ACCEPTED:
+            return                  # one side of an open challenge is taken, the other still free
+        seats = {
+            challenge.final_color: Player(challenge.challenger, self._token(SECRET_LENGTH)),
+            challenge.final_color.other: Player(challenge.target, self._token(SECRET_LENGTH)),
+        }
+        self._settle(challenge, ChallengeStatus.ACCEPTED)
+        self._start_game(challenge.id, challenge.terms, seats, Source.FRIEND)
+
+    def decline(self, challenge_id: str, account: Account, reason: DeclineReason) -> None:
+        challenge = self.challenges.decline(challenge_id, account, reason)
+        self._tell_both(challenge, payloads.challenge_declined(self.challenge_shape(challenge)))
+        self._settle(challenge, ChallengeStatus.DECLINED)
+
+    def cancel(self, challenge_id: str, account: Account) -> None:
+        """Withdraw one's own challenge, decline another's, or abort the game it has become."""
+        challenge = self.challenges.get(challenge_id)
+        if challenge is not None and challenge.is_active and challenge.challenger is account:
+            self.challenges.cancel(challenge)
+            self._tell_both(challenge, payloads.challenge_canceled(self.challenge_shape(challenge)))
+            self._settle(challenge, ChallengeStatus.CANCELED)
+        elif challenge is not None and challenge.is_active and challenge.target is account:
+            self.decline(challenge_id, account, DeclineReason.GENERIC)
+        else:
+            self._cancel_game(challenge_id, account)
+
+    # Inside.
+
+    def _cancel_game(self, game_id: str, account: Account) -> None:
+        table = self._tables.get(game_id)
+        if table is None or table.game.is_over or table.game.setup.color_of(account) is None:
+            raise NotFound
+        if not table.game.is_abortable:
+            raise Refused("Missing opponentToken")
+        table.abort()
+
+    def _new_challenge(self, terms: Terms, challenger: Account | None, target: Account | None) -> Challenge:
+        return Challenge(
+            id=self._token(GAME_ID_LENGTH),
+            terms=terms,
+            challenger=challenger,
+            target=target,
+            final_color=self._color(terms.color),
+            seen_at_ms=monotonic_ms(),
+        )
+
+    def _settle(self, challenge: Challenge, status: ChallengeStatus) -> None:
+        for challenge_id, stream in self._challenge_streams:
+            if challenge_id == challenge.id:
+                stream.write(payloads.challenge_done(status))
+                stream.end()
+        self._notify(ChallengeSettled(challenge))
+
+    def _start_game(
+        self,
+        game_id: str,
+        terms: Terms,
+        seats: dict[Color, Player],
+        source: Source,
+        tournament_id: str | None = None,
+    ) -> Table:
+        variant, initial_fen = self._start_position(terms)
+        setup = GameSetup(
+            id=game_id,
+            white=seats[Color.WHITE],
+            black=seats[Color.BLACK],
+            variant=variant,
+            time_control=self._in_our_days(terms.time_control),
+            initial_fen=initial_fen,
+            rated=terms.rated,
+            source=source,
+            created_at_ms=wall_ms(),
+            rules=terms.rules,
+            spelling=self._spelling,
+            tournament_id=tournament_id,
+        )
+        table = Table(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
+        self._tables[game_id] = table
+        self.quotas.note_game(setup.white.account, setup.black.account, monotonic_ms())
+        self._tell_players(table, payloads.game_start)
+        self._notify(GameStarted(table))
+        return table
+
+    def _start_arena_game(self, arena: Arena, white: Account, black: Account) -> Table:
+        terms = Terms(arena.terms.variant, arena.terms.clock, arena.terms.rated)
+        seats = {
+            Color.WHITE: Player(white, self._token(SECRET_LENGTH)),
+            Color.BLACK: Player(black, self._token(SECRET_LENGTH)),
+        }
+        return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.ARENA, arena.id)
+
+    def _in_our_days(self, control: TimeControl) -> TimeControl:
+        if isinstance(control, Correspondence):
+            return replace(control, day_ms=round(1000 * self.timing.day_s))
+        return control
+
+    def _start_position(self, terms: Terms) -> tuple[Variant, str]:
+        """From Position with the ordinary start is a standard game (contract 5.1)."""
+        if terms.variant is Variant.CHESS960:
+            return terms.variant, terms.fen or chess960_fen(self._random.randrange(CHESS960_STARTS))
+        if terms.fen in (None, STARTING_FEN):
+            return Variant.STANDARD, STARTING_FEN
+        return terms.variant, terms.fen
+
+    def _on_change(self, table: Table) -> None:
+        game = table.game
+        self.organiser.follow(table)
+        if not game.is_over:
+            self._notify(GameChanged(table))
+            return
+        for color in Color:
+            account = game.setup.player(color).account
+            if account is not None and game.status is not Status.ABORTED:
+                account.count_game(color, game.winner)
+        self._tell_players(table, payloads.game_finish)
+        self._notify(GameEnded(table))
+
+    def _plays_too_much(self, account: Account, terms: Terms) -> bool:
+        controls = [table.game.setup.time_control for table in self.tables_of(account)]
+        real_time = sum(isinstance(control, RealTime) for control in controls)
+        is_real_time = isinstance(terms.time_control, RealTime)
+        return len(controls) >= MAX_GAMES or (is_real_time and real_time >= MAX_REAL_TIME_GAMES)
+
+    def _tell_players(self, table: Table, event: Callable[[Game, Color, int], Json]) -> None:
+        for color in Color:
+            self._tell(table.game.setup.player(color).account, event(table.game, color, monotonic_ms()))
+
+    def _tell_both(self, challenge: Challenge, event: Json) -> None:
+        self._tell(challenge.challenger, event)
+        self._tell(challenge.target, event)
+
+    def _tell(self, account: Account | None, event: Json) -> None:
+        for grant, stream in self._event_streams:
+            if grant.account is account:
+                stream.write(event)
+
+    def _notify(self, happening: Happening) -> None:
+        for observer in self._observers:
+            observer(happening)
+
+    def _color(self, choice: ColorChoice) -> Color:
+        return self._random.choice(tuple(Color)) if choice is ColorChoice.RANDOM else Color(choice.value)
+
+    def _token(self, length: int) -> str:
+        return "".join(self._ids.choices(_ID_CHARACTERS, k=length))

@@ -1,0 +1,285 @@
+"""The SQLite file in the state folder: its lock, its schema, and what becomes of a damaged one.
+
+Knows the file; not what the records mean. Nothing here is needed to play: every failure is an
+exception of ours, and the next call begins anew.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from lichessbot.errors import StateFailed, StateLocked, StateNewer
+from lichessbot.log import Journal
+
+FILE_NAME: Final = "lichessbot.sqlite"
+LOCK_NAME: Final = "lock"
+_SIDE_FILES: Final = ("-wal", "-shm")
+
+# Entry N takes the file from schema N to schema N + 1. Entries are only ever added.
+MIGRATIONS: Final = (
+    """
+    CREATE TABLE games (id TEXT PRIMARY KEY, opponent TEXT NOT NULL, joined_at REAL NOT NULL);
+    CREATE TABLE deeds (game_id TEXT NOT NULL, deed TEXT NOT NULL, done_at REAL NOT NULL);
+    CREATE TABLE answers (challenge_id TEXT PRIMARY KEY, answered_at REAL NOT NULL);
+    CREATE TABLE round_trips (id INTEGER PRIMARY KEY, ms REAL NOT NULL);
+    """,
+    """
+    CREATE TABLE challenges (
+        id TEXT PRIMARY KEY, received_at REAL NOT NULL, challenger TEXT NOT NULL, is_bot INTEGER NOT NULL,
+        rating INTEGER, our_rating INTEGER, variant TEXT NOT NULL, speed TEXT NOT NULL, terms TEXT NOT NULL,
+        has_clock INTEGER NOT NULL, answer TEXT NOT NULL, reason TEXT NOT NULL, rule TEXT NOT NULL,
+        because TEXT NOT NULL
+    );
+    CREATE TABLE player_lists (
+        address TEXT PRIMARY KEY, names TEXT NOT NULL, etag TEXT NOT NULL, fetched_at REAL NOT NULL
+    );
+    ALTER TABLE games ADD COLUMN left_at REAL;
+    """,
+    """
+    CREATE TABLE bot_games (
+        id TEXT PRIMARY KEY, opponent TEXT NOT NULL, speed TEXT NOT NULL, colour TEXT, ours INTEGER NOT NULL,
+        began_at REAL NOT NULL
+    );
+    CREATE TABLE sent_challenges (id TEXT PRIMARY KEY, sent_at REAL NOT NULL, cost INTEGER NOT NULL);
+    CREATE TABLE limits (name TEXT PRIMARY KEY, most INTEGER, until REAL NOT NULL);
+    CREATE TABLE rests (
+        opponent TEXT NOT NULL, subject TEXT NOT NULL, until REAL NOT NULL, times INTEGER NOT NULL,
+        PRIMARY KEY (opponent, subject)
+    );
+    CREATE TABLE tournaments (id TEXT PRIMARY KEY, team TEXT, password TEXT);
+    """,
+    """
+    CREATE TABLE played (
+        position TEXT NOT NULL, move TEXT NOT NULL, times INTEGER NOT NULL, played_at REAL NOT NULL,
+        PRIMARY KEY (position, move)
+    );
+    """,
+    """
+    ALTER TABLE games ADD COLUMN has_clock INTEGER NOT NULL DEFAULT 1;
+    CREATE TABLE account (single INTEGER PRIMARY KEY CHECK (single = 1), url TEXT NOT NULL, id TEXT NOT NULL);
+    """,
+)
+_DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
+Row = Sequence[object]
+Statement = tuple[str, Sequence[Row]]
+"""SQL with question marks, and the rows to carry it out for."""
+
+
+class StateFile:
+    """The records of one daemon, on disk. Not to be used by two threads at a time."""
+
+    def __init__(self, folder: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+        """Raises StateLocked if another daemon uses the folder."""
+        self.path = folder / FILE_NAME
+        self._migrations = migrations
+        self._journal = Journal()
+        self._connection: sqlite3.Connection | None = None
+        self._lock = _locked(folder, self._journal)
+
+    def close(self) -> None:
+        """Let another daemon in."""
+        self._disconnect()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def read(self, query: str) -> list[Any]:
+        """The rows of a query. Raises StateFailed or StateNewer."""
+        with self._own_errors():
+            return self._connected().execute(query).fetchall()
+
+    def write(self, statements: Iterable[Statement]) -> None:
+        """Carry out all or none; a power cut after this loses nothing. Raises StateFailed or StateNewer."""
+        with self._own_errors():
+            connection = self._connected()
+            with connection:
+                for sql, rows in statements:
+                    connection.executemany(sql, rows)
+
+    @contextmanager
+    def _own_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            self._disconnect()
+            raise StateFailed(f"{self.path}: {error}") from error
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            try:
+                self._connection = self._open()
+            except sqlite3.DatabaseError as error:
+                if _primary_code(error) not in _DAMAGED:
+                    raise
+                self._set_aside(error)
+                self._connection = self._open()
+        return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            _examine(connection)
+            self._migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        """Bring the file to our schema, after a copy of what it was."""
+        schema, ours = _schema(connection), len(self._migrations)
+        if schema > ours:
+            raise StateNewer(_newer(self.path, schema, ours))
+        if 0 < schema < ours:
+            kept = _copy(self.path, schema)
+            self._journal.info("store.migrate", schema=schema, to=ours, copy=kept)
+            kept.unlink(missing_ok=True)
+            with closing(sqlite3.connect(kept)) as copy:
+                connection.backup(copy)
+        for number in range(schema, ours):
+            script = self._migrations[number]
+            connection.executescript(f"BEGIN; {script}; PRAGMA user_version = {number + 1}; COMMIT")
+
+    def _set_aside(self, error: sqlite3.Error) -> None:
+        aside = self.path.with_name(f"{FILE_NAME}.damaged")
+        self._journal.warning("store.damaged", file=self.path, error=error, kept_as=aside, meaning="begun anew")
+        for side in _SIDE_FILES:
+            self.path.with_name(FILE_NAME + side).unlink(missing_ok=True)
+        self.path.replace(aside)
+
+
+def newer_than_ours(folder: Path) -> str | None:
+    """What StateNewer would say of this folder; None if all is well. Takes no lock and changes nothing."""
+    path = folder / FILE_NAME
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            schema = _schema(connection)
+    except (sqlite3.Error, OSError):
+        return None  # Missing or damaged: neither keeps us from playing.
+    return _newer(path, schema, len(MIGRATIONS)) if schema > len(MIGRATIONS) else None
+
+
+def read_only(folder: Path, query: str, *values: object) -> list[Any]:
+    """The rows of a query, also while a daemon uses the folder; takes no lock and changes nothing.
+
+    None at all if there are no records yet, or only those of an older version. Raises StateFailed or StateNewer.
+    """
+    path, ours = folder / FILE_NAME, len(MIGRATIONS)
+    try:
+        if not path.exists():
+            return []
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            schema = _schema(connection)
+            if schema > ours:
+                raise StateNewer(_newer(path, schema, ours))
+            return connection.execute(query, values).fetchall() if schema == ours else []
+    except (sqlite3.Error, OSError) as error:
+        raise StateFailed(f"{path}: {error}") from error
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a daemon runs on this folder."""
+    try:
+        lock = os.open(folder / LOCK_NAME, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def owner(folder: Path) -> int | None:
+    """The process of the daemon that runs on this folder."""
+    if not in_use(folder):
+        return None
+    text = (folder / LOCK_NAME).read_text(encoding="ascii", errors="replace").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def write_beside(folder: Path, statement: Statement) -> None:
+    """Carry out one statement in the records of a daemon that uses them. Raises StateFailed or StateNewer."""
+    path = folder / FILE_NAME
+    try:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            if _schema(connection) != len(MIGRATIONS):
+                raise StateNewer(f"{path} belongs to a daemon of another version: restart it first")
+            connection.executemany(*statement)
+    except (sqlite3.Error, OSError) as error:
+        raise StateFailed(f"{path}: {error}") from error
+
+
+def _newer(path: Path, schema: int, ours: int) -> str:
+    return (
+        f"{path} was written by a newer version (schema {schema}, this one knows {ours}): install that version "
+        f"again, or go back to the records from before it with `mv {_copy(path, ours)} {path}`"
+    )
+
+
+def _copy(path: Path, schema: int) -> Path:
+    """Where the records are kept as they were before they left this schema."""
+    return path.with_name(f"{path.name}.schema{schema}")
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _examine(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.DatabaseError if the file is damaged, or is somebody else's."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if _schema(connection) == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        verdict = "a database of something else"
+    if verdict != "ok":
+        damaged = sqlite3.DatabaseError(verdict)
+        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damaged
+
+
+def _primary_code(error: sqlite3.DatabaseError) -> int:
+    """Without the details that SQLite puts into the higher bits; 0 if Python's own module complains."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _locked(folder: Path, journal: Journal) -> int | None:
+    """An open file with an exclusive lock, which the system lets go of at our end, whatever that is.
+
+    None if the folder takes no lock file: then it takes no records either. Raises StateLocked.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        journal.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
+    except BlockingIOError as error:
+        owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip()
+        os.close(lock)
+        by = f" by process {owner}" if owner else ""
+        raise StateLocked(
+            f"{folder} is in use{by}: stop that daemon first, or give this one a state_dir of its own"
+        ) from error
+    except OSError as error:
+        journal.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
+    return lock

@@ -1,0 +1,213 @@
+"""What the engine of a game is allowed, from the facts of the game, the configuration and the machine.
+
+Pure: no game, no process. Every matching profile counts, in the order of the file: key by key the last one wins, on
+top of the section `engine`. So "bullet" and "humans" can each say their part about bullet against humans.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Self
+
+from engine.facade import available_mb
+from lichessbot.config import Conditions, Config, EngineConfig, Profile
+from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
+from lichessbot.lichess.models import GameFull, GameInfo
+
+# What an engine takes beside its table, measured; and what is left to the rest of the machine.
+_WITHOUT_HASH_MB: Final = 40
+_SHARE_FOR_ENGINES: Final = 3 / 4
+
+
+@dataclass(frozen=True, slots=True)
+class GameFacts:
+    """What a profile may ask about a game, in the words of the API; None where nobody knows."""
+
+    speed: str
+    variant: str
+    opponent: OpponentKind
+    rating: int | None
+    """The opponent's."""
+    rated: bool
+    tournament: bool
+    colour: Colour | None
+
+    @classmethod
+    def announced(cls, info: GameInfo) -> Self:
+        """As far as the event stream tells: a title may stand in front of the name."""
+        opponent = info.opponent
+        is_bot = opponent.id is None or opponent.is_bot
+        return cls(
+            info.speed,
+            info.variant.key,
+            OpponentKind.BOT if is_bot else OpponentKind.HUMAN,
+            opponent.rating,
+            info.rated,
+            info.is_tournament,
+            info.color,
+        )
+
+    @classmethod
+    def told(cls, full: GameFull, colour: Colour) -> Self:
+        """As the game's own stream tells."""
+        opponent = full.player(colour.other)
+        return cls(
+            full.speed,
+            full.variant.key,
+            OpponentKind.BOT if opponent.is_bot else OpponentKind.HUMAN,
+            opponent.rating,
+            full.rated,
+            full.tournament_id is not None,
+            colour,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What this computer has for engines; None if nobody knows."""
+
+    cores: int | None
+    memory_mb: int | None
+
+    @classmethod
+    def here(cls) -> Self:
+        try:
+            cores: int | None = len(os.sched_getaffinity(0))
+        except AttributeError:  # not on this system
+            cores = os.cpu_count()
+        return cls(cores, available_mb())
+
+    def most_hash_mb(self, engines: int) -> int | None:
+        """The largest table that leaves room for so many engines at a time."""
+        if self.memory_mb is None:
+            return None
+        return max(1, int(self.memory_mb * _SHARE_FOR_ENGINES / engines) - _WITHOUT_HASH_MB)
+
+    def can_ponder(self, engines: int, threads: int) -> bool:
+        """Whether so many engines can all think all the time, and none takes another's processor."""
+        return self.cores is None or engines * threads <= self.cores
+
+
+UNKNOWN_MACHINE: Final = Machine(None, None)
+
+
+def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:
+    """The profiles that are for this game, each with its number in the file, from 1."""
+    return [(number, it) for number, it in enumerate(config.profiles, 1) if _matches(it.when, facts)]
+
+
+def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
+    """The section `engine` as it counts for this game; inside its sections, too, key by key the last one wins.
+
+    Where `correspondence` has a key for the same, that is what profiles change.
+    """
+    engine = config.engine
+    if facts.speed == Speed.CORRESPONDENCE:
+        by_days = {"ponder": config.correspondence.ponder, "move_time_ms": config.correspondence.move_time * 1000}
+        engine = engine.model_copy(update=by_days)
+    for _, profile in matching(facts, config):
+        engine = engine.changed_by(profile)
+    return engine
+
+
+def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConfig:
+    """What `profile_for` says, as far as the machine can bear it.
+
+    A table that does not fit could cost a game. Who ponders takes the processor from those who are
+    to move, unless there is one for each.
+    """
+    engine = profile_for(facts, config)
+    most_mb = machine.most_hash_mb(_most_engines(config))
+    fits = {} if most_mb is None else {"hash_mb": min(engine.hash_mb, most_mb)}
+    rivals = _most_engines(config) if facts.speed == Speed.CORRESPONDENCE else config.challenge.concurrency
+    ponder = engine.ponder and machine.can_ponder(rivals, engine.threads)
+    return engine.model_copy(update={"ponder": ponder, **fits})
+
+
+def in_words(facts: GameFacts, config: Config, machine: Machine) -> str:
+    """Which profiles count for a game, and what follows from them."""
+    numbers = [str(number) for number, _ in matching(facts, config)]
+    which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
+    engine = engine_for(facts, config, machine)
+    limits = (
+        f"depth {engine.depth}" if engine.depth else "",
+        f"{engine.nodes} nodes" if engine.nodes else "",
+        f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
+    )
+    means = (
+        f"plays with {' '.join(engine.command)}" if engine.command else "plays with our engine",
+        f"thinks within {', '.join(filter(None, limits)) or 'what its clock allows'}",
+        f"{engine.hash_mb} MiB of hash",
+        f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
+        "ponders" if engine.ponder else "does not ponder",
+        ", ".join(f"{name}: {value}" for name, value in engine.uci_options.items()),
+        f"first asks {', '.join(engine.sources)}" if engine.has_sources else "",
+        "may agree to a draw" if engine.draw_or_resign.offer_draw_enabled else "",
+        "may resign" if engine.draw_or_resign.resign_enabled else "",
+    )
+    return f"{which}: {'; '.join(filter(None, means))}"
+
+
+def ponders(engine: EngineConfig, config: Config, machine: Machine) -> bool:
+    """Whether `engine` would ponder in games with a clock."""
+    return engine.ponder and machine.can_ponder(config.challenge.concurrency, engine.threads)
+
+
+def concessions(config: Config, machine: Machine) -> Iterator[str]:
+    """What the configuration asks for and the machine cannot bear, in words."""
+    most_mb = machine.most_hash_mb(_most_engines(config))
+    for candidate in candidates(config):
+        hash_mb = candidate.engine.hash_mb
+        if most_mb is not None and hash_mb > most_mb:
+            yield f"{candidate.key}.hash_mb: {hash_mb} MiB for each game do not fit into memory, {most_mb} are used"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An engine that some game may get, the key that names it, and the variants it would play."""
+
+    key: str
+    engine: EngineConfig
+    variants: tuple[Variant, ...]
+
+
+def engines_of(config: Config) -> list[EngineConfig]:
+    """The section `engine`, and what each profile by itself makes of it."""
+    return [config.engine, *map(config.engine.changed_by, config.profiles)]
+
+
+def candidates(config: Config) -> Iterator[Candidate]:
+    """Every engine that a game may get, but each program once."""
+    accepted = {variant for is_bot in (False, True) for variant in config.challenge.rules_for(is_bot=is_bot).variants}
+    every = tuple(variant for variant in Variant if variant in accepted)
+    seen = [Candidate("engine", config.engine, every)]
+    _, *changed = engines_of(config)
+    for number, (profile, engine) in enumerate(zip(config.profiles, changed, strict=True)):
+        variants = profile.when.variant or every
+        candidate = Candidate(f"profiles.{number}.engine", engine, variants)
+        if not any(_is_same_program(engine, other.engine) for other in seen):
+            seen.append(candidate)
+    yield from seen
+
+
+def _most_engines(config: Config) -> int:
+    """So many run at a time."""
+    return config.challenge.concurrency + config.correspondence.concurrency
+
+
+def _is_same_program(engine: EngineConfig, other: EngineConfig) -> bool:
+    """Whether the two differ in nothing that an engine could refuse."""
+    keys = ("command", "working_dir", "uci_options", "hash_mb", "threads")
+    return all(getattr(engine, key) == getattr(other, key) for key in keys)
+
+
+def _matches(when: Conditions, facts: GameFacts) -> bool:
+    return (
+        (not when.speed or facts.speed in when.speed)
+        and (not when.variant or facts.variant in when.variant)
+        and when.opponent in (None, facts.opponent)
+        and (when.rating is None or (facts.rating is not None and when.rating[0] <= facts.rating <= when.rating[1]))
+        and when.rated in (None, facts.rated)
+        and when.tournament in (None, facts.tournament)
+        and when.colour in (None, facts.colour)
+    )

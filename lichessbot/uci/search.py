@@ -1,0 +1,90 @@
+"""What is asked of an engine, and what it reports."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engine.facade import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One question to the engine; `search_id` comes back with its answer.
+
+    `only`: the moves to choose from, all if there are none. `lines`: of how many of the best moves the score is wanted.
+    """
+
+    search_id: int
+    initial_fen: str
+    chess960: bool
+    moves: tuple[str, ...]
+    limits: Limits
+    only: tuple[str, ...] = ()
+    lines: int = 1
+
+    @property
+    def white_to_move(self) -> bool:
+        begins = self.initial_fen.split()[1] == "w"
+        return begins is (len(self.moves) % 2 == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSummary:
+    """What the engine said last about a search."""
+
+    depth: int = 0
+    nodes: int = 0
+    score: str = ""
+    pv: str = ""
+
+    @property
+    def move(self) -> str:
+        """The first of the variation; nothing if there is none."""
+        return self.pv.partition(" ")[0]
+
+    @property
+    def reply(self) -> str | None:
+        """What the variation expects the opponent to answer."""
+        return next(iter(self.pv.split()[1:2]), None)
+
+    @property
+    def centipawns(self) -> int | None:
+        """The score for the side to move, if it is told so; None for a mate and for no score."""
+        kind, _, number = self.score.partition(" ")
+        return int(number) if kind == "cp" and number.removeprefix("-").isdecimal() else None
+
+
+@dataclass(frozen=True, slots=True)
+class BestMove:
+    """The answer to search `search_id`; `move` is None if the engine saw no legal one.
+
+    `took_s` is what the engine used, from its `go` or `ponderhit` written to its `bestmove` read. `lines`: the best
+    moves, best first, if more than one was wanted. `reply`: what it expects the opponent to answer.
+    """
+
+    game_id: str
+    search_id: int
+    move: str | None
+    summary: SearchSummary = SearchSummary()
+    lines: tuple[SearchSummary, ...] = ()
+    took_s: float = field(default=0.0, compare=False)
+    reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReady:
+    """A new engine has answered `uci` and `isready`, and begins with what it was asked meanwhile."""
+
+    game_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDied:
+    """The engine that ran search `search_id` (None: it was idle) is gone, on its own or killed."""
+
+    game_id: str
+    search_id: int | None
+    reason: str
+
+
+EngineReport = BestMove | EngineReady | EngineDied
+Emit = Callable[[EngineReport], None]

@@ -1,0 +1,125 @@
+"""Legal moves: special ones, and how many there can be at most."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.core.fen import InvalidFen, parse_fen
+from engine.core.movegen import legal_move_texts, legal_moves, may_be_played
+from engine.core.score import scale
+from tests.engine.positions import Start, random_games
+
+ENGINE = Path(engine.__file__).parent
+FILES = ("core/movegen.py", "core/perft.py", "search/move_picker.py", "search/move_picker.pxd")
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves", "absent"),
+    [
+        pytest.param("8/8/8/K1pP3q/8/8/8/4k3 w - c6 0 1", (), ("d5c6",), id="en passant pinned on the rank"),
+        pytest.param("4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 1", ("d5c6",), (), id="en passant"),
+        pytest.param("8/8/8/2k5/3Pp3/8/8/4K3 b - d3 0 1", ("e4d3",), (), id="en passant takes the checker"),
+        pytest.param("4k3/8/8/8/8/8/8/qR1K3R w H - 0 1", ("d1h1",), (), id="short castling, rook h1"),
+        pytest.param("4k3/8/8/8/8/8/8/qR1K4 w B - 0 1", (), ("d1b1",), id="castling bares the king on the rank"),
+        pytest.param("4k3/8/8/8/8/5r2/8/4K2R w K - 0 1", (), ("e1h1",), id="castling through check"),
+        pytest.param("4k3/8/8/8/8/1r6/8/R3K3 w Q - 0 1", ("e1a1",), (), id="only the rook passes an attacked square"),
+        pytest.param("3rk3/8/8/8/8/8/8/4K2R w K - 0 1", ("e1h1",), (), id="castling beside an attack"),
+    ],
+)
+def test_special_moves(fen: str, moves: tuple[str, ...], absent: tuple[str, ...]) -> None:
+    legal = legal_move_texts(parse_fen(fen)[0])
+    assert set(moves) <= set(legal)
+    assert not set(absent) & set(legal)
+
+
+def test_the_position_with_most_legal_moves_fits_the_list() -> None:
+    position, _ = parse_fen("R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
+    assert len(legal_move_texts(position)) == 218
+
+
+def most_on_lines(lengths: list[int], sliders: int) -> int:
+    """No more moves along these lines, whatever else stands there.
+
+    Every square of a line is reached at most once from either side, and the only slider of a line is on one side:
+    one slider has at most length - 1 moves, m of them 2 * (length - m). So the first adds length - 1, the second
+    length - 3, and a third nothing.
+    """
+    gains = sorted((gain for length in lengths for gain in (length - 1, length - 3) if gain > 0), reverse=True)
+    return sum(gains[:sliders])
+
+
+def most_moves(pawns: int, knights: int, bishops: int, rooks: int, queens: int) -> int:
+    """A side with these men and its king never has more moves: three captures with four promotions for a pawn."""
+    diagonals = [*range(1, 9), *range(1, 8)]
+    straight = 2 * most_on_lines([8] * 8, rooks + queens)
+    diagonal = 2 * most_on_lines(diagonals, bishops + queens)
+    king, castling = 8, 2
+    return straight + diagonal + 8 * knights + 12 * pawns + king + castling
+
+
+def test_a_move_from_elsewhere_is_played_only_where_it_is_legal(start: Start) -> None:
+    """All 65,536 numbers that could stand in the table, on positions of random games."""
+    for index, board in enumerate(random_games(count=2, plies=100, start=start, seed=17)):
+        if index % 12 == 0:
+            position, _ = parse_fen(board.fen())
+            assert [move for move in range(65536) if may_be_played(position, move)] == sorted(legal_moves(position))
+
+
+def test_no_accepted_position_can_overflow_a_move_list() -> None:
+    """`fen.py` lets in no more promoted men than pawns are missing, and moves keep it so."""
+    bound = max(
+        most_moves(pawns, 2 + knights, 2 + bishops, 2 + rooks, 1 + 8 - pawns - knights - bishops - rooks)
+        for pawns in range(9)
+        for knights in range(9 - pawns)
+        for bishops in range(9 - pawns - knights)
+        for rooks in range(9 - pawns - knights - bishops)
+    )
+    sources = {name: (ENGINE / name).read_text() for name in FILES}
+    lists = [
+        *re.finditer(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["core/movegen.py"]),
+        re.search(r"moves = cython\.declare\(cython\.int\[(\d+)\]\)", sources["core/perft.py"]),
+        re.search(r"MOVES_PER_PLY = cython\.declare\(cython\.int, (\d+)\)", sources["search/move_picker.py"]),
+        re.search(r"cdef int root_moves\[(\d+)\]", sources["search/move_picker.pxd"]),
+    ]
+    sizes = [int(found[1]) for found in lists if found]
+    assert len(sizes) == len(lists)
+    assert bound <= min(sizes), (bound, sizes)
+
+
+def test_the_search_has_a_list_for_every_ply() -> None:
+    text = (ENGINE / "search/move_picker.pxd").read_text()
+    all_plies, per_ply = (re.search(rf"cdef int {name}\[(\d+)\]", text) for name in ("moves", "root_moves"))
+    assert all_plies
+    assert per_ply
+    assert int(all_plies[1]) == int(per_ply[1]) * (scale()["MAX_PLY"] + 1)
+
+
+def test_climbing_for_many_moves_stays_within_what_a_position_can_have() -> None:
+    """From a random board of nine queens, move one man at a time as long as that adds moves."""
+    rng = random.Random(91)
+    best = 0
+    for _ in range(3):
+        squares = rng.sample(range(64), 17)
+        count = count_moves(squares)
+        for _ in range(1500):
+            trial = list(squares)
+            trial[rng.randrange(17)] = rng.choice([square for square in range(64) if square not in squares])
+            if (more := count_moves(trial)) >= count:
+                squares, count = trial, more
+        best = max(best, count)
+    assert 150 < best <= 218
+
+
+def count_moves(squares: list[int]) -> int:
+    """The legal moves of White's nine queens and pieces against a bare king, 0 if the position is refused."""
+    board = ["1"] * 64
+    for man, square in zip("QQQQQQQQQRRBBNNKk", squares, strict=True):
+        board[square] = man
+    try:
+        position, _ = parse_fen("/".join("".join(board[row : row + 8]) for row in range(56, -1, -8)) + " w - - 0 1")
+    except InvalidFen:
+        return 0
+    return len(legal_move_texts(position))

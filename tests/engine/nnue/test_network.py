@@ -1,0 +1,236 @@
+"""The neural evaluation: following the moves gives what adding up from nothing gives, as `net_file.py` says it."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from array import array
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import chess
+import pytest
+
+from engine.core.fen import parse_fen
+from engine.core.move import uci_text
+from engine.core.movegen import legal_moves
+from engine.core.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
+from engine.core.score import scale
+from engine.facade import STARTING_FEN, build_mode, describe_build
+from engine.nnue.net_file import Net, write
+from engine.nnue.network import Accumulators, Network
+from engine.search.search_stack import network_score
+from tests.engine.nets import material_net, random_net, slow_score
+from tests.engine.positions import Start, random_games
+
+NET = random_net(seed=11, hidden=32, buckets=8)
+PASS = 0
+CASTLING_FLAG, EN_PASSANT_FLAG = 2, 5
+LONGEST_LINE = 60                  # plies from the root of a walk
+
+
+def kind_of(move: int) -> str:
+    """What a move does to the men, with the packing of `move.py`."""
+    if move == PASS:
+        return "pass"
+    if move >> 12 == CASTLING_FLAG:
+        return "castling"
+    if move >> 12 == EN_PASSANT_FLAG:
+        return "en passant"
+    taking = " with capture" if move & 0x4000 else ""
+    return f"promotion{taking}" if move & 0x8000 else f"move{taking}"
+
+
+class Walk:
+    """Goes to and fro from a root as a search does, evaluating now and then, and compares every score."""
+
+    def __init__(self, fen: str, rng: random.Random) -> None:
+        self._position, _ = parse_fen(fen)
+        self._accumulators = Accumulators(Network(NET))
+        self._rng = rng
+        self._line: list[int] = []
+        self.met: Counter[str] = Counter()
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            if self._rng.random() < 0.4:
+                self._compare()
+            moves = self._moves()
+            if not moves or len(self._line) == LONGEST_LINE or self._rng.random() < 0.3:
+                self._go_back(self._rng.randint(1, 5))
+            else:
+                self._go_on(self._rng.choice(moves))
+
+    def _moves(self) -> list[int]:
+        """Rare kinds of moves are preferred, so that all are met."""
+        moves = legal_moves(self._position)
+        rare = [move for move in moves if kind_of(move) not in ("move", "move with capture")]
+        if rare and self._rng.random() < 0.5:
+            return rare
+        if self._rng.random() < 0.1 and not self._position.is_check():
+            return [PASS]
+        return moves
+
+    def _go_on(self, move: int) -> None:
+        self.met[kind_of(move)] += 1
+        self._accumulators.play(self._position, move, len(self._line))
+        self._line.append(move)
+
+    def _go_back(self, plies: int) -> None:
+        for _ in range(min(plies, len(self._line))):
+            self._accumulators.take_back(self._position, self._line.pop())
+
+    def _compare(self) -> None:
+        state = self._position.state()
+        expected = slow_score(NET, state["board"], bool(state["side_to_move"]))
+        expected = max(-NETWORK_LIMIT, min(expected, NETWORK_LIMIT))
+        assert self._accumulators.evaluate(self._position, len(self._line)) == expected, (state, self._line)
+        assert self._accumulators.is_exact(self._position, len(self._line))
+        self.met["compared"] += 1
+
+
+def test_following_the_moves_gives_the_score_of_adding_up_from_nothing() -> None:
+    met: Counter[str] = Counter()
+    for start in Start:
+        for number, board in enumerate(random_games(count=3, plies=60, start=start, seed=71)):
+            if number % 20 == 0:
+                walk = Walk(board.shredder_fen(), random.Random(f"{start} {number}"))
+                walk.run(150)
+                met += walk.met
+    kinds = {"move", "move with capture", "castling", "en passant", "promotion", "promotion with capture", "pass"}
+    assert set(met) == {*kinds, "compared"}
+    assert met["compared"] > 500
+
+
+def test_the_sums_follow_to_the_deepest_ply() -> None:
+    position, _ = parse_fen(STARTING_FEN)
+    accumulators = Accumulators(Network(NET))
+    there_and_back = ("g1f3", "g8f6", "f3g1", "f6g8")
+    for ply in range(scale()["MAX_PLY"]):
+        move = next(move for move in legal_moves(position) if uci_text(move) == there_and_back[ply % 4])
+        accumulators.play(position, move, ply)
+        score = accumulators.evaluate(position, ply + 1)
+        assert accumulators.is_exact(position, ply + 1)
+        assert score == network_score(position, Network(NET))
+
+
+def test_a_mirrored_position_has_the_mirrored_score() -> None:
+    scores = set()
+    network = Network(random_net(seed=12, hidden=64, buckets=8))
+    for board in random_games(count=5, plies=120, start=Start.CHESS960, seed=72):
+        position, _ = parse_fen(board.fen())
+        mirrored, _ = parse_fen(board.mirror().fen())
+        score = network_score(position, network)
+        assert score == network_score(mirrored, network), board.fen()
+        scores.add(score)
+    assert len(scores) > 200
+
+
+def test_each_number_of_men_has_its_own_output() -> None:
+    net = random_net(seed=13, hidden=32, buckets=8)
+    silent = array("h", [0]) * len(net.output_weights)
+    flat = replace(net, output_weights=silent, output_bias=array("i", range(0, 8 * 1632, 1632)))
+    network = Network(flat)
+    for board in random_games(count=4, plies=200, start=Start.STANDARD, seed=73):
+        position, _ = parse_fen(board.fen())
+        men = chess.popcount(board.occupied)
+        assert Accumulators(network).evaluate(position, 0) == 40 * ((men - 2) // 4)
+
+
+def test_the_largest_weights_do_not_overflow() -> None:
+    """Every hidden value at the clamp, every weight at its limit: the score is cut, never wrapped."""
+    for sign in (1, -1):
+        hidden = 1024
+        net = Net(
+            name="large",
+            feature_weights=array("h", [511]) * (768 * hidden),
+            feature_bias=array("h", [16_383]) * hidden,
+            output_weights=array("h", [127 * sign]) * (2 * hidden),
+            output_bias=array("i", [10_000_000 * sign]),
+            scale=10_000,
+        )
+        position, _ = parse_fen(STARTING_FEN)
+        assert Accumulators(Network(net)).evaluate(position, 0) == sign * NETWORK_LIMIT
+
+
+def test_a_known_ending_comes_before_the_network() -> None:
+    network = Network(NET)
+    won, lost, drawn = "7k/8/8/8/8/8/8/KQ6 w - - 0 1", "7k/8/8/8/8/8/8/KQ6 b - - 0 1", "7k/8/8/8/8/8/8/KNN5 w - - 0 1"
+    assert network_score(parse_fen(won)[0], network) > NETWORK_LIMIT
+    assert network_score(parse_fen(lost)[0], network) < -NETWORK_LIMIT
+    assert network_score(parse_fen(drawn)[0], network) == 0
+
+
+@pytest.mark.parametrize(
+    ("fen", "part"),
+    [
+        ("4k3/8/8/8/8/8/4r3/R3KB2 w - - 0 1", SCALE_NO_PAWNS),
+        ("4k3/8/8/8/8/8/r7/3RKB2 b - - 0 1", SCALE_NO_PAWNS),
+        ("4k3/8/8/8/3P4/8/4r3/R3KB2 w - - 0 1", SCALE_NORMAL),
+        ("4k3/8/8/5b2/3P4/8/3B4/4K3 w - - 0 1", SCALE_BARE_BISHOPS),
+        ("4k3/8/8/5b2/3PP3/8/3B4/4K3 w - - 0 1", 2 * SCALE_BARE_BISHOPS),
+        ("4k3/8/8/4b3/3P4/8/3B4/4K3 w - - 0 1", SCALE_NORMAL),             # bishops of the same colour
+        ("r3k3/8/8/5b2/3P4/8/3B4/R3K3 w - - 0 1", SCALE_NORMAL),
+    ],
+)
+def test_of_a_drawish_ending_a_network_gets_a_part(fen: str, part: int) -> None:
+    network = Network(material_net())
+    position, _ = parse_fen(fen)
+    guess = Accumulators(network).evaluate(position, 0)
+    assert abs(guess) > 80
+    assert network_score(position, network) == guess * part // SCALE_NORMAL
+
+
+def test_no_score_comes_near_a_mate() -> None:
+    queens = "QQQQQQQQ/Q7/8/8/8/8/K7/7k b - - 0 1"
+    assert scale()["MAX_PLY"] - scale()["MATE"] < network_score(parse_fen(queens)[0], Network(NET)) < -NETWORK_LIMIT
+
+
+# A search with a network, in a process of its own: its answers tell of every evaluation.
+PROBE = """
+import json, sys
+from engine.bench import POSITIONS
+from engine.facade import Board, Engine, Limits, build_mode, describe_build
+answers = []
+for fen, depth in zip(POSITIONS[::int(sys.argv[2])], (3, 3, 3, 4, 4) * 10):
+    engine = Engine(hash_mb=1)
+    engine.set_evaluation(sys.argv[1])
+    engine.set_position(Board(fen))
+    result = engine.go(Limits(depth=depth + int(sys.argv[3])))
+    answers.append((fen, engine.network_score_cp(Board(fen)), result.best_move, result.report.nodes, result.report.pv))
+print(json.dumps([describe_build(), answers]))
+"""
+
+
+def run_probe(environment: dict[str, str], *arguments: str) -> tuple[str, list[object]]:
+    command = [sys.executable, "-P", "-c", PROBE, *arguments]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100, check=True
+    )
+    assert done.stderr == ""
+    build, answers = json.loads(done.stdout)
+    return build, answers
+
+
+@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
+def test_compiled_and_plain_evaluate_alike_and_sums_are_exact_at_every_node(tmp_path: Path) -> None:
+    """The plain mode asserts at every evaluation that the sums are those of the position."""
+    path = tmp_path / "random.net"
+    write(random_net(seed=14, hidden=32, buckets=8), path)
+    compiled, plain = run_probe({}, str(path), "10", "0"), run_probe({"ENGINE_PURE": "1"}, str(path), "10", "0")
+    assert compiled[0].startswith("compiled, ")
+    assert plain[0] == "plain"
+    assert compiled[1] == plain[1]
+
+
+@pytest.mark.skipif(describe_build() != "compiled, AVX2", reason="only one build of the inference fits this processor")
+@pytest.mark.parametrize(("hidden", "buckets"), [(32, 1), (96, 8), (512, 8)])
+def test_every_build_of_the_inference_gives_the_same_numbers(hidden: int, buckets: int, tmp_path: Path) -> None:
+    path = tmp_path / "random.net"
+    write(random_net(seed=15, hidden=hidden, buckets=buckets), path)
+    fast, portable = run_probe({}, str(path), "3", "3"), run_probe({"ENGINE_PORTABLE": "1"}, str(path), "3", "3")
+    assert fast[0] == "compiled, AVX2"
+    assert portable[0] == "compiled, SSE2"
+    assert fast[1] == portable[1]

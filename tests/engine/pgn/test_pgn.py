@@ -1,0 +1,474 @@
+"""PGN in both directions: python-chess reads what we write, we read what it writes, and broken files cost little."""
+
+import io
+import itertools
+import random
+import re
+import time
+import tracemalloc
+from collections.abc import Iterator
+
+import chess
+import chess.engine
+import chess.pgn
+import pytest
+
+from engine.facade import Board, Game, Node, game_text, parse_games, pgn_text, read_games
+from engine.pgn.game import Judgement
+from engine.pgn.pgn import MOST_ERRORS, MOST_NESTED, _games
+from engine.pgn.tokens import LONGEST_HEADER, LONGEST_LINE, MOST_COMMENT
+
+REMARKS = ("good", "a novelty; see [1]", "[%clk 0:01:02]", "(not a variation)", "$1 stays text", "1-0? {", "ünïcode ♞")
+
+DIRT = (b"", b"{", b"}", b"(", b")", b"\n\n", b"[", b'"', b"\xff", b"$")
+
+
+def only(text: str) -> Game:
+    """The one game of a text."""
+    [game] = parse_games(text)
+    return game
+
+
+def remark(rng: random.Random) -> str:
+    return rng.choice(REMARKS) if rng.random() < 0.2 else ""
+
+
+def grow(node: chess.pgn.GameNode, board: chess.Board, rng: random.Random, plies: int, nested: int = 0) -> None:
+    """Random moves after a node, with comments, NAGs and variations, as python-chess keeps them; plays on `board`."""
+    for _ in range(plies):
+        moves = list(board.legal_moves)
+        if not moves:
+            return
+        played, *others = rng.sample(moves, min(len(moves), 3))
+        following = node.add_variation(played, comment=remark(rng))
+        if rng.random() < 0.1:
+            following.nags.add(rng.randrange(1, 140))
+        if nested < 3 and rng.random() < 0.15:
+            for other in others[: rng.randrange(1, 3)]:
+                branch = node.add_variation(other, comment=remark(rng), starting_comment=remark(rng))
+                there = board.copy(stack=False)
+                there.push(other)
+                grow(branch, there, rng, rng.randrange(4), nested + 1)
+        node = following
+        board.push(played)
+
+
+def random_game(seed: int, plies: int) -> chess.pgn.Game:
+    rng = random.Random(f"pgn {seed}")
+    game = chess.pgn.Game()
+    game.headers["Event"] = rng.choice(('a "quoted" name', "back\\slash", "Café", "?"))
+    if seed % 4 == 0:
+        game.setup(chess.Board.from_chess960_pos(rng.randrange(960)))
+    game.headers["Result"] = rng.choice(("1-0", "0-1", "1/2-1/2", "*"))
+    game.comment = remark(rng)
+    grow(game, game.board(), rng, rng.randrange(plies))
+    return game
+
+
+def theirs(game: chess.pgn.Game, chess960: bool) -> Iterator[tuple[object, ...]]:
+    """Every node of a tree of python-chess, with its depth in the tree."""
+    waiting: list[tuple[int, chess.pgn.GameNode, chess.Board]] = [(0, game, game.board())]
+    while waiting:
+        depth, node, board = waiting.pop()
+        move, opening = "", ""
+        if isinstance(node, chess.pgn.ChildNode):
+            move, opening = board.uci(node.move, chess960=chess960), node.starting_comment
+            board = board.copy(stack=False)
+            board.push(node.move)
+        yield depth, move, words(node.comment), words(opening), sorted(node.nags)
+        waiting += [(depth + 1, reply, board) for reply in reversed(node.variations)]
+
+
+def ours(node: Node) -> Iterator[tuple[object, ...]]:
+    waiting = [(0, node)]
+    while waiting:
+        depth, node = waiting.pop()
+        yield depth, node.move, words(node.comment), words(node.before), sorted(set(node.nags))
+        waiting += [(depth + 1, reply) for reply in reversed(node.replies)]
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def assert_equal_trees(mine: Game, its: chess.pgn.Game) -> None:
+    for one, other in itertools.zip_longest(ours(mine.root), theirs(its, mine.chess960)):
+        assert one == other
+
+
+def check_both_directions(games: int, plies: int) -> int:
+    """Random games there and back; returns how many moves they had."""
+    originals = [random_game(seed, plies) for seed in range(games)]
+    written = "\n\n".join(str(game) for game in originals)
+    moves = 0
+    for original, read in itertools.zip_longest(originals, read_games(io.BytesIO(written.encode()))):
+        assert read.errors == []
+        assert read.headers["Event"] == original.headers["Event"]
+        assert read.result == original.headers["Result"]
+        assert_equal_trees(read, original)
+        text = game_text(read)
+        again = chess.pgn.read_game(io.StringIO(text))
+        assert again is not None
+        assert again.errors == []
+        assert_equal_trees(read, again)
+        assert game_text(only(text)) == text
+        moves += sum(1 for _ in ours(read.root)) - 1
+    return moves
+
+
+def test_python_chess_and_we_read_each_others_trees() -> None:
+    assert check_both_directions(games=40, plies=80) > 1500
+
+
+@pytest.mark.long
+def test_python_chess_and_we_read_each_others_trees_of_a_large_sample() -> None:
+    assert check_both_directions(games=1000, plies=200) > 100_000
+
+
+def test_without_variations_the_main_line_is_the_same() -> None:
+    for seed in range(12):
+        text = str(random_game(seed, 80))
+        [plain], [full] = parse_games(text, variations=False), parse_games(text)
+        assert plain.moves == full.moves
+        assert [node.comment for node in plain.root.line()] == [node.comment for node in full.root.line()]
+        assert all(len(node.replies) == 1 for node in list(plain.root.line())[:-1])
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_boards_game_is_read_back_by_python_chess() -> None:
+    rng = random.Random(51)
+    board = Board()
+    while len(board.moves) < 120 and board.legal_moves():
+        board.push(rng.choice(board.legal_moves()))
+    headers = {"Event": "A casual game", "White": "one", "Black": "two"}
+    text = pgn_text(headers, board, "1/2-1/2", [60.0 - ply for ply in range(len(board.moves))])
+    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith("["))
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    assert game.errors == []
+    assert game.headers["Event"] == headers["Event"]
+    assert game.headers["Result"] == "1/2-1/2"
+    assert game.end().board().fen() == board.fen()
+    assert game.next().clock() == 60.0
+
+
+def test_a_chess960_game_names_its_variant_and_its_beginning() -> None:
+    board = Board("1k6/8/8/8/8/8/8/RKR5 w CA - 0 1", chess960=True)
+    board.push("b1c1")
+    game = chess.pgn.read_game(io.StringIO(pgn_text({}, board, "*")))
+    assert game is not None
+    assert game.headers["Variant"] == "Chess960"
+    assert game.end().board().fen() == "1k6/8/8/8/8/8/8/R4RK1 b - - 1 1"
+    assert game.errors == []
+
+
+def test_quotes_and_backslashes_in_headers_are_escaped() -> None:
+    text = pgn_text({"Event": 'a "b" \\'}, Board(), "*")
+    assert text.splitlines()[0] == '[Event "a \\"b\\" \\\\"]'
+    assert only(text).headers["Event"] == 'a "b" \\'
+
+
+def test_clocks_and_evaluations_are_comments_and_may_be_missing() -> None:
+    board = Board()
+    for move in ("e2e4", "e7e5", "g1f3"):
+        board.push(move)
+    text = pgn_text({"White": "one"}, board, "*", [None, 59.0, 58.0], ["0.31,12", None, "#-3"])
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    first, second, third = game.mainline()
+    assert first.eval() == chess.engine.PovScore(chess.engine.Cp(31), chess.WHITE)
+    assert (first.eval_depth(), first.clock()) == (12, None)
+    assert (second.eval(), second.clock()) == (None, 59.0)
+    assert third.eval() == chess.engine.PovScore(chess.engine.Mate(-3), chess.WHITE)
+    assert third.clock() == 58.0
+
+
+def test_the_seven_headers_are_always_written_and_come_first() -> None:
+    lines = pgn_text({"Opening": "none", "Black": "somebody"}, Board(), "*").splitlines()
+    names = [line[1:].split()[0] for line in lines if line.startswith("[")]
+    assert names == ["Event", "Site", "Date", "Round", "White", "Black", "Result", "Opening"]
+
+
+def test_a_brace_or_a_line_break_in_a_comment_breaks_nothing() -> None:
+    game = only("1. e4 e5 *")
+    game.root.replies[0].comment = "a } b\n\n[Event"
+    assert [node.comment for node in only(game_text(game)).root.line()] == ["a ) b [Event", ""]
+
+
+# --- What comments say to programs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("0:01:02", 62), ("1:00:00", 3600), ("0:00:09.5", 9.5), ("3:05", 185), ("soon", None), ("1:2:3:4", None)],
+)
+def test_clocks_in_comments(text: str, seconds: float | None) -> None:
+    [node] = only(f"1. e4 {{ well [%clk {text}] played }} *").root.line()
+    assert node.clock_s == seconds
+    assert node.remark == "well played"
+
+
+@pytest.mark.parametrize(
+    ("text", "judgement"),
+    [
+        ("0.35", Judgement(35, None)),
+        ("-12.5,20", Judgement(-1250, None, 20)),
+        ("#3", Judgement(None, 3)),
+        ("#-3,8", Judgement(None, -3, 8)),
+        ("", None),
+        ("equal", None),
+    ],
+)
+def test_evaluations_in_comments(text: str, judgement: Judgement | None) -> None:
+    [node] = only(f"1. e4 {{[%eval {text}]}} *").root.line()
+    assert node.judgement == judgement
+
+
+def test_what_we_write_into_comments_python_chess_understands() -> None:
+    game = only("1. e4 { fine [%clk 0:00:01] } e5 *")
+    node = game.root.replies[0]
+    node.set_judgement(Judgement(-31, None, 12))
+    node.set_clock(3725)
+    again = chess.pgn.read_game(io.StringIO(game_text(game)))
+    assert again is not None
+    following = again.next()
+    assert following is not None
+    assert following.clock() == 3725
+    assert following.eval() == chess.engine.PovScore(chess.engine.Cp(-31), chess.WHITE)
+    assert following.eval_depth() == 12
+    assert node.remark == "fine"
+
+
+# --- Files as they are -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252"])
+def test_names_survive_the_encodings_files_have(encoding: str) -> None:
+    file = io.BytesIO('[White "Réti, Müller"]\r\n\r\n1. Nf3 *\r\n'.encode(encoding))
+    [game] = read_games(file)
+    assert game.headers["White"] == "Réti, Müller"
+    assert game.moves == ["g1f3"]
+    assert not file.closed
+
+
+def test_one_line_in_latin_1_does_not_spoil_its_neighbours() -> None:
+    [game] = read_games(io.BytesIO('[White "Müller"]\n'.encode() + '[Black "Réti"]\n\n*\n'.encode("latin-1")))
+    assert (game.headers["White"], game.headers["Black"]) == ("Müller", "Réti")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_all_line_ends_are_line_ends(ending: str) -> None:
+    text = '[Event "1"]\n\n1. e4 {two\nlines} *\n\n[Event "2"]\n\n1. d4 *'.replace("\n", ending)
+    games = list(read_games(io.BytesIO(text.encode())))
+    assert [game.moves for game in games] == [["e2e4"], ["d2d4"]]
+    assert games[0].root.replies[0].comment == "two lines"
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
+    [
+        ('[White "The "Great" One"]', "White", 'The "Great" One'),
+        ("[White Kasparov]", "White", "Kasparov"),
+        ('[White "Kasparov]', "White", "Kasparov"),
+        ('[White "Kasparov"', "White", "Kasparov"),
+        ('  [ White   "Kasparov" ]  ', "White", "Kasparov"),
+        ('[White ""]', "White", ""),
+        ('[White "a ] b"]', "White", "a ] b"),
+    ],
+)
+def test_broken_headers_are_read_as_they_were_meant(line: str, name: str, value: str) -> None:
+    game = only(f'[Event "x"]\n{line}\n\n1. e4 *')
+    assert game.headers[name] == value
+    assert game.moves == ["e2e4"]
+
+
+def test_headers_may_share_a_line_with_each_other_and_with_moves() -> None:
+    game = only('[Event "x"] [White "y"] 1. e4 e5 1-0')
+    assert game.headers == {"Event": "x", "White": "y", "Result": "1-0"}
+    assert game.moves == ["e2e4", "e7e5"]
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        "1.e4 e5 2.Nf3 Nc6 3.Bb5 Nf6 4.O-O",
+        "1. e2-e4 e7-e5 2. Ng1-f3 Nb8-c6 3. Bf1-b5 Ng8-f6 4. 0-0",
+        "e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1g1",
+        "1 e4 e5 2 Ngf3 Nbc6 3 Bb5 Nf6 4 o-o",
+        "1.♙e4 ♟e5 2.♘f3 ♞c6 3.♗b5 ♞f6 4.O-O",
+        "1. e4! e5? 2. Nf3!! Nc6?? 3. Bb5!? Nf6?! 4. O-O $10",
+        "1. e4 1... e5 2. Nf3 2... Nc6 3. Bb5 ... Nf6 4. O-O",
+        "1. e4 {c} e5 ; to the end of the line 2. d4\n% and this is for nobody\n2. Nf3 Nc6\n\n3. Bb5 Nf6 4. O-O",
+    ],
+)
+def test_moves_are_written_in_many_ways(moves: str) -> None:
+    game = only(f"{moves} *")
+    assert game.errors == []
+    assert game.moves == ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "g8f6", "e1g1"]
+
+
+@pytest.mark.parametrize("promotion", ["e8=Q+", "e8Q", "e8/Q", "e8(Q)", "e7e8q", "e7-e8=q"])
+def test_promotions_are_written_in_many_ways(promotion: str) -> None:
+    assert only(f'[FEN "7k/4P3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. {promotion} *').moves == ["e7e8q"]
+
+
+def test_en_passant_may_be_named() -> None:
+    game = only('[FEN "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"]\n\n1. exd6 e.p. Kd7 *')
+    assert game.moves == ["e5d6", "e8d7"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. e4 e5 *\n\n1. d4 d5 *",
+        "1. e4 e5 * 1. d4 d5 *",
+        "1. e4 e5\n\n1. d4 d5",
+        '[Event "1"]\n\n1. e4 e5\n[Event "2"]\n1. d4 d5',
+        '[Event "1"]\n1. e4 e5\n\n[Event "2"]\n1. d4 d5',
+        '[Event "1"]\n\n1. e4 e5 {never closed\n\n[Event "2"]\n\n1. d4 d5 *',
+        '[Event "1"]\n\n1. e4 e5 (1... c5\n\n[Event "2"]\n\n1. d4 d5 *',
+    ],
+)
+def test_where_a_game_ends_and_the_next_begins(text: str) -> None:
+    assert [game.moves for game in parse_games(text)] == [["e2e4", "e7e5"], ["d2d4", "d7d5"]]
+
+
+def test_headers_alone_are_a_game() -> None:
+    games = list(parse_games('[Event "1"]\n\n[Event "2"]\n\n[Event "3"]\n\n1. e4 *'))
+    assert [game.headers["Event"] for game in games] == ["1", "2", "3"]
+    assert [len(game.moves) for game in games] == [0, 0, 1]
+
+
+def test_an_illegal_move_ends_its_line_and_is_named_with_its_place() -> None:
+    game = only("1. e4 e5\n2. Ke3 Nc6 (2... d6) 3. Nf3 1-0")
+    assert game.moves == ["e2e4", "e7e5"]
+    assert game.result == "1-0"
+    [error] = game.errors
+    assert error.startswith("line 2: 'Ke3'")
+
+
+def test_an_illegal_move_in_a_variation_spares_the_main_line() -> None:
+    game = only("1. e4 (1. d4 d4 2. c4 (2. Nf3)) 1... e5 {still} (1... c5) *")
+    assert game.moves == ["e2e4", "e7e5"]
+    assert [reply.move for reply in game.root.replies] == ["e2e4", "d2d4"]
+    assert [reply.move for reply in game.root.replies[0].replies] == ["e7e5", "c7c5"]
+    assert len(game.errors) == 1
+
+
+def test_an_ambiguous_move_names_the_choices() -> None:
+    [error] = only('[FEN "4k3/8/8/8/8/8/8/N3K1N1 w - - 0 1"]\n\n1. Nc2 Kd8 2. Nf3 Kc8 3. Nd4 *').errors
+    assert "could be Ncd4 or Nfd4" in error
+
+
+@pytest.mark.parametrize("move", ["--", "Z0", "0000"])
+def test_null_moves_are_no_moves(move: str) -> None:
+    game = only(f"1. e4 {move} 2. d4 *")
+    assert game.moves == ["e2e4"]
+    assert "null move" in game.errors[0]
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]', "king"), ('[Variant "Tiddlywinks"]', "Tiddlywinks")],
+)
+def test_a_game_that_cannot_begin_still_has_its_headers_and_result(headers: str, problem: str) -> None:
+    game = only(f'[White "w"]\n{headers}\n\n1. e4 e5 0-1')
+    assert problem in game.errors[0]
+    assert game.moves == []
+    assert game.headers["White"] == "w"
+    assert game.result == "0-1"
+
+
+def test_errors_do_not_grow_with_the_file() -> None:
+    assert len(only("1. e4 " + "§ " * 5000).errors) == MOST_ERRORS
+
+
+def test_a_whole_game_on_one_line_keeps_all_its_moves() -> None:
+    shuffle = "1. Nf3 Nf6 2. Ng1 Ng8 "
+    game = only('[Event "x"] [White "y"] ' + shuffle * 300 + "*")
+    assert game.errors == []
+    assert len(game.moves) == 1200
+
+
+@pytest.mark.parametrize("line", ['[White "' + "x" * 100_000 + '"]', "[White " + " " * 100_000 + "x]"])
+def test_headers_do_not_grow_with_the_file(line: str) -> None:
+    game = only(f"{line}\n\n1. e4 *")
+    assert len(game.headers.get("White", "")) <= LONGEST_HEADER
+    assert game.moves == ["e2e4"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[Event a{' ' * 100_000}x\n\n*\n",
+        "1. e4 " + "{}" * 500_000 + " *\n",
+        "1. e4 {" + " " * 1_000_000 + "x} *\n",
+        "1. e4 {" + "[%clk " * 20_000 + "} *\n",
+        "1. e4 {[%clk" + " " * 1_000_000 + "} *\n",
+    ],
+    ids=["header", "comments", "spaces", "commands", "a command without end"],
+)
+def test_no_text_takes_long_for_its_length(text: str) -> None:
+    began = time.process_time()
+    for game in parse_games(text):
+        for node in game.root.line():
+            assert node.clock_s is None
+            assert len(node.remark) < len(text)
+    assert time.process_time() - began < 2
+
+
+def test_a_comment_does_not_grow_with_the_file() -> None:
+    game = only("1. e4 {" + "word\n" * MOST_COMMENT + "} e5 *")
+    assert len(game.root.replies[0].comment) <= MOST_COMMENT
+    assert game.moves == ["e2e4", "e7e5"]
+
+
+def test_nesting_has_an_end_but_the_main_line_goes_on() -> None:
+    deep = 3 * MOST_NESTED
+    game = only("1. e4 " + "(1. d4 " * deep + ")" * deep + " e5 *")
+    assert game.moves == ["e2e4", "e7e5"]
+    assert "nested" in game.errors[0]
+    assert chess.pgn.read_game(io.StringIO(game_text(game))).errors == []
+
+
+def test_a_line_longer_than_what_is_read_at_once_is_cut_between_words() -> None:
+    comment = " ".join(["word"] * 15000)
+    moves = ["Nf3", "Nf6", "Ng1", "Ng8"] * 5
+    text = " ".join(f"{move} {{{comment}}}" for move in moves)
+    assert len(text) > LONGEST_LINE
+    game = only(text)
+    assert game.errors == []
+    assert [node.comment for node in game.root.line()] == [comment] * len(moves)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_mutilated_file_gives_games_and_no_exception(seed: int) -> None:
+    rng = random.Random(seed)
+    raw = bytearray("\n\n".join(str(random_game(seed + game, 30)) for game in range(4)).encode())
+    for _ in range(rng.randrange(1, 80)):
+        spot = rng.randrange(len(raw))
+        raw[spot : spot + rng.randrange(6)] = rng.choice(DIRT)
+    for game in read_games(io.BytesIO(bytes(raw))):
+        if not any("FEN" in error or "variant" in error for error in game.errors):
+            assert re.fullmatch(r"(?s).*\S\n\n", game_text(game))
+            assert game.last_board().moves == game.moves
+
+
+def test_a_stream_of_any_length_needs_little_memory() -> None:
+    one = str(random_game(1, 40)) + "\n\n"
+    games = 200
+
+    def stream() -> Iterator[str]:
+        for _ in range(games):
+            yield from one.splitlines(keepends=True)
+
+    reader = _games(stream(), variations=False)
+    next(reader)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in reader) == games - 1
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()

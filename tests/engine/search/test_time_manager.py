@@ -1,0 +1,160 @@
+"""Deadlines: never over the clock, never negative, and the search keeps them."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.core import params
+from engine.facade import Engine
+from engine.search.time_manager import LEAST_US, Clock, Limits, bend_percent, deadlines_us
+
+times = st.integers(0, 10**8)
+increments = st.integers(0, 180_000)
+overheads = st.integers(0, 10_000)
+
+
+@given(times, increments, st.none() | st.integers(0, 200), overheads, st.booleans())
+def test_a_move_never_costs_more_than_the_clock_less_the_overhead(
+    remaining: int, increment: int, moves_to_go: int | None, overhead: int, white: bool
+) -> None:
+    clock = {"white_time_ms": remaining, "white_increment_ms": increment}
+    if not white:
+        clock = {"black_time_ms": remaining, "black_increment_ms": increment}
+    soft, hard = deadlines_us(Limits(**clock, moves_to_go=moves_to_go), white, overhead)
+    assert LEAST_US <= soft <= hard <= max(LEAST_US, (remaining - overhead) * 1000)
+
+
+@given(st.integers(0, 10**6), overheads)
+def test_a_fixed_time_is_used_less_the_overhead(move_time: int, overhead: int) -> None:
+    soft, hard = deadlines_us(Limits(move_time_ms=move_time), True, overhead)
+    assert soft == hard == max(LEAST_US, (move_time - overhead) * 1000)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), overheads)
+def test_a_fixed_time_is_never_more_than_a_clock_allows(move_time: int, remaining: int, overhead: int) -> None:
+    fixed, clock = Limits(move_time_ms=move_time), Limits(black_time_ms=remaining)
+    least = min(deadlines_us(limits, False, overhead)[1] for limits in (fixed, clock))
+    assert deadlines_us(replace(clock, move_time_ms=move_time), False, overhead) == (least, least)
+
+
+def test_forty_moves_fit_a_clock_without_increment() -> None:
+    remaining = 60_000
+    for _ in range(40):
+        soft, _hard = deadlines_us(Limits(white_time_ms=remaining), True, 50)
+        remaining -= soft // 1000 + 50
+    assert remaining > 5_000
+
+
+def test_sixty_moves_that_each_cost_the_overhead_do_not_flag() -> None:
+    remaining = 5_000
+    for _ in range(60):
+        soft, _hard = deadlines_us(Limits(white_time_ms=remaining), True, 40)
+        remaining -= soft // 1000 + 40
+    assert remaining > 0
+
+
+def test_two_hundred_moves_fit_a_clock_too_short_for_their_overhead() -> None:
+    """Each costs what the way to the referee takes, less than the overhead was thought to be."""
+    remaining_us = 200_000
+    for _ in range(200):
+        soft, hard = deadlines_us(Limits(white_time_ms=remaining_us // 1000), True, 10)
+        assert soft == hard
+        remaining_us -= hard + 300
+    assert remaining_us > 0
+
+
+@pytest.mark.parametrize("increment", [100, 1000, 2000])
+def test_three_hundred_moves_fit_a_clock_whose_increment_pays_for_the_overhead(increment: int) -> None:
+    remaining = 60 * increment
+    for _ in range(300):
+        soft, _hard = deadlines_us(Limits(white_time_ms=remaining, white_increment_ms=increment), True, increment - 1)
+        remaining += increment - soft // 1000 - (increment - 1)
+        assert remaining > 0
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(white_time_ms=1000, white_increment_ms=1000),
+        Limits(white_time_ms=1000, moves_to_go=2),
+        Limits(white_time_ms=500, moves_to_go=1),
+    ],
+    ids=["nothing but the increment", "two moves to go", "the last move of a period"],
+)
+def test_a_rich_clock_bends_too(limits: Limits) -> None:
+    soft, hard = deadlines_us(limits, True, 10)
+    clock = Clock(soft, hard)
+    time.sleep(soft / 2e6)
+    assert clock.too_late_for_another_depth(50)
+    assert not clock.too_late_for_another_depth(100)
+
+
+def test_a_clock_without_an_increment_is_spared_for_longer_games() -> None:
+    bare, _hard = deadlines_us(Limits(white_time_ms=60_000), True, 100)
+    unpaid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=100), True, 100)
+    paid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=101), True, 100)
+    assert bare < unpaid < paid / 1.5
+
+
+@pytest.mark.parametrize("limits", [Limits(move_time_ms=150), Limits(white_time_ms=3_000, white_increment_ms=100)])
+def test_a_search_keeps_its_hard_deadline(limits: Limits) -> None:
+    engine = Engine(move_overhead_ms=20)
+    _soft, hard = deadlines_us(limits, True, 20)
+    late = []
+    for _ in range(5):
+        started = time.perf_counter()
+        engine.go(limits)
+        late.append((time.perf_counter() - started) * 1000 - hard / 1000)
+    assert sorted(late)[2] < 20
+
+
+depths, scores, shares = st.integers(0, 60), st.integers(-32000, 32000), st.integers(0, 100)
+
+
+@given(depths, scores, shares)
+def test_the_soft_deadline_bends_within_its_limits(steady: int, drop: int, share: int) -> None:
+    assert params.BEND_LEAST <= bend_percent(steady, drop, share) <= params.BEND_MOST
+
+
+@given(depths, scores, shares)
+def test_a_steadier_move_a_better_score_and_a_clearer_choice_cost_no_more(steady: int, drop: int, share: int) -> None:
+    bend = bend_percent(steady, drop, share)
+    assert bend_percent(steady + 1, drop, share) <= bend
+    assert bend_percent(steady, drop - 1, share) <= bend
+    assert bend_percent(steady, drop, min(100, share + 1)) <= bend
+
+
+def test_doubt_takes_more_time_than_certainty() -> None:
+    assert bend_percent(0, 60, 20) > 150
+    assert bend_percent(10, -20, 95) < 80
+
+
+@given(times, increments, st.none() | st.integers(0, 200), overheads)
+def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
+    remaining: int, increment: int, moves_to_go: int | None, overhead: int
+) -> None:
+    limits = Limits(white_time_ms=remaining, white_increment_ms=increment, moves_to_go=moves_to_go)
+    clock = Clock(*deadlines_us(limits, True, overhead), pondering=True)
+    assert clock.late_ms() == 0
+    clock.hit()
+    assert not clock.pondering
+    assert clock.late_ms() == 0
+
+
+def test_a_bent_deadline_never_passes_the_hard_one() -> None:
+    """Whatever the bend, the search is cut short at the hard deadline."""
+    engine = Engine(move_overhead_ms=0)
+    limits = Limits(white_time_ms=600)
+    _soft, hard = deadlines_us(limits, True, 0)
+    for _ in range(5):
+        started = time.perf_counter()
+        result = engine.go(limits)
+        assert (time.perf_counter() - started) * 1000 < hard / 1000 + 50
+        assert result.late_ms < 50
+
+
+def test_an_empty_clock_still_gives_a_move() -> None:
+    assert Engine().go(Limits(white_time_ms=0)).best_move is not None

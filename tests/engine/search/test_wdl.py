@@ -1,0 +1,143 @@
+"""What scores say about wins, draws and losses: sound for every score and board, and learnt from results."""
+
+import random
+import re
+import subprocess
+import sys
+from array import array
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.core.score import scale
+from engine.search.wdl import OURS, Model, Outcome, outcome
+from engine.selfplay.records import Result, Sample, encode
+from engine.training.data import Data
+from engine.training.features import pack
+from engine.training.wdl_fit import Finding, calibration, count, fit, picture, surprise
+from tests.engine.shards import random_samples, write_shards
+
+MATE = scale()["MATE"]
+TRUTH = Model(200.0, -50.0, 120.0, 20.0, 900.0)
+
+
+def test_chances_add_up_for_every_score_and_board() -> None:
+    for score in range(-31000, 31001, 250):
+        for men in range(2, 33):
+            found = outcome(score, men)
+            assert found.win + found.draw + found.loss == 1000
+            assert min(found.win, found.draw, found.loss) >= 0, (score, men)
+
+
+@pytest.mark.parametrize("men", [2, 3, 10, 20, 32])
+def test_more_is_never_worse(men: int) -> None:
+    found = [outcome(score, men) for score in range(-3000, 3001, 10)]
+    assert [it.win for it in found] == sorted(it.win for it in found)
+    assert [it.loss for it in found] == sorted((it.loss for it in found), reverse=True)
+
+
+def test_both_sides_see_the_same_game() -> None:
+    for score in (0, 17, 120, 900, 5000, MATE - 3):
+        ours, theirs = outcome(score, 20), outcome(-score, 20)
+        assert (ours.win, ours.draw, ours.loss) == (theirs.loss, theirs.draw, theirs.win)
+
+
+def test_a_mate_is_certain() -> None:
+    assert outcome(MATE - 5, 12) == Outcome(1000, 0, 0)
+    assert outcome(-MATE + 4, 12) == Outcome(0, 0, 1000)
+
+
+def test_an_even_ending_is_a_draw_and_an_even_opening_is_open() -> None:
+    assert outcome(0, 6).draw > 700
+    assert outcome(0, 32).win > 250
+    assert outcome(150, 32).win > outcome(150, 6).win
+
+
+def test_a_rook_ahead_wins() -> None:
+    assert outcome(600, 24).win > 750
+
+
+# --- The fit ---------------------------------------------------------------------------------------------------------
+
+
+def drawn(sample: Sample, rng: random.Random) -> Sample:
+    """The sample with a random score, and a result as `TRUTH` has it."""
+    score = rng.randrange(-1400, 1400)
+    men = 64 - sample.board.count(12)
+    win, draw, _ = TRUTH.shares(score, men)
+    chance = rng.random()
+    result = Result.WHITE_WON if chance < win else Result.DRAWN if chance < win + draw else Result.BLACK_WON
+    return replace(sample, score_cp=score, result=result)
+
+
+@pytest.fixture(scope="module")
+def data() -> Data:
+    """Results drawn from a known model, a third of them held out."""
+    rng = random.Random(6)
+    samples = random_samples(20)[59::120]              # ten boards, for the fit takes longer the more kinds there are
+    words: list[array[int]] = []
+    for share in (30_000, 15_000):
+        words.append(pack(b"".join(encode(drawn(rng.choice(samples), rng)) for _ in range(share))))
+    return Data(words[0], words[1], games=1, origin="")
+
+
+@pytest.fixture(scope="module")
+def finding(data: Data) -> Finding:
+    return fit(data)
+
+
+def test_the_fit_finds_the_model_the_results_were_made_with(data: Data, finding: Finding) -> None:
+    assert finding.held_out == pytest.approx(surprise(TRUTH, count(data.held_out)), abs=0.003)
+    for score in (-600, -200, 0, 100, 400, 900):
+        for men in (20, 30):
+            assert finding.model.shares(score, men) == pytest.approx(TRUTH.shares(score, men), abs=0.03)
+
+
+def test_a_true_model_is_on_the_diagonal_and_a_false_one_is_not(data: Data) -> None:
+    counts = count(data.held_out)
+    too_sure = replace(TRUTH, spread_cp=60.0)
+    errors = [
+        sum(abs(foretold - came) for foretold, came in points) / len(points)
+        for points in (calibration(TRUTH, counts, 0), calibration(too_sure, counts, 0))
+    ]
+    assert errors[0] < 0.03 < 0.06 < errors[1]
+
+
+def test_scores_count_as_the_leader_sees_them() -> None:
+    """White is two pawns down and lost: a win of the leader, whoever is to move."""
+    board = random_samples(1)[0].board
+    for black_to_move in (False, True):
+        words = pack(encode(Sample(board, black_to_move, False, -200, Result.BLACK_WON, 0)))
+        assert count(words) == {(205.0, 64 - board.count(12)): [1, 0, 0]}
+
+
+def test_scores_that_end_games_teach_nothing() -> None:
+    board = random_samples(1)[0].board
+    words = pack(encode(Sample(board, False, False, 1501, Result.WHITE_WON, 0)))
+    assert count(words) == {}
+
+
+def test_the_picture_shows_three_outcomes_and_the_diagonal(data: Data, finding: Finding) -> None:
+    drawing = picture(finding, data)
+    lines = [line.split('"')[1] for line in drawing.splitlines() if line.startswith("<polyline")]
+    assert len(lines) == 4
+    places = [tuple(map(float, point.split(","))) for point in lines[0].split()]
+    assert places[0][0] < places[1][0]
+    assert places[0][1] > places[1][1]                                 # SVG counts from the top
+
+
+def test_the_command_prints_what_params_needs(tmp_path: Path) -> None:
+    write_shards(tmp_path / "shards", count=1, games=30)
+    target = tmp_path / "outcomes.svg"
+    answer = subprocess.run(
+        [sys.executable, "-P", "-m", "engine", "records", str(tmp_path / "shards"), "--wdl", str(target)],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert "<polyline" in target.read_text()
+    printed = re.findall(r"^(WDL_\w+) = -?[\d.]+$", answer.stdout, re.MULTILINE)
+    assert printed == ["WDL_EVEN", "WDL_EVEN_MEN", "WDL_SPREAD", "WDL_SPREAD_MEN", "WDL_LIMIT"]
+
+
+def test_our_numbers_make_a_sound_model() -> None:
+    assert OURS.is_sound()

@@ -1,0 +1,74 @@
+"""Matches: fair to both sides, the same again for the same seed, and a result that promises no more than it knows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.core.fen import InvalidFen
+from engine.nnue import net_file
+from engine.selfplay.match import Match, play, play_pair, read_openings
+from tests.engine.nets import random_net
+
+NODES = 60
+OPENINGS = Path(__file__).parents[2] / "data" / "openings.epd"
+
+
+@pytest.fixture(scope="module")
+def weak(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A net that knows nothing."""
+    path = tmp_path_factory.mktemp("nets") / "weak.net"
+    net_file.write(random_net(seed=1, hidden=32, buckets=1), path)
+    return str(path)
+
+
+def test_equal_players_share_every_pair() -> None:
+    assert [play_pair(Match("none", "none", NODES), number) for number in range(3)] == [2, 2, 2]
+
+
+def test_a_net_that_knows_nothing_loses_from_either_side_of_the_table(weak: str) -> None:
+    assert sum(play_pair(Match("none", weak, NODES), number) for number in range(2)) >= 7
+    assert sum(play_pair(Match(weak, "none", NODES), number) for number in range(2)) <= 1
+
+
+def test_pairs_from_a_file_begin_where_it_says(weak: str) -> None:
+    won = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"               # for White, whoever that is: each player wins once
+    assert play_pair(Match("none", weak, NODES, openings=(won,)), 5) == 2
+
+
+def test_every_pair_is_played_once(weak: str) -> None:
+    found = dict(play(Match("none", weak, 10), range(3), processes=2))
+    assert sorted(found) == [0, 1, 2]
+    assert found[1] == play_pair(Match("none", weak, 10), 1)
+
+
+def test_the_openings_of_the_repository_can_be_read() -> None:
+    found = read_openings(OPENINGS)
+    assert len(found) == 100
+    assert found[0].startswith("rn1qkbnr/p1p1pp1p/bp4p1/3p4/")
+
+
+def test_a_broken_opening_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "broken.epd"
+    path.write_text("8/8/8/8/8/8/8/8 w - - id \"none\";\n")
+    with pytest.raises(InvalidFen):
+        read_openings(path)
+
+
+def run_match(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "engine", "match", *arguments, "--nodes", "20", "--processes", "1"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_the_command_tells_the_score() -> None:
+    answer = run_match("none", "none", "--games", "3", "--openings", str(OPENINGS))
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines()[-1].startswith("none against none: 4 games, 50.0 %, Elo +0 (")
+
+
+def test_a_net_that_is_not_there_is_named_before_anything_is_played() -> None:
+    answer = run_match("none", "nowhere.net")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("nowhere.net: cannot be read")
+    assert answer.stdout == ""

@@ -1,0 +1,102 @@
+"""Self-play: real games, the same again for the same seed, and resumed where it was cut off."""
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import chess
+import pytest
+
+from engine.nnue import net_file
+from engine.selfplay.records import Result, read
+from engine.selfplay.selfplay import Plan, make_shard, run_until
+from engine.training.statistics import survey
+from tests.engine.nets import random_net
+
+GAMES = 4
+
+
+def plan(folder: Path) -> Plan:
+    return Plan(folder, nodes=60, seed=3, games_per_shard=2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both shards of a plan, played."""
+    place = tmp_path_factory.mktemp("shards")
+    for number in plan(place).missing(GAMES):
+        assert make_shard(plan(place), number) > 0
+    return place
+
+
+def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> None:
+    make_shard(plan(tmp_path), 1)
+    assert plan(tmp_path).path(1).read_bytes() == plan(folder).path(1).read_bytes()
+    assert plan(folder).path(0).read_bytes() != plan(folder).path(1).read_bytes()
+
+
+def test_a_run_that_was_cut_off_goes_on_with_what_is_missing(folder: Path, tmp_path: Path) -> None:
+    assert plan(folder).missing(GAMES) == []
+    plan(tmp_path).path(0).write_bytes(b"")
+    assert plan(tmp_path).missing(GAMES) == [1]
+
+
+def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
+    for sample in read(plan(folder).path(0)):
+        board = chess.Board(None)
+        for square, piece in enumerate(sample.board):
+            if piece < 12:
+                board.set_piece_at(square, chess.Piece(piece % 6 + 1, piece < 6))
+        board.turn = chess.BLACK if sample.black_to_move else chess.WHITE
+        assert board.is_valid()
+        assert not board.is_check()
+
+
+def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
+    results: dict[int, set[Result]] = {}
+    for sample in read(plan(folder).path(1)):
+        results.setdefault(sample.game, set()).add(sample.result)
+    assert results
+    assert all(len(found) == 1 for found in results.values())
+
+
+def test_a_net_plays_other_games(tmp_path: Path) -> None:
+    net = tmp_path / "random.net"
+    net_file.write(random_net(seed=4, hidden=32, buckets=1), net)
+    shards = []
+    for number, evaluation in enumerate(("none", str(net))):
+        other = Plan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
+        other.folder.mkdir()
+        assert make_shard(other, 0) > 0                    # a random net thinks few openings balanced
+        shards.append(other.path(0).read_bytes())
+    assert shards[0] != shards[1]
+
+
+def test_self_play_ends_with_the_shard_that_is_being_made_when_time_is_up(tmp_path: Path) -> None:
+    small = replace(plan(tmp_path), games_per_shard=1, nodes=20)
+    steps = list(run_until(small, time.monotonic(), processes=1))
+    assert [step.shards for step in steps] == [1]
+    assert steps[0].positions == survey(tmp_path.glob("*.shard")).positions
+    assert small.missing(games=2) == [1]
+
+
+def test_the_command_plays_then_has_nothing_left_to_do(tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
+    played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
+    assert played.stdout.startswith("1 shards, ")
+    shown = subprocess.run(
+        [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert shown.stdout.startswith(f"positions {survey(tmp_path.glob('*.shard')).positions:,}")
+    again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
+    assert again.stdout == ""
+
+
+def test_a_folder_without_shards_is_an_error(tmp_path: Path) -> None:
+    for command in (["records"], ["tune"], ["train", "-o", str(tmp_path / "a.net")]):
+        line = [sys.executable, "-P", "-m", "engine", *command, str(tmp_path)]
+        answer = subprocess.run(line, capture_output=True, text=True, timeout=60)
+        assert answer.returncode == 2
+        assert "no shards" in answer.stderr

@@ -1,0 +1,65 @@
+"""Work for several processes: every answer comes, errors too, and nobody is left behind."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from engine.selfplay.worker_pool import side_by_side
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(number: int) -> int:
+    raise ValueError(f"no {number}")
+
+
+def die(number: int) -> int:
+    os._exit(number)
+
+
+def sleep(seconds: int) -> int:
+    time.sleep(seconds)
+    return seconds
+
+
+def test_every_task_is_answered_once() -> None:
+    assert sorted(side_by_side(square, range(20), 2)) == [number * number for number in range(20)]
+
+
+def test_tasks_are_taken_only_when_a_process_is_free_for_them() -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(9):
+            taken.append(number)
+            yield number
+
+    answers = side_by_side(square, tasks(), 2)
+    next(answers)
+    assert len(taken) <= 2
+    answers.close()
+
+
+def test_an_error_reaches_who_asked() -> None:
+    with pytest.raises(ValueError, match="no 7"):
+        list(side_by_side(fail, [7], 1))
+
+
+def test_a_process_that_dies_is_no_reason_to_wait_for_ever() -> None:
+    with pytest.raises(BrokenProcessPool):
+        list(side_by_side(die, [1, 1], 2))
+
+
+def test_who_stops_early_leaves_no_process_at_work() -> None:
+    answers = side_by_side(sleep, [0, 600, 600], 2)
+    assert next(answers) == 0
+    started = time.monotonic()
+    answers.close()
+    assert time.monotonic() - started < 60
+    assert not multiprocessing.active_children()

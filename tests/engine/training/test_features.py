@@ -1,0 +1,155 @@
+"""Inputs of a net: every man on its square from either side, and mirrored files where nobody can castle."""
+
+import random
+from array import array
+from dataclasses import replace
+from itertools import pairwise
+from math import exp, log
+
+import chess
+import pytest
+
+from engine.core.fen import parse_fen
+from engine.evaluation.evaluate import static_score
+from engine.selfplay.records import RECORD, Result, Sample, encode, snapshot
+from engine.training.features import (
+    add_hindsight,
+    first_invalid,
+    hand_written_scores,
+    inputs,
+    loss_of_scores,
+    pack,
+    recorded_scores,
+    shuffled,
+)
+from tests.engine.positions import Start, random_games
+from tests.engine.shards import PLIES, random_samples
+
+
+def words_of(fen: str, score_cp: int = 0, result: Result = Result.DRAWN) -> "array[int]":
+    position, _ = parse_fen(fen)
+    return pack(encode(Sample(*snapshot(position), score_cp, result, 0)))
+
+
+def expected_inputs(sample: Sample, view: int) -> list[int]:
+    """As `net_file.py` says, a man at a time."""
+    men = [(piece // 6, piece % 6, square) for square, piece in enumerate(sample.board) if piece < 12]
+    return [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in men]
+
+
+def test_every_man_is_an_input_of_either_side() -> None:
+    samples = random_samples(6, Start.CHESS960)
+    words = pack(b"".join(map(encode, samples)))
+    for number, sample in enumerate(samples):
+        assert inputs(words, number, False) == (expected_inputs(sample, 0), expected_inputs(sample, 1))
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "8/5k2/3p4/8/2R5/6PK/8/8 w - - 0 1",                           # kings off their first ranks
+        "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 b - - 0 1",                 # no rook
+    ],
+)
+def test_where_nobody_can_castle_the_mirrored_position_is_learnt_too(fen: str) -> None:
+    words = words_of(fen)
+    mirrored = chess.Board(fen).transform(chess.flip_horizontal)
+    assert sorted(inputs(words, 0, True)[0]) == sorted(inputs(words_of(mirrored.fen()), 0, False)[0])
+    assert sorted(inputs(words, 0, True)[1]) == sorted(inputs(words_of(mirrored.fen()), 0, False)[1])
+    assert inputs(words, 0, True) != inputs(words, 0, False)
+
+
+@pytest.mark.parametrize("fen", ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "1rk5/8/8/8/8/8/8/4K3 w b - 0 1"])
+def test_a_side_that_may_still_castle_is_never_mirrored(fen: str) -> None:
+    words = words_of(fen)
+    assert inputs(words, 0, True) == inputs(words, 0, False)
+
+
+def test_a_king_and_a_rook_at_home_are_mirrored_only_if_castling_is_known_to_be_over() -> None:
+    position, _ = parse_fen("4k3/8/8/8/8/8/8/4K2R w - - 0 1")
+    sample = Sample(*snapshot(position), 0, Result.DRAWN, 0)
+    for settled in (True, False):
+        words = pack(encode(replace(sample, settled=settled)))
+        assert (inputs(words, 0, True) != inputs(words, 0, False)) is settled
+
+
+def test_what_is_no_record_is_found() -> None:
+    sound = [encode(sample) for sample in random_samples(2)]
+    assert first_invalid(pack(b"".join(sound))) == -1
+    for offset, value in ((26, 3), (27, 4), (8, 0xFF)):
+        broken = bytearray(sound[7])
+        broken[offset] = value
+        assert first_invalid(pack(b"".join([*sound[:7], bytes(broken), *sound[8:]]))) == 7
+    crowded = RECORD.pack(2**40 - 1, bytes(16), 0, 1, 0, 0)
+    assert first_invalid(pack(crowded)) == 0
+
+
+def test_the_target_blends_score_and_result_for_the_side_to_move() -> None:
+    for side, sign in (("w", 1), ("b", -1)):
+        words = words_of(f"4k3/8/8/8/8/8/4P3/4K3 {side} - - 0 1", score_cp=200, result=Result.WHITE_WON)
+        hope = 0.75 / (1 + exp(-200 / 400)) + 0.25
+        hope = hope if sign == 1 else 1 - hope
+        assert loss_of_scores(words, array("d", [0.0]), 1.0, 0.75, 400.0) == pytest.approx((0.5 - hope) ** 2)
+
+
+def test_hindsight_is_a_mean_of_what_came_later_in_the_game_and_its_result() -> None:
+    scores, results = [[120, -30, 500], [-900, 40]], [Result.WHITE_WON, Result.DRAWN]
+    board = random_samples(1)[0]
+    samples = [
+        replace(board, score_cp=score, result=result, game=game)
+        for game, (row, result) in enumerate(zip(scores, results, strict=True))
+        for score in row
+    ]
+    words = pack(b"".join(map(encode, samples)))
+    others = words[:]
+    add_hindsight(words, 0.4, 250)
+    found = [score if not board.black_to_move else -score for score in recorded_scores(words)]
+    wanted = []
+    for row, result in zip(scores, results, strict=True):
+        hopes = [1 / (1 + exp(-score / 250)) for score in row]
+        for number, hope in enumerate(hopes):
+            after = hopes[number + 1 :]
+            later = sum(0.1 * 0.9**distance * other for distance, other in enumerate(after))
+            later += 0.9 ** len(after) * result / 2
+            share = 0.6 * hope + 0.4 * later
+            wanted.append(250 * log(share / (1 - share)))
+    assert found == pytest.approx(wanted, abs=1)
+    assert [word >> 16 for word in words[3::4]] == [word >> 16 for word in others[3::4]]
+    assert (words[0::4], words[1::4], words[2::4]) == (others[0::4], others[1::4], others[2::4])
+
+
+def test_hindsight_of_a_game_won_at_once_is_a_score_that_fits_a_record() -> None:
+    for result, sign in ((Result.WHITE_WON, 1), (Result.BLACK_WON, -1)):
+        samples = [replace(random_samples(1)[0], score_cp=sign * 32000, result=result, black_to_move=False)]
+        words = pack(b"".join(map(encode, samples)))
+        add_hindsight(words, 0.5, 400)
+        assert recorded_scores(words)[0] == pytest.approx(sign * 400 * log(0.9999 / 0.0001), abs=1)
+
+
+def test_the_hand_written_evaluation_speaks_for_the_side_to_move() -> None:
+    ours = hand_written_scores(words_of("4k3/8/8/8/8/8/8/QQQ1K3 w - - 0 1"))[0]
+    theirs = hand_written_scores(words_of("4k3/8/8/8/8/8/8/QQQ1K3 b - - 0 1"))[0]
+    assert ours > 1000 > -1000 > theirs
+
+
+def test_the_hand_written_evaluation_says_of_a_record_what_it_says_of_the_position() -> None:
+    samples, scores = random_samples(8), []
+    for board in random_games(count=8, plies=PLIES, start=Start.STANDARD, seed=5):
+        scores.append(static_score(parse_fen(board.fen())[0]))
+    assert hand_written_scores(pack(b"".join(map(encode, samples)))).tolist() == scores
+
+
+def test_an_epoch_holds_every_record_once_and_the_next_mirrors_the_others() -> None:
+    first, second = (shuffled(1000, 3, epoch) for epoch in (0, 1))
+    assert sorted(entry >> 1 for entry in first) == sorted(entry >> 1 for entry in second) == list(range(1000))
+    assert {entry ^ 1 for entry in first} == set(second)
+    assert 400 < sum(entry & 1 for entry in first) < 600
+    assert first != second
+    assert first == shuffled(1000, 3, 0)
+    assert [entry >> 1 for entry in first] != [entry >> 1 for entry in shuffled(1000, 4, 0)]
+
+
+def test_a_shuffled_epoch_is_no_longer_in_order() -> None:
+    places = [entry >> 1 for entry in shuffled(500, random.Random(1).randrange(99), 0)]
+    follow = sum(later == earlier + 1 for earlier, later in pairwise(places))
+    assert follow < 20

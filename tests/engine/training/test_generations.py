@@ -1,0 +1,177 @@
+"""The loop: it plays, trains, compares and judges, goes on where it was cut off, and tells what it did."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.nnue import net_file
+from engine.selfplay import match
+from engine.selfplay.match import Match
+from engine.training import generations as learning
+from engine.training.generations import Generation, Loop, Plan, Verdict, log_text
+from engine.training.trainer import Settings
+
+SETTINGS = Settings(hidden=32, epochs=1, batch=64, checks=2)
+
+
+def plan(folder: Path) -> Plan:
+    return Plan(
+        folder,
+        generations=1,
+        minutes=0.001,
+        settings=SETTINGS,
+        nodes=20,
+        games=4,
+        match_nodes=20,
+        confidence=0.5,
+        processes=1,
+        games_per_shard=60,
+    )
+
+
+class CutOff(Exception):
+    """Stands for whatever ends the process."""
+
+
+def one_pair_then_cut_off(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+    for number in numbers:
+        yield number, 4
+        raise CutOff
+
+
+def all_won(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+    return ((number, 4) for number in numbers)
+
+
+def all_lost(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
+    return ((number, 0) for number in numbers)
+
+
+@pytest.fixture(scope="module")
+def turned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which one generation was played, trained and compared, all of it real, with a break in the match."""
+    folder = tmp_path_factory.mktemp("loop")
+    real = match.play
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(match, "play", one_pair_then_cut_off)
+        with pytest.raises(CutOff):
+            Loop(plan(folder)).run()
+        patch.setattr(match, "play", real)
+        Loop(plan(folder)).run()
+    return folder
+
+
+@pytest.fixture
+def folder(turned: Path, tmp_path: Path) -> Path:
+    """A copy to go on with."""
+    return Path(shutil.copytree(turned, tmp_path / "elsewhere"))
+
+
+def test_a_generation_leaves_games_a_net_and_a_card(turned: Path) -> None:
+    assert [path.name for path in (turned / "shards").iterdir()] == ["0001-000000.shard"]
+    assert net_file.read(turned / "nets" / "gen-001.net").hidden == 32
+    card = json.loads((turned / "nets" / "gen-001.json").read_text())
+    assert card["verdict"] in set(Verdict)
+    assert card["match"]["games"] == 4
+    assert card["match"]["against"] == "none"
+    assert card["positions"] > 1000
+    assert card["play_hours"] >= 0
+    assert Loop(plan(turned)).generations[0].play_s > 0
+
+
+def test_a_match_that_was_cut_off_keeps_the_pairs_that_were_played(turned: Path) -> None:
+    (generation,) = Loop(plan(turned)).generations
+    assert generation.pairs["0"] == 4
+    assert sorted(generation.pairs) == ["0", "1"]
+
+
+def test_a_training_that_was_cut_off_is_not_played_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_off(*_: object) -> None:
+        raise CutOff
+
+    monkeypatch.setattr(match, "play", all_won)
+    with monkeypatch.context() as patch:
+        patch.setattr(learning, "make_net", cut_off)
+        with pytest.raises(CutOff):
+            Loop(replace(plan(folder), generations=2)).run()
+    shards = sorted((folder / "shards").iterdir())
+    assert len(shards) == 2
+    Loop(replace(plan(folder), generations=2)).run()
+    assert sorted((folder / "shards").iterdir()) == shards
+    assert [one.number for one in Loop(plan(folder)).generations] == [1, 2]
+
+
+@pytest.mark.parametrize(("play", "verdict"), [(all_won, Verdict.PROMOTED), (all_lost, Verdict.REFUSED)])
+def test_only_a_net_that_wins_its_match_plays_on(
+    folder: Path, play: object, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = json.loads((folder / "loop.json").read_text())
+    (folder / "loop.json").write_text(json.dumps([saved[0] | {"pairs": {}, "verdict": None}]))
+    monkeypatch.setattr(match, "play", play)
+    loop = Loop(replace(plan(folder), confidence=0.8))
+    loop.run()
+    assert loop.generations[-1].verdict is verdict
+    assert loop.best == ("gen-001.net" if verdict is Verdict.PROMOTED else "none")
+    assert loop.evaluation(loop.best) == (str(loop.net_path(1)) if verdict is Verdict.PROMOTED else "none")
+
+
+def test_what_is_done_is_not_done_again(folder: Path) -> None:
+    before = (folder / "loop.json").read_bytes()
+    Loop(plan(folder)).run()
+    assert (folder / "loop.json").read_bytes() == before
+
+
+def test_the_log_says_what_each_step_cost_and_brought(turned: Path) -> None:
+    (generation,) = Loop(plan(turned)).generations
+    line = (turned / "LOG.md").read_text().splitlines()[-1]
+    assert line.startswith(f"| 1 | none | {generation.positions:,} |")
+    assert f"| 4 | {generation.score().elo()[0]:+.0f} (" in line
+    assert str(generation.verdict) in line
+
+
+def test_a_generation_that_is_not_done_is_not_in_the_log() -> None:
+    assert log_text([Generation(1, "none")]) == log_text([])
+
+
+def living(group: int) -> list[str]:
+    """The processes of a group that have not ended, as Linux tells."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):                            # it ended while we looked
+            state, _, process_group = path.read_text().rpartition(")")[2].split()[:3]
+            if int(process_group) == group and state != "Z":
+                found.append(path.parent.name)
+    return found
+
+
+def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "engine", "learn", str(tmp_path), "--generations", "1", "--minutes", "60"]
+    options = ["--nodes", "20", "--games-per-shard", "10", "--processes", "2"]
+    with subprocess.Popen([*command, *options], start_new_session=True, stderr=subprocess.PIPE) as loop:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "loop.json").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)                           # it is written after the first shard
+            loop.send_signal(signal.SIGTERM)
+            _, said = loop.communicate(timeout=60)
+            assert loop.returncode == 130
+            assert said == b"cut off\n"
+            deadline = time.monotonic() + 30               # multiprocessing's own helper goes a little later
+            while (left := living(loop.pid)) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not left
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(loop.pid, signal.SIGKILL)
+    (generation,) = Loop(plan(tmp_path)).generations
+    assert generation.play_s > 0

@@ -1,0 +1,53 @@
+"""The survey of shards counts what is there, and its forecast is the best of those it tried."""
+
+from collections import Counter
+from dataclasses import replace
+from math import exp
+from pathlib import Path
+
+import pytest
+
+from engine.selfplay.records import InvalidRecord, Result, Sample, encode
+from engine.training.statistics import survey
+from tests.engine.shards import random_samples, write_shards
+
+
+def written(path: Path, samples: list[Sample]) -> Path:
+    path.write_bytes(b"".join(map(encode, samples)))
+    return path
+
+
+def test_everything_is_counted(tmp_path: Path) -> None:
+    samples = random_samples(6)
+    found = survey([written(tmp_path / "a.shard", samples)])
+    assert found.positions == len(samples)
+    assert found.games == len({sample.game for sample in samples})
+    assert found.results == Counter(sample.result for sample in samples)
+    assert found.black_to_move == sum(sample.black_to_move for sample in samples)
+    assert found.settled == sum(sample.settled for sample in samples) > 0
+    assert found.buckets == Counter((64 - sample.board.count(12) - 2) // 4 for sample in samples)
+    assert found.decided == sum(abs(sample.score_cp) > 300 for sample in samples)
+
+
+def test_games_of_the_same_number_in_different_shards_are_two(tmp_path: Path) -> None:
+    paths = write_shards(tmp_path, count=2, games=3)
+    assert survey(paths).games == 6
+
+
+def test_the_unit_is_found_with_which_the_results_were_made(tmp_path: Path) -> None:
+    """Of a hundred positions with the same score as many are won as the logistic function of the unit says."""
+    sample = random_samples(1)[0]
+    samples = []
+    for score in range(-600, 601, 100):
+        won = round(100 / (1 + exp(-score / 240)))
+        for number in range(100):
+            result = Result.WHITE_WON if number < won else Result.BLACK_WON
+            samples.append(replace(sample, score_cp=score, result=result))
+    assert survey([written(tmp_path / "a.shard", samples)]).best_unit_cp() == 240
+
+
+def test_a_broken_record_ends_it(tmp_path: Path) -> None:
+    path = write_shards(tmp_path, count=1, games=1)[0]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InvalidRecord, match="ends within a record"):
+        survey([path])

@@ -1,0 +1,147 @@
+"""The tuner: its coefficients are the evaluation's own, its slope is the loss's, and it learns."""
+
+from array import array
+from pathlib import Path
+
+import pytest
+
+from engine.core.fen import parse_fen
+from engine.evaluation import tuned
+from engine.evaluation.evaluate import is_known, static_score
+from engine.evaluation.weights import COUNT, TERMS
+from engine.selfplay.records import InvalidRecord, Result, Sample, encode, snapshot
+from engine.training.samples import Samples
+from engine.training.tuner import Fit, Progress, Settings, load, module_text, named
+from tests.engine.positions import Start, random_games
+
+UNIT = 300.0
+
+
+def tuned_values() -> "array[float]":
+    """The weights in the tuner's order."""
+    return array("d", [float(part) for pairs in tuned.VALUES.values() for pair in pairs for part in pair])
+
+
+def records(count: int) -> tuple[list[bytes], list[int]]:
+    """Records of positions that are judged by weights, won by who has more material, and our evaluation of them."""
+    found, scores = [], []
+    for number, board in enumerate(random_games(count=count, plies=80, start=Start.STANDARD, seed=8)):
+        position, _ = parse_fen(board.fen())
+        if is_known(position):
+            continue
+        pieces, black, settled = snapshot(position)
+        score = static_score(position)
+        scores.append(-score if black else score)
+        men = [sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2)]
+        result = Result.DRAWN if men[0] == men[1] else Result.WHITE_WON if men[0] > men[1] else Result.BLACK_WON
+        found.append(encode(Sample(pieces, black, settled, scores[-1], result, number // 80)))
+    return found, scores
+
+
+@pytest.fixture(scope="module")
+def samples() -> Samples:
+    filled = Samples(2000)
+    for record in records(12)[0]:
+        assert filled.add(record)
+    filled.restore()
+    return filled
+
+
+def test_the_weights_times_their_coefficients_are_the_evaluation(samples: Samples) -> None:
+    values = tuned_values()
+    for number, score in enumerate(records(12)[1]):
+        assert abs(samples.value(number, values) - score) <= 2
+
+
+def test_the_start_has_equal_pieces_and_the_move() -> None:
+    start = Samples(1)
+    position, _ = parse_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+    assert start.add(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)))
+    start.restore()
+    assert start.coefficients(0) == {TERMS["tempo"].first: 1}
+
+
+def test_a_known_ending_teaches_the_weights_nothing() -> None:
+    ending = Samples(1)
+    position, _ = parse_fen("4k3/8/8/8/8/8/8/R3K3 w - - 0 1")
+    assert not ending.add(encode(Sample(*snapshot(position), 500, Result.WHITE_WON, 0)))
+    ending.restore()
+    assert len(ending) == 0
+
+
+def test_afterwards_the_engine_evaluates_as_before(samples: Samples) -> None:
+    assert len(samples) > 500
+    position, _ = parse_fen("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+    assert static_score(position) > 700
+
+
+@pytest.mark.parametrize("name", ["material", "rook_mobility", "tempo"])
+def test_the_slope_is_the_loss_s(samples: Samples, name: str) -> None:
+    values, slope = tuned_values(), array("d", bytes(16 * COUNT))
+    everything = array("i", range(len(samples)))
+    total = samples.gradient(everything, values, slope, 0.4, UNIT)
+    assert total / len(samples) == pytest.approx(samples.loss(values, 0.4, UNIT))
+    index = 2 * TERMS[name].first + 2 * (TERMS[name].size // 2)
+    loss = []
+    for change in (-0.5, 0.5):
+        moved = array("d", values)
+        moved[index] += change
+        loss.append(samples.loss(moved, 0.4, UNIT) * len(samples))
+    assert slope[index] == pytest.approx(loss[1] - loss[0], rel=1e-3, abs=1e-9)
+
+
+def test_fitting_lowers_the_loss_and_goes_on_where_it_was_cut_off(samples: Samples, tmp_path: Path) -> None:
+    settings = Settings(epochs=6, step_cp=3.0, trust=0.0)
+    path = tmp_path / "progress.json"
+    whole = Fit(samples, samples, Progress.begin(settings, UNIT, len(samples)))
+    before = whole.held_out_loss()
+    assert len(list(whole.run(path))) == settings.epochs
+    assert whole.held_out_loss() < 0.97 * before
+    halves = Fit(samples, samples, Progress.begin(settings, UNIT, len(samples)))
+    lines = halves.run(path)
+    for _ in range(3):
+        next(lines)
+    resumed = Fit(samples, samples, Progress.load(path))
+    assert len(list(resumed.run(path))) == 3
+    assert resumed.progress.values == whole.progress.values
+
+
+def test_whole_games_are_held_out(tmp_path: Path) -> None:
+    shard = tmp_path / "0001-000000.shard"
+    written = records(40)[0][::8]
+    shard.write_bytes(b"".join(written))
+    learnt, held_out = load([shard], len(written))
+    learnt.restore()
+    assert len(learnt) + len(held_out) == len(written)
+    assert 0 < len(held_out) < len(learnt)
+
+
+def test_a_damaged_shard_is_named_and_not_learnt_from(tmp_path: Path) -> None:
+    good = records(40)[0]
+    path = tmp_path / "0001-000001.shard"
+    path.write_bytes(b"".join(good)[:-1])
+    with pytest.raises(InvalidRecord, match="ends within a record"):
+        load([path], 1000)
+    path.write_bytes(b"".join(good) + b"\xff" * len(good[0]))
+    with pytest.raises(InvalidRecord, match="is no chess position"):
+        load([path], 1000)
+
+
+def test_the_written_module_holds_what_was_fitted() -> None:
+    values = tuned_values()
+    values[2 * TERMS["tempo"].first] += 7
+    scope: dict[str, dict[str, tuple[tuple[int, int], ...]]] = {}
+    exec(module_text(named(values), "For a test."), scope)
+    assert scope["VALUES"]["tempo"][0][0] == tuned.VALUES["tempo"][0][0] + 7
+    assert {name: len(pairs) for name, pairs in scope["VALUES"].items()} == {
+        name: term.size for name, term in TERMS.items()
+    }
+
+
+def test_what_all_squares_share_is_counted_as_material() -> None:
+    values = tuned_values()
+    squares = TERMS["knight_squares"].first
+    before = named(values)["material"][1]
+    for square in range(32):
+        values[2 * (squares + square)] += 10
+    assert named(values)["material"][1] == (before[0] + 10, before[1])

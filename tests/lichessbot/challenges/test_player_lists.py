@@ -1,0 +1,192 @@
+"""Lists of players from servers of every kind: honest, moved, changed, huge, hanging, lying."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from lichessbot.challenges.player_lists import LONGEST_LIST_BYTES, Fetcher, ListUnusable, PlayerLists, parse
+from lichessbot.inbox import Inbox
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+
+WAITS = replace(
+    Waits(),
+    connect=timedelta(seconds=1),
+    list_answer=timedelta(seconds=0.4),
+    list_refresh=timedelta(seconds=0.05),
+    list_retry=timedelta(seconds=0.05),
+    backoff_first=timedelta(seconds=0.01),
+)
+LIST = "Villain\n# a remark\n\n  rival_2  # another\nvillain\n"
+NAMES = frozenset({"villain", "rival_2"})
+
+
+@pytest.fixture
+def address(lichess: ScriptedLichess) -> str:
+    return f"{lichess.url}/list"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(StateFile(tmp_path))) as store:
+        yield store
+
+
+def fetch(address: str, etag: str = "") -> ListFetched | None:
+    return Fetcher(address, WAITS, None, etag).fetch()
+
+
+# What is a list
+
+
+@pytest.mark.parametrize("body", [LIST.encode(), b"\xef\xbb\xbf" + LIST.replace("\n", "\r\n").encode()])
+def test_a_list_is_one_name_a_line_in_any_case(body: bytes) -> None:
+    assert parse(body) == NAMES
+
+
+@pytest.mark.parametrize("body", [b"<html><body>\n<p>404</p>\n</body></html>", b"\x89PNG\r\n\x1a\n" + bytes(99)])
+def test_a_page_is_no_list(body: bytes) -> None:
+    with pytest.raises(ListUnusable, match="no names of players"):
+        parse(body)
+
+
+def test_an_empty_list_blocks_nobody() -> None:
+    assert parse(b"# nobody any more\n") == frozenset()
+
+
+# Fetching
+
+
+def test_an_unchanged_list_is_not_sent_again(lichess: ScriptedLichess, address: str) -> None:
+    lichess.answer("/list", Reply(body=LIST, headers=[("ETag", '"1"')]), Reply(304, ""))
+    fetcher = Fetcher(address, WAITS, None)
+    assert fetcher.fetch() == ListFetched(address, NAMES, '"1"')
+    assert fetcher.fetch() is None
+    first, second = lichess.requests
+    assert "If-None-Match" not in first.headers
+    assert second.headers["If-None-Match"] == '"1"'
+    assert "Authorization" not in first.headers
+    assert first.headers["User-Agent"].startswith("lichessbot/")
+
+
+def test_a_list_that_moved_is_followed(lichess: ScriptedLichess, address: str) -> None:
+    lichess.answer("/list", Reply(302, "", headers=[("Location", "/moved")]))
+    lichess.answer("/moved", Reply(body=LIST))
+    fetched = fetch(address)
+    assert fetched is not None
+    assert (fetched.address, fetched.names) == (address, NAMES)
+
+
+@pytest.mark.parametrize("place", ["/list", "http://example.com/list", "ftp://127.0.0.1/list"])
+def test_a_move_in_circles_or_to_an_unsafe_place_is_not_followed(
+    lichess: ScriptedLichess, address: str, place: str
+) -> None:
+    lichess.answer("/list", Reply(302, "", headers=[("Location", place)]))
+    with pytest.raises(ListUnusable):
+        fetch(address)
+
+
+def test_a_list_from_outside_leads_nobody_into_our_own_machine() -> None:
+    outside = Fetcher("https://example.com/list", WAITS, None)
+    assert outside._may_lead_to("https://example.org/list")
+    assert not outside._may_lead_to("http://127.0.0.1:8080/admin")
+    assert not outside._may_lead_to("https://localhost/admin")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(404, "<html>"),
+        Reply(500, ""),
+        Reply(200, "<html>\n" * 50),
+        Reply(body=LIST, headers=[("Content-Encoding", "gzip")]),
+        Reply(lines=[LIST.encode()], end=End.STALL),
+        Reply(lines=[LIST.encode()], end=End.CUT),
+        Reply(lines=[b"v\n"] * 3, end=End.RESET),
+        Reply(lines=[b"villain\n", 0.1] * 100),
+        Reply(body=LIST, delay_s=2.0),
+        Reply(lines=[b"villain\n" * 8192] * 1600),
+    ],
+    ids=["404", "500", "page", "gzip", "stall", "cut", "reset", "trickle", "hang", "100 MB"],
+)
+def test_what_is_no_good_list_is_refused_soon(lichess: ScriptedLichess, address: str, reply: Reply) -> None:
+    lichess.answer("/list", reply)
+    started_at = time.monotonic()
+    with pytest.raises(ListUnusable):
+        fetch(address)
+    assert time.monotonic() - started_at < 5
+
+
+def test_a_list_as_long_as_allowed_is_taken(lichess: ScriptedLichess, address: str) -> None:
+    lichess.answer("/list", Reply(body="villain\n" * (LONGEST_LIST_BYTES // 8)))
+    fetched = fetch(address)
+    assert fetched is not None
+    assert fetched.names == {"villain"}
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/", "http://localhost:1/list"])
+def test_nobody_there_is_no_list(address: str) -> None:
+    with pytest.raises(ListUnusable):
+        fetch(address)
+
+
+# The last good one stays
+
+
+def hear(lists: PlayerLists, inbox: Inbox, fact: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not fact():
+        assert time.monotonic() < deadline
+        while not inbox.empty():
+            report = inbox.get()
+            assert isinstance(report, ListFetched)
+            lists.heard(report)
+        time.sleep(0.01)
+
+
+def test_the_last_good_list_stays_in_force_also_after_a_restart(
+    lichess: ScriptedLichess, address: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lichess.answer("/list", Reply(body=LIST, headers=[("ETag", '"1"')]), Reply(500, ""))
+    inbox: Inbox = SimpleQueue()
+    with closing(Store(StateFile(tmp_path))) as store, closing(PlayerLists(store, inbox.put, WAITS, None)) as lists:
+        assert lists.naming("villain", [address]) is None
+        lists.watch([address])
+        hear(lists, inbox, lambda: lists.naming("villain", [address]) and len(lichess.requests) > 4)
+        assert lists.naming("villain", [address]) == address
+        assert lists.naming("hero", [address]) is None
+        assert lists.naming("villain", ["https://example.com/other"]) is None
+    assert caplog.text.count("list.failed") == 1
+    with closing(Store(StateFile(tmp_path))) as store, closing(PlayerLists(store, inbox.put, WAITS, None)) as lists:
+        assert lists.naming("villain", [address]) == address
+        before = len(lichess.requests)
+        lists.watch([address])
+        hear(lists, inbox, lambda: len(lichess.requests) > before)
+        assert lichess.requests[before].headers["If-None-Match"] == '"1"'
+
+
+def test_a_list_no_longer_configured_is_no_longer_fetched(
+    lichess: ScriptedLichess, address: str, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    lichess.answer("/list", Reply(body=LIST))
+    inbox: Inbox = SimpleQueue()
+    lists = PlayerLists(store, inbox.put, WAITS, None)
+    lists.watch([address])
+    hear(lists, inbox, lambda: lists.naming("villain", [address]))
+    assert "list.fetched" in caplog.text
+    lists.watch([])
+    time.sleep(0.5)
+    asked = len(lichess.requests)
+    time.sleep(0.3)
+    assert len(lichess.requests) == asked

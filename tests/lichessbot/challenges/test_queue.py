@@ -1,0 +1,261 @@
+"""Who waits, in which order, and who is sent away."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lichessbot.challenges.handler import Premises, Reception
+from lichessbot.challenges.player_lists import PlayerLists
+from lichessbot.challenges.queue import Waiting, WaitingRoom
+from lichessbot.config import ChallengeConfig
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
+from lichessbot.lichess.enums import DeclineReason
+from lichessbot.lichess.models import ChallengeReceived, GameInfo
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
+
+NOW = 1000.0
+CLOCK = {"type": "clock", "limit": 180, "increment": 2}
+
+
+def received(
+    name: str, *, rating: int | None = 1500, title: str | None = None, rated: bool = False, days: int | None = None
+) -> ChallengeReceived:
+    """A challenge whose id is the challenger's name."""
+    challenge = {
+        "id": name,
+        "challenger": {"id": name, "rating": rating, "title": title},
+        "variant": {"key": "standard"},
+        "rated": rated,
+        "speed": "correspondence" if days else "blitz",
+        "timeControl": {"type": "correspondence", "daysPerTurn": days} if days else CLOCK,
+    }
+    return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
+
+
+def config(**keys: Any) -> ChallengeConfig:
+    return ChallengeConfig.model_validate({"concurrency": 64, **keys})
+
+
+def waiting_until(received: ChallengeReceived, until: float = NOW) -> Waiting:
+    return Waiting(received, NOW - 12, until, "challenge.concurrency = 1")
+
+
+def room(*challenges: ChallengeReceived) -> WaitingRoom:
+    room = WaitingRoom()
+    for it in challenges:
+        room.add(waiting_until(it))
+    return room
+
+
+def ids(waiting: list[Waiting]) -> list[str]:
+    return [it.challenge.id for it in waiting]
+
+
+WEAK = received("weak", rating=1000)
+STRONG = received("strong", rating=2000)
+RATED = received("rated", rating=1850, rated=True)
+MASTER = received("master", rating=1900, title="FM")
+MACHINE = received("machine", rating=3000, title="BOT")
+NOBODY = received("nobody", rating=None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "order"),
+    [
+        ({"sort_by": "first"}, ["nobody", "weak", "strong", "machine", "rated", "master"]),
+        ({}, ["machine", "master", "rated", "strong", "weak", "nobody"]),
+        ({"preference": "human"}, ["master", "rated", "strong", "weak", "nobody", "machine"]),
+        ({"preference": "bot", "sort_by": "first"}, ["machine", "nobody", "weak", "strong", "rated", "master"]),
+    ],
+)
+def test_the_order_is_by_kind_then_merit_or_arrival(keys: dict[str, Any], order: list[str]) -> None:
+    assert ids(room(NOBODY, WEAK, STRONG, MACHINE, RATED, MASTER).in_order(config(**keys))) == order
+
+
+def test_equals_keep_the_order_in_which_they_came() -> None:
+    names = [f"p{number}" for number in range(9)]
+    assert ids(room(*map(received, names)).in_order(config())) == names
+
+
+def test_nobody_waits_longer_than_his_time() -> None:
+    waiting = room(WEAK)
+    waiting.add(waiting_until(STRONG, NOW + 5))
+    assert waiting.wake_at == NOW
+    assert ids(waiting.drop_expired(NOW)) == ["weak"]
+    assert waiting.wake_at == NOW + 5
+    assert ids(waiting.drop_expired(NOW + 4)) == []
+    assert "strong" in waiting
+
+
+def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> None:
+    waiting = room(WEAK, STRONG)
+    newer = WEAK.challenge.model_copy(update={"id": "newer"})
+    assert [it.id for it in waiting.drop_replaced(newer)] == ["weak"]
+    anonymous = newer.model_copy(update={"challenger": None})
+    assert waiting.drop_replaced(anonymous) == []
+    assert len(waiting) == 1
+
+
+def test_no_more_wait_than_there_are_slots_and_the_best_stay() -> None:
+    waiting = room(STRONG, WEAK, MASTER)
+    assert ids(waiting.drop_hopeless(config(concurrency=2))) == ["weak"]
+    assert ids(waiting.in_order(config())) == ["master", "strong"]
+
+
+def test_bots_have_no_hope_for_slots_of_humans() -> None:
+    machines = [received(f"m{number}", title="BOT") for number in range(3)]
+    waiting = room(*machines, WEAK)
+    assert ids(waiting.drop_hopeless(config(concurrency=3, games_reserved_for_humans=2))) == ["m2", "m1"]
+
+
+_CHALLENGES = st.lists(
+    st.builds(
+        received,
+        st.from_regex(r"[a-z]{8}", fullmatch=True),
+        rating=st.one_of(st.none(), st.integers(400, 4000)),
+        title=st.sampled_from([None, "GM", "BOT"]),
+        rated=st.booleans(),
+    ),
+    unique_by=lambda it: it.challenge.id,
+    max_size=12,
+)
+
+
+@given(challenges=_CHALLENGES, slots=st.integers(1, 4), reserved=st.integers(0, 4))
+def test_whoever_stays_could_start_if_every_game_ended(
+    challenges: list[ChallengeReceived], slots: int, reserved: int
+) -> None:
+    rules = config(concurrency=slots, games_reserved_for_humans=min(slots, reserved))
+    waiting = room(*challenges)
+    before = ids(waiting.in_order(rules))
+    gone = ids(waiting.drop_hopeless(rules))
+    after = waiting.in_order(rules)
+    bots = sum(it.challenge.from_bot for it in after)
+    assert len(after) <= slots
+    assert bots <= slots - min(slots, reserved)
+    assert ids(after) == [it for it in before if it not in gone]
+    humans = [it for it in challenges if not it.challenge.from_bot]
+    assert len(after) == min(slots, len(humans) + min(len(challenges) - len(humans), slots - min(slots, reserved)))
+
+
+def test_a_challenge_leaves_once() -> None:
+    waiting = room(WEAK)
+    assert waiting.drop("weak")
+    assert not waiting.drop("weak")
+    assert waiting.wake_at is None
+
+
+# The reception that serves them
+
+
+class Outbox:
+    """A gate that only keeps what it is told to send."""
+
+    def __init__(self) -> None:
+        self.sent: list[AcceptChallenge | DeclineChallenge] = []
+
+    def send(self, command: AcceptChallenge | DeclineChallenge) -> None:
+        self.sent.append(command)
+
+
+@contextmanager
+def reception(folder: Path, gate: Outbox, waits: Waits) -> Iterator[Reception]:
+    inbox = SimpleQueue[Any]()
+    with closing(Store(StateFile(folder))) as store:
+        yield Reception(gate, store, waits, PlayerLists(store, inbox.put, waits, None))  # type: ignore[arg-type]
+
+
+def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:
+    gate, waits = Outbox(), Waits()
+    came_at = time.monotonic() - 5
+    game = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
+    with reception(tmp_path, gate, waits) as desk:
+        desk.consider(WEAK, came_at, Premises(ChallengeConfig(), "us", [game]))
+        assert gate.sent == []
+        assert desk.wake_at == came_at + waits.challenge_wait.total_seconds()
+        desk.serve(Premises(ChallengeConfig(), "us", []))
+        (accepted,) = gate.sent
+        assert isinstance(accepted, AcceptChallenge)
+        assert accepted.until == came_at + waits.house_patience.total_seconds()
+        assert len(desk) == 1
+
+
+GONE, LIMITED = Refused(404, "Not found"), RateLimited(timedelta(seconds=60), "Too many requests")
+TOO_LATE = Unreachable("not sent: too late to be of use")
+UNSURE = [CommandFailed(AcceptChallenge("weak"), error, perhaps_done=True) for error in (GONE, LIMITED, TOO_LATE)]
+
+
+@pytest.mark.parametrize("report", UNSURE, ids=["gone", "limited", "too late"])
+def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_of(
+    tmp_path: Path, report: CommandFailed
+) -> None:
+    gate = Outbox()
+    with reception(tmp_path, gate, replace(Waits(), game_start=timedelta(0))) as desk:
+        desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+        desk.answer_failed(AcceptChallenge("weak"), report)
+        assert desk.untold_games() == [], "a look may tell"
+        assert desk.has_doubt()
+        (game,) = desk.untold_games()
+        assert (game.game_id, game.opponent.id) == ("weak", "weak")
+        assert len(gate.sent) == 1, "nobody is sent away from a game that may have begun"
+
+
+def test_what_does_not_expire_is_answered_however_late(tmp_path: Path) -> None:
+    """A pause that Lichess asks for may be longer than people wait for a game with a clock."""
+    gate = Outbox()
+    letters = config(max_correspondence_games=1, time_controls=["correspondence"])
+    with reception(tmp_path, gate, Waits()) as desk:
+        for name in ("first", "second"):
+            desk.consider(received(name, days=3), time.monotonic(), Premises(letters, "us", []))
+        accepted, declined = gate.sent
+        assert isinstance(accepted, AcceptChallenge)
+        assert isinstance(declined, DeclineChallenge)
+        assert accepted.until == declined.until == math.inf
+        desk.answer_failed(accepted, CommandFailed(accepted, LIMITED))
+        assert gate.sent[-1] == DeclineChallenge("first", DeclineReason.LATER)
+        assert gate.sent[-1].until == math.inf
+        assert desk.humans_until < time.monotonic(), "no slot was missing"
+
+
+def test_who_could_not_be_told_is_not_said_to_know(tmp_path: Path) -> None:
+    gate = Outbox()
+    with closing(Store(StateFile(tmp_path))) as store:
+        desk = Reception(gate, store, Waits(), PlayerLists(store, SimpleQueue().put, Waits(), None))  # type: ignore[arg-type]
+        desk.consider(WEAK, time.monotonic(), Premises(config(time_controls=["rapid"]), "us", []))
+        (declined,) = gate.sent
+        desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
+        entry = store.guest_book["weak"]
+        assert entry is not None
+        assert entry.because.endswith("; but he was not told: not sent: too late to be of use")
+
+
+def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_for(tmp_path: Path) -> None:
+    with reception(tmp_path, Outbox(), replace(Waits(), game_start=timedelta(0))) as desk:
+        desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+        desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
+        assert desk.has_doubt()
+        assert desk.untold_games() == []
+
+
+def test_an_acceptance_that_was_never_sent_frees_its_slot_and_may_be_given_again(tmp_path: Path) -> None:
+    gate = Outbox()
+    with reception(tmp_path, gate, Waits()) as desk:
+        for times in (1, 2):
+            desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+            assert len(gate.sent) == times
+            desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
+            assert len(desk) == 0
+            assert not desk.has_doubt()

@@ -1,0 +1,67 @@
+"""What `lichessbot check` says the daemon would do."""
+
+from typing import Any
+
+import pytest
+
+from lichessbot.cli.check import intentions
+from lichessbot.config import Config
+from lichessbot.uci.profiles import UNKNOWN_MACHINE
+
+NOTHING = "would neither agree to draws or takebacks nor resign"
+ALL: dict[str, Any] = {
+    "engine": {"draw_or_resign": {"offer_draw_enabled": True, "resign_enabled": True}},
+    "max_takebacks_accepted": 2,
+    "pgn_directory": "/var/games",
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, NOTHING),
+        (
+            ALL,
+            "would offer and accept draws, resign lost games, grant up to 2 takebacks in a game, "
+            "keep finished games in /var/games",
+        ),
+    ],
+)
+def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
+    assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
+
+
+@pytest.mark.parametrize(
+    ("challenge", "sentence"),
+    [
+        (
+            {"min_rating": 1500, "allow_list": ["Ada", "bob"]},
+            "would also go by challenge.min_rating = 1500; challenge.allow_list = [ada, bob]",
+        ),
+        ({"concurrency": 3, "games_reserved_for_humans": 1}, "would keep 1 of 3 slots for humans"),
+        (
+            {"concurrency": 2, "games_reserved_for_humans": 2},
+            "would keep all slots for humans: no bot would get a game with a clock",
+        ),
+    ],
+)
+def test_whoever_would_be_turned_away_is_told(challenge: dict[str, Any], sentence: str) -> None:
+    assert sentence in list(intentions(Config.model_validate({"challenge": challenge}), UNKNOWN_MACHINE))
+    assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also go by" in line or "slots" in line]
+
+
+def test_what_it_does_to_get_games_is_told() -> None:
+    settings = {
+        "matchmaking": {
+            "allow_matchmaking": True,
+            "bot_games_per_day": 40,
+            "overrides": {"slow": {}, "off": {"weight": 0}},
+        },
+        "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
+    }
+    told = list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
+    assert "would challenge bots after 30 min, when idle; kinds of games: default, slow" in told
+    assert "would play at most 40 games against bots in 24 hours" in told
+    assert "would take part in the tournaments hL7vMrFQ" in told
+    untold = list(intentions(Config(), UNKNOWN_MACHINE))
+    assert not [line for line in untold if "challenge bots" in line or "tournament" in line]

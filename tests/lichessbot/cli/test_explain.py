@@ -1,0 +1,253 @@
+"""The answers of `lichessbot explain`, from the command line on."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lichessbot.__main__ import main
+from lichessbot.storage.challenge_records import Answer, Entry
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, StateFile
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LICHESS_BOT_TOKEN", raising=False)
+    configure(tmp_path, "")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """What a running daemon holds."""
+    with closing(Store(StateFile(tmp_path / "state"))) as store:
+        yield store
+
+
+def configure(folder: Path, challenge: str) -> None:
+    (folder / "config.yml").write_text(f"state_dir: state\nchallenge: {{{challenge}}}\n")
+
+
+def entry(challenge_id: str, **changes: object) -> Entry:
+    values = {
+        "id": challenge_id, "received_at": time.time(), "challenger": "rival", "is_bot": True, "rating": 1900,
+        "our_rating": 2000, "variant": "standard", "speed": "blitz", "terms": "3+0 rated", "has_clock": True,
+        "answer": Answer.ACCEPTED, "reason": "", "rule": "challenge.concurrency = 1", "because": "it keeps every rule",
+    }  # fmt: skip
+    return Entry(**{**values, **changes})  # type: ignore[arg-type]
+
+
+class Asked:
+    """One call of the command."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folder = folder
+        self._capsys = capsys
+        self.code = 0
+        self.complaint = ""
+
+    def __call__(self, *words: str) -> dict[str, str]:
+        """The lines of the answer, by what stands before the colon."""
+        self.code = main(["explain", "--config", str(self._folder / "config.yml"), *words])
+        out, self.complaint = self._capsys.readouterr()
+        return dict(line.split(": ", 1) for line in out.splitlines())
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
+    return Asked(tmp_path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("challenge", "words", "answer", "rule"),
+    [
+        ("", "--from bot:1900 --clock 3+0 --rated", "would be accepted", "challenge.concurrency = 1"),
+        ("accept_bot: false", "--from bot --clock 3+0", "would be declined: noBot", "challenge.accept_bot = false"),
+        (
+            "accept_bot: true, only_bot: true",
+            "--from anonymous --clock 3+0",
+            "would be declined: onlyBot",
+            "challenge.only_bot = true",
+        ),
+        ("min_base: 300", "--clock 3+0", "would be declined: tooFast", "challenge.min_base = 300"),
+        ("modes: [casual]", "--clock 3+0 --rated", "would be declined: casual", "challenge.modes = [casual]"),
+        ("modes: [rated]", "--clock 3+0", "would be declined: rated", "challenge.modes = [rated]"),
+        (
+            "bot: {max_base: 60}",
+            "--from bot --clock 3+0",
+            "would be declined: tooSlow",
+            "challenge.bot.max_base = 60",
+        ),
+        (
+            "max_rating: 1800",
+            "--from human:1900 --clock 3+0",
+            "would be declined: generic",
+            "challenge.max_rating = 1800",
+        ),
+        (
+            "block_list: [Rival]",
+            "--from bot --name RIVAL --clock 3+0",
+            "would be declined: generic",
+            "challenge.block_list has rival",
+        ),
+        (
+            "time_controls: [correspondence]",
+            "--days 3",
+            "would be accepted",
+            "challenge.max_correspondence_games = 100",
+        ),
+        ("time_controls: [correspondence]", "--unlimited", "would be declined: tooSlow", "challenge.max_days = 14"),
+        (
+            "",
+            "--clock 0.25+0",
+            "would be declined: timeControl",
+            "challenge.time_controls = [bullet, blitz, rapid, classical]",
+        ),
+        ("variants: [standard]", "--clock 3+0 --variant chess960", "would be declined: standard", None),
+        ("", "--clock 3+0 --variant fromPosition --fen nonsense", "would be declined: variant", "the rules of chess"),
+    ],
+)  # fmt: skip
+def test_the_rule_that_decides_is_named(
+    ask: Asked, tmp_path: Path, challenge: str, words: str, answer: str, rule: str | None
+) -> None:
+    configure(tmp_path, challenge)
+    told = ask(*words.split())
+    assert ask.code == 0, ask.complaint
+    assert told["answer"] == answer
+    assert rule is None or told["rule"] == rule
+    assert told["now"] == "the daemon does not run; the answer is for an empty house"
+    assert not (tmp_path / "state").exists(), "asking leaves no trace"
+
+
+def test_what_the_running_daemon_plays_counts(ask: Asked, tmp_path: Path, store: Store) -> None:
+    configure(tmp_path, "concurrency: 2, games_reserved_for_humans: 1")
+    store.note_game("game0000", "Ferdinand")
+    store.note_left("game0000")
+    store.note_challenge(entry("game0001"))
+    store.note_game("game0001", "Rival")
+    told = ask("--from", "bot", "--clock", "3+0")
+    assert told["now"] == "slots taken: 1 of 2; correspondence games: 0"
+    assert told["answer"] == "would wait up to 12 s for a slot, then be declined: later"
+    assert told["rule"] == "challenge.games_reserved_for_humans = 1"
+    assert "what is left of the day's games against bots" in told["but"]
+    told = ask("--clock", "3+0")
+    assert told["answer"] == "would be accepted"
+    assert "but" not in told, "all that is said there is about bots"
+    store.note_game("game0002", "BOT Zeekat")
+    told = ask("--clock", "3+0")
+    assert (told["answer"], told["rule"]) == (
+        "would wait up to 12 s for a slot, then be declined: later", "challenge.concurrency = 2",
+    )  # fmt: skip
+
+
+def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) -> None:
+    address = "https://example.com/list"
+    configure(
+        tmp_path,
+        f"max_recent_bot_challenges: 1, recent_bot_challenge_age: 60, rating_difference: 100, "
+        f"online_block_list: ['{address}']",
+    )
+    store.note_challenge(entry("game0001", our_rating=1950))
+    store.note_player_list(ListFetched(address, frozenset({"villain"})))
+    store.note_game("settled", "waits until all of it is on the disk")
+    rival = ("--from", "bot:1900", "--name", "Rival", "--clock", "3+0")
+    assert ask(*rival)["rule"] == "challenge.max_recent_bot_challenges = 1"
+    assert ask("--from", "bot:1849", "--clock", "3+0")["because"] == "a rating of 1849 is too far from ours, 1950"
+    assert "our own rating in such games is not known" in ask("--from", "bot:1849", "--clock", "1+0")["note"]
+    villain = ask("--from", "human:1900", "--name", "Villain", "--clock", "3+0")
+    assert villain["rule"] == f"challenge.online_block_list has {address}"
+
+
+def test_the_profiles_that_would_count_are_told(ask: Asked, tmp_path: Path) -> None:
+    profiles = """\
+profiles:
+  - {when: {speed: bullet}, engine: {depth: 8}}
+  - {when: {opponent: human, rating: [0, 1600]}, engine: {ponder: false, hash_mb: 1}}
+  - {when: {colour: black, rated: true}, engine: {move_time_ms: 100}}
+"""
+    config = tmp_path / "config.yml"
+    config.write_text(config.read_text() + profiles)
+    human = "plays with our engine; thinks within depth 8; 1 MiB of hash; 1 thread; does not ponder"
+    human += "; first asks own_book"
+    assert ask("--clock", "1+0")["engine"] == f"profile 1 and 2: {human}"
+    assert ask("--clock", "3+0", "--from", "bot:2000")["engine"].startswith("no profile: plays with our engine")
+    rated = ask("--clock", "1+0", "--rated")
+    assert rated["engine as white"] == f"profile 1 and 2: {human}"
+    assert rated["engine as black"] == f"profile 1 and 2 and 3: {human.replace('depth 8', 'depth 8, 100 ms a move')}"
+    assert "engine" not in ask("--days", "3"), "which is declined"
+
+
+def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: Store) -> None:
+    why = {"reason": "tooFast", "rule": "challenge.min_base = 300", "because": "too short"}
+    store.note_challenge(entry("abcd1234", answer=Answer.DECLINED, **why))
+    store.note_game("settled", "waits until all of it is on the disk")
+    for name in ("abcd1234", "https://lichess.org/abcd1234/"):
+        told = ask(name)
+        assert ask.code == 0
+        assert told["challenge"].startswith("abcd1234, 3+0 rated (blitz) standard, from a bot named rival rated 1900")
+        assert told["answer"] == "declined: tooFast"
+        assert told["because"] == "too short"
+        assert told["rule"] == "challenge.min_base = 300"
+
+
+@pytest.mark.parametrize(("age_s", "answer"), [(1, "waiting"), (3600, "none, the daemon ended while it waited")])
+def test_nobody_waits_for_longer_than_the_daemon_lives(ask: Asked, store: Store, age_s: float, answer: str) -> None:
+    store.note_challenge(entry("abcd1234", answer=Answer.WAITING, received_at=time.time() - age_s))
+    store.note_game("settled", "waits until all of it is on the disk")
+    assert ask("abcd1234")["answer"] == answer
+
+
+def test_of_an_unknown_challenge_the_latest_known_are_told(ask: Asked, tmp_path: Path, store: Store) -> None:
+    store.note_challenge(entry("abcd1234"))
+    store.note_game("settled", "waits until all of it is on the disk")
+    told = ask("nowhere1")
+    assert ask.code == 1
+    assert told["known"] == "abcd1234 from rival, accepted"
+    assert f"nothing is known of challenge nowhere1 in {tmp_path / 'state' / FILE_NAME}" in told["note"]
+
+
+def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    path = tmp_path / "state" / FILE_NAME
+    path.write_bytes(b"not a database" * 100)
+    ask("abcd1234")
+    assert ask.code == 1
+    assert ask.complaint == f"{path}: file is not a database\n"
+    path.unlink()
+    file = StateFile(tmp_path / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
+    file.read("SELECT 1")
+    file.close()
+    ask("abcd1234")
+    assert ask.code == 1
+    assert "was written by a newer version" in ask.complaint
+
+
+def test_records_of_an_older_version_are_none_yet(ask: Asked, tmp_path: Path) -> None:
+    file = StateFile(tmp_path / "state", MIGRATIONS[:1])
+    file.read("SELECT 1")
+    file.close()
+    assert ask("--clock", "3+0")["answer"] == "would be accepted"
+
+
+@pytest.mark.parametrize("words", ["", "--from bot", "abcd1234 --clock 3+0", "abcd1234 --from bot"])
+def test_questions_without_sense_are_exit_code_two(ask: Asked, words: str) -> None:
+    ask(*words.split())
+    assert ask.code == 2
+    assert ask.complaint.startswith("explain: expected")
+    assert ask.complaint.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--clock 3", "--clock 3+0 --days 3", "--days 15", "--from cat --clock 3+0", "--from bot:high --clock 3+0",
+        "--variant checkers --clock 3+0", "--name no!body --clock 3+0",
+    ],
+)  # fmt: skip
+def test_words_that_cannot_be_are_exit_code_two(words: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["explain", *words.split()])
+    assert caught.value.code == 2

@@ -1,0 +1,94 @@
+"""The command line: exit codes, and what is said before anything is done."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from engine.facade import build_mode
+from lichessbot.__main__ import TIME_SCALE_VARIABLE, main
+from lichessbot.config.credentials import TOKEN_VARIABLE
+
+TOKEN = "lip_secret0123456789"
+PYTHON = (sys.executable, "-P")
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
+
+
+def exit_code(*words: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
+
+
+def test_the_version_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("--version") == 0
+    assert capsys.readouterr().out == f"lichessbot {version('lichessbot')}\n"
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("--help") == 0
+    out = capsys.readouterr().out
+    assert all(command in out for command in ("run", "check", "explain", "upgrade", "rehearse"))
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(command, "--help") == 0
+    assert f"usage: lichessbot {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [(), ("dance",), ("run", "--fast"), ("run", "--config"), ("rehearse", "--slowly")])
+def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
+    assert exit_code(*words) == 2
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
+def test_a_wrong_configuration_is_exit_code_two(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("abort_tme: 3\nurl: nowhere\n")
+    assert main([command, "--config", str(config)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == [f"{config}:1", f"{config}:2"]
+
+
+def test_no_token_is_exit_code_two(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv(TOKEN_VARIABLE)
+    assert main(["run"]) == 2
+    assert TOKEN_VARIABLE in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", ["fast", "0", "-1", "nan", "inf", ""])
+def test_a_wrong_time_scale_is_exit_code_two(
+    scale: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(TIME_SCALE_VARIABLE, scale)
+    assert main(["run"]) == 2
+    assert TIME_SCALE_VARIABLE in capsys.readouterr().err
+
+
+def test_the_start_line_says_how_the_engine_runs(tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("url: http://127.0.0.1:9\n")
+    command = [*PYTHON, "-m", "lichessbot", "run", "--config", str(config)]
+    with subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        process.kill()
+    assert f" start version={version('lichessbot')} " in line
+    assert f" engine={build_mode()} " in line
+
+
+def test_running_does_not_load_the_rehearsal() -> None:
+    code = "import sys, lichessbot.__main__; print([m for m in sys.modules if 'rehearsal' in m or 'uvicorn' in m])"
+    done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, timeout=30)
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,572 @@
+import math
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
+from lichessbot.config.challenge import Overrides, Rules
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.errors import ConfigError
+from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
+
+TOKEN = "lip_0123456789abcdef"
+WITH_TOKEN = {TOKEN_VARIABLE: TOKEN}
+EXAMPLE = Path(__file__).parents[3] / "config.example.yml"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.yml"
+
+
+def load(file: Path, text: str, environment: dict[str, str] | None = None) -> LoadedConfig:
+    file.write_text(text, encoding="utf-8")
+    return load_config(file, WITH_TOKEN if environment is None else environment)
+
+
+def problems(file: Path, text: str, environment: dict[str, str] | None = None) -> list[str]:
+    """What is complained of, without the name of the file."""
+    with pytest.raises(ConfigError) as caught:
+        load(file, text, environment)
+    return [problem.removeprefix(f"{file}:") for problem in caught.value.problems]
+
+
+def test_defaults_and_a_token_are_enough() -> None:
+    loaded = load_config(None, WITH_TOKEN)
+    assert loaded.config == Config()
+    assert loaded.token.get_secret_value() == TOKEN
+
+
+@pytest.mark.parametrize("text", ["", "# nothing but a remark\n", "challenge:\nengine:\n"])
+def test_an_empty_file_means_the_defaults(file: Path, text: str) -> None:
+    assert load(file, text).config == Config()
+
+
+def dotted(section: dict[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in section.items():
+        inner = dotted(value) if isinstance(value, dict) and value else {"": value}
+        values.update({f"{key}.{name}".rstrip("."): it for name, it in inner.items()})
+    return values
+
+
+def test_the_example_names_every_key_with_its_default() -> None:
+    values = dotted(yaml.safe_load(EXAMPLE.read_text(encoding="utf-8")))
+    expected = {key: list(v) if isinstance(v, tuple) else v for key, v in dotted_values(Config()).items()}
+    assert values == expected
+    assert load_config(EXAMPLE, WITH_TOKEN).config == Config()
+
+
+def test_the_example_gives_unit_range_and_default_of_every_number() -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    for paragraph in text.split("\n\n"):
+        if any(line.strip() and not line.strip().startswith("#") for line in paragraph.splitlines()):
+            assert "efault" in paragraph, paragraph
+
+
+def test_values_are_typed(file: Path) -> None:
+    config = load(
+        file,
+        """
+        url: http://127.0.0.1:9663/
+        challenge: {concurrency: 4, variants: [chess960], time_controls: [blitz], modes: [rated]}
+        engine: {depth: 6}
+        """,
+    ).config
+    assert config.url == "http://127.0.0.1:9663"
+    assert config.challenge.concurrency == 4
+    assert config.challenge.variants == (Variant.CHESS960,)
+    assert config.challenge.time_controls == (Speed.BLITZ,)
+    assert config.challenge.modes == (Mode.RATED,)
+    assert config.engine.depth == 6
+
+
+def test_all_problems_are_reported_at_once_each_with_line_key_and_expectation(file: Path) -> None:
+    text = """\
+abort_time: soon
+challenge:
+  concurrency: 0
+  concurency: 2
+  variants: [standard, atomic]
+  min_base: 300
+  accept_bot: 1
+engnie: {}
+url: lichess
+"""
+    assert problems(file, text) == [
+        "1: abort_time: expected a valid integer, found 'soon'",
+        "3: challenge.concurrency: expected greater than or equal to 1, found 0",
+        "4: challenge.concurency: unknown key; nearest valid key: concurrency",
+        "5: challenge.variants.1: expected 'standard', 'chess960' or 'fromPosition', found 'atomic'",
+        "7: challenge.accept_bot: expected a valid boolean, found 1",
+        "8: engnie: unknown key; nearest valid key: engine",
+        "9: url: expected an address such as https://lichess.org, without a path, found 'lichess'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("abort_time: 30\nabort_time: 40\n", "2: abort_time: stands twice, first in line 1"),
+        (
+            "challenge: {min_base: 60, max_base: 30}\n",
+            "1: challenge.min_base: expected at most max_base = 30, found 60",
+        ),
+        (
+            "challenge:\n  only_bot: true\n  accept_bot: false\n",
+            "2: challenge.only_bot: expected accept_bot to be true as well, found false",
+        ),
+        ("challenge: {modes: []}\n", "1: challenge.modes: expected at least 1 item after validation, not 0, found []"),
+        ("challenge: {modes: [rated, rated]}\n", None),
+        ("- a\n- b\n", "1: expected keys and values such as `abort_time: 30`"),
+        ("engine: stockfish\n", "1: engine: expected keys and values, found 'stockfish'"),
+        ("challenge:\n  human:\n", "2: challenge.human: expected keys and values, found None"),
+        ("engine: {uci_options: }\n", "1: engine.uci_options: expected keys and values, found None"),
+        ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
+        ("tournaments: [{id: hL7vMrFQ, password: 1234}]\n", "1: tournaments.0.password: expected a valid string"),
+        ("challenge: yes\n", None),
+        ("abort_time: true\n", "1: abort_time: expected a valid integer, found True"),
+        ("a: &loop [*loop]\n", None),
+        ("url: https://lichess.org/api\n", None),
+        ("url: https://user@lichess.org\n", None),
+        ("url: https://lichess.org:port\n", None),
+    ],
+)
+def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> None:
+    found = problems(file, text)
+    assert len(found) >= 1
+    assert all("\n" not in line for line in found)
+    if problem is not None:
+        assert found == [problem]
+
+
+@pytest.mark.parametrize("text", ["challenge:\n\tconcurrency: 1\n", "url: [1,\n", "url: 'x\n", "a: b: c\n", "? [\n"])
+def test_broken_yaml_is_one_line_with_its_place(file: Path, text: str) -> None:
+    (problem,) = problems(file, text)
+    line, _, complaint = problem.partition(": ")
+    assert line.isdigit()
+    assert complaint.startswith("not YAML: ")
+    assert "\n" not in complaint
+
+
+def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_config(file, WITH_TOKEN)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
+        load_config(file, WITH_TOKEN)
+
+
+def test_a_problem_in_a_list_is_told_with_its_own_line(file: Path) -> None:
+    text = """\
+engine: {uci_options: {Hash: big, UCI_Chess960: true, Style: [1]}}
+profiles:
+  - when: {sped: bullet, opponent: woman}
+    engine: {deth: 8}
+  - when:
+      speed: correspondance
+    engin: {depth: 3}
+  - engine: {depth: 3}
+"""
+    assert problems(file, text) == [
+        "1: engine.uci_options.Style: expected a single value, found [1]",
+        "3: profiles.0.when.opponent: expected 'human' or 'bot', found 'woman'",
+        "3: profiles.0.when.sped: unknown key; nearest valid key: speed",
+        "4: profiles.0.engine.deth: unknown key; nearest valid key: depth",
+        "5: profiles.1.engine: is missing",
+        "6: profiles.1.when.speed.0: expected 'bullet', 'blitz', 'rapid', 'classical' or 'correspondence',"
+        " found 'correspondance'",
+        "7: profiles.1.engin: unknown key; nearest valid key: engine",
+        "8: profiles.2.when: is missing",
+    ]
+    text = """\
+engine: {uci_options: {Hash: big, UCI_Chess960: true}}
+profiles:
+  - when: {rating: [1500, 0]}
+    engine: {uci_options: {ponder: true}}
+  - when: {}
+    engine: {}
+"""
+    assert problems(file, text) == [
+        "1: engine.uci_options.Hash: expected a whole number from 1 to 65536, found 'big'",
+        "1: engine.uci_options.UCI_Chess960: is set by the variant of the game; remove it",
+        "3: profiles.0.when.rating: expected the lower rating first, found [1500, 0]",
+        "4: profiles.0.engine.uci_options.ponder: is set by engine.ponder; remove it",
+        "5: profiles.1.when: expected a condition such as `speed: bullet`;"
+        " what is true of every game belongs to `engine`",
+        "6: profiles.1.engine: expected a key such as `depth: 8`",
+    ]
+
+
+def test_uci_options_with_a_key_of_their_own_count_as_that_key(file: Path) -> None:
+    text = """\
+engine: {uci_options: {Hash: 32, threads: 2, Move Overhead: 100, UCI_ShowWDL: true}, hash_mb: 8}
+profiles:
+  - {when: {speed: bullet}, engine: {uci_options: {hash: 16}}}
+"""
+    config = load(file, text).config
+    assert (config.engine.hash_mb, config.engine.threads, config.engine.move_overhead_ms) == (32, 2, 100)
+    assert config.engine.uci_options == {"UCI_ShowWDL": True}
+    for_bullet = config.engine.changed_by(config.profiles[0])
+    assert (for_bullet.hash_mb, for_bullet.uci_options) == (16, {"UCI_ShowWDL": True})
+
+
+def test_a_profile_may_ask_for_tables_whose_folders_stand_in_the_section(file: Path) -> None:
+    text = """\
+engine: {lichess_bot_tbs: {syzygy: {paths: tables}}}
+profiles: [{when: {rated: true}, engine: {lichess_bot_tbs: {syzygy: {enabled: true}}}}]
+"""
+    config = load(file, text).config
+    tables = config.engine.changed_by(config.profiles[0]).lichess_bot_tbs.syzygy
+    assert (tables.enabled, tables.paths) == (True, (file.parent / "tables",))
+    assert problems(file, text.replace("paths: tables", "max_pieces: 5")) == [
+        "2: profiles.0.engine.lichess_bot_tbs.syzygy.paths: expected at least one folder of Syzygy files, found none"
+    ]
+    assert len(problems(file, "engine: {lichess_bot_tbs: {syzygy: {enabled: true}}}")) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("[stockfish, -x]", ("stockfish", "-x")),
+        ("[engines/mine, data/book]", ("{folder}/engines/mine", "data/book")),
+        ("[/opt/mine]", ("/opt/mine",)),
+        ("[~/mine]", ("/home/me/mine",)),
+    ],
+)
+def test_a_relative_program_is_meant_from_the_folder_of_the_file(
+    file: Path, command: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    engine = load(file, f"engine: {{command: {command}, working_dir: nets}}\n").config.engine
+    assert engine.command == tuple(word.format(folder=file.parent) for word in expected)
+    assert engine.working_dir == file.parent / "nets"
+    assert load(file, 'engine: {working_dir: ""}\n').config.engine.working_dir is None
+
+
+@given(st.text(max_size=200))
+def test_no_text_makes_loading_fail_otherwise(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("config") / "config.yml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with suppress(ConfigError):
+        load_config(path, WITH_TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "time_controls: [blitz, 5+]",
+            "challenge.time_controls.1: expected bullet, blitz, rapid, classical, correspondence or a clock of "
+            "minutes+seconds such as 5+3, found '5+'",
+        ),
+        ("max_days: 1.5", "challenge.max_days: expected a whole number or .inf, found 1.5"),
+        ("block_list: [a b]", None),
+        ("block_list: [Magnus, magnus]", None),
+        ("online_block_list: [example.com/list]", None),
+        ("online_block_list: ['http://example.com/list']", None),
+        (
+            "games_reserved_for_humans: 2",
+            "challenge.games_reserved_for_humans: expected at most concurrency = 1, found 2",
+        ),
+        ("recent_bot_challenge_age: 60", None),
+        ("bot: {concurrency: 2}", None),
+        ("bot: {max_baze: 2}", "challenge.bot.max_baze: unknown key; nearest valid key: max_base"),
+        ("bot: {min_base: 1801}", "challenge.bot.min_base: expected at most max_base = 1800, found 1801"),
+        (
+            "{min_base: 60, human: {max_base: 30}}",
+            "challenge.human.max_base: min_base: expected at most max_base = 30, found 60",
+        ),
+    ],
+)
+def test_a_rule_that_cannot_be_is_one_line(file: Path, text: str, problem: str | None) -> None:
+    body = text if text.startswith("{") else f"{{{text}}}"
+    (found,) = problems(file, f"challenge: {body}\n")
+    assert problem is None or found == f"1: {problem}"
+
+
+def test_rules_are_typed(file: Path) -> None:
+    text = "{time_controls: [bullet, 0.5+1], max_days: .inf, block_list: [Magnus], allow_list: , bot: {max_base: 60}}"
+    challenge = load(file, f"challenge: {text}\n").config.challenge
+    assert challenge.time_controls == (Speed.BULLET, ExactClock(30, 1))
+    assert challenge.max_days == math.inf
+    assert challenge.block_list == ("magnus",)
+    assert challenge.allow_list == ()
+    assert challenge.rules_for(is_bot=True).max_base == 60
+    assert challenge.rules_for(is_bot=False).max_base == 1800
+    assert challenge.cited("time_controls", is_bot=True) == "challenge.time_controls = [bullet, 0.5+1]"
+    assert challenge.cited("max_base", is_bot=True) == "challenge.bot.max_base = 60"
+
+
+def test_a_rule_for_one_kind_can_be_any_rule() -> None:
+    assert set(Overrides.model_fields) == set(Rules.model_fields)
+
+
+def test_keys_of_lichess_bot_are_warnings_that_say_what_to_do(file: Path) -> None:
+    text = """\
+challenge:
+  concurrency: 2
+engine:
+  dir: ./engines/
+  name: my engine.py
+  interpreter: python3
+  interpreter_options: [-u]
+  engine_options: {cpuct: 3.1}
+  protocol: uci
+  uci_options: {Hash: 512, go_commands: {nodes: 1, movetime: 1000}}
+matchmaking: {delay_after_decline: fine}
+"""
+    loaded = load(file, text)
+    assert loaded.config.challenge.concurrency == 2
+    assert loaded.config.engine.hash_mb == 512
+    command = 'write engine.command: ["python3", "-u", "./engines/my engine.py", "--cpuct=3.1"]'
+    assert [
+        warning.removeprefix(f"{file}:").partition(": has no effect here: ")[::2] for warning in loaded.warnings
+    ] == [
+        ("4: engine.dir", command),
+        ("5: engine.name", command),
+        ("6: engine.interpreter", command),
+        ("7: engine.interpreter_options", command),
+        ("8: engine.engine_options", command),
+        ("9: engine.protocol", "every engine speaks UCI here; remove the key"),
+        ("10: engine.uci_options.go_commands", "write engine.nodes: 1, engine.move_time_ms: 1000"),
+        ("11: matchmaking.delay_after_decline", "set matchmaking.challenge_filter"),
+    ]
+
+
+def test_the_environment_wins_over_the_token_file_which_wins_over_the_key(file: Path) -> None:
+    (file.parent / "secret").write_text("from_file\nsecond line\n")
+    text = "token: from_key\ntoken_file: secret\n"
+    assert load(file, text).token.get_secret_value() == TOKEN
+    assert load(file, text, {}).token.get_secret_value() == "from_file"
+    assert load(file, "token: from_key\n", {}).token.get_secret_value() == "from_key"
+
+
+def test_no_token_anywhere_is_a_problem(file: Path) -> None:
+    (problem,) = problems(file, "", {})
+    assert problem.startswith(f"1: token: no token: set {TOKEN_VARIABLE}") or "token: no token" in problem
+
+
+def test_a_missing_token_file_is_a_problem(file: Path) -> None:
+    (problem,) = problems(file, "token_file: nowhere\n", {})
+    assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: No such file or directory"
+
+
+def test_a_token_in_the_place_of_a_files_name_is_not_shown(file: Path) -> None:
+    (problem,) = problems(file, f"token_file: {TOKEN}\n", {})
+    assert problem == "1: token_file: expected the name of a file, found what looks like the token itself"
+
+
+@pytest.mark.parametrize("token", ["lip_abc def", "lip-abc", "Bearer lip_abc", "lip_ä"])
+def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str) -> None:
+    for text, environment in ((f"token: {token}\n", {}), ("", {TOKEN_VARIABLE: token})):
+        (problem,) = problems(file, text, environment)
+        assert "expected up to 1024 letters, digits and _, found" in problem
+        assert token not in problem
+
+
+def test_the_token_shows_in_no_repr(file: Path) -> None:
+    loaded = load(file, f"token: {TOKEN}\n", {})
+    assert TOKEN not in repr(loaded)
+    assert TOKEN not in str(loaded.config)
+    assert TOKEN not in loaded.config.model_dump_json()
+
+
+def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
+    found = problems(file, "token: [lip_secret]\n", {})
+    assert all("lip_secret" not in problem for problem in found)
+
+
+# Where things are kept, and who else can read them
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "place"),
+    [
+        ("state_dir: records\n", {"STATE_DIRECTORY": "/var/lib/other"}, "{folder}/records"),
+        ("state_dir: /srv/bot\n", {}, "/srv/bot"),
+        ("", {"STATE_DIRECTORY": "/var/lib/lichessbot:/var/lib/more", "XDG_STATE_HOME": "/x"}, "/var/lib/lichessbot"),
+        ("", {"XDG_STATE_HOME": "/x", "HOME": "/home/me"}, "/x/lichessbot"),
+        ("", {"HOME": "/home/me"}, "/home/me/.local/state/lichessbot"),
+    ],
+)
+def test_records_are_kept_where_config_systemd_or_custom_says(
+    file: Path, text: str, environment: dict[str, str], place: str
+) -> None:
+    assert str(load(file, text, WITH_TOKEN | environment).state_dir) == place.format(folder=file.parent)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o666])
+def test_a_token_others_can_read_is_warned_of_with_the_cure(file: Path, mode: int) -> None:
+    token_file = file.parent / "token"
+    token_file.write_text(TOKEN)
+    token_file.chmod(mode)
+    (warning,) = load(file, "token_file: token\n", {}).warnings
+    assert warning == f"{token_file} holds the token, and others can read it: chmod 600 {token_file}"
+    token_file.chmod(0o600)
+    assert load(file, "token_file: token\n", {}).warnings == ()
+
+
+def test_a_config_with_a_token_is_warned_of_even_if_another_token_counts(file: Path) -> None:
+    file.touch(0o644)
+    (warning,) = load(file, f"token: {TOKEN}\n", WITH_TOKEN).warnings
+    assert warning.endswith(f"chmod 600 {file}")
+
+
+def test_a_config_without_a_token_may_be_read_by_everybody(file: Path) -> None:
+    file.touch(0o644)
+    assert load(file, "abort_time: 30\n").warnings == ()
+
+
+@pytest.mark.parametrize(("url", "warned"), [
+    ("http://lichess.org", True), ("https://lichess.org", False), ("http://127.0.0.1:9663", False),
+])  # fmt: skip
+def test_a_token_sent_in_clear_is_warned_of(file: Path, url: str, warned: bool) -> None:
+    warnings = load(file, f"url: {url}\n").warnings
+    assert [warning for warning in warnings if "use https" in warning] == list(warnings)
+    assert bool(warnings) is warned
+
+
+def test_no_key_switches_off_the_verification_of_certificates() -> None:
+    assert not [key for key in dotted_values(Config()) if any(word in key for word in ("verify", "tls", "ssl", "cert"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"greeting: {{hello: {'x' * 141}}}\n", "1: greeting.hello: expected a line of up to 140 characters"),
+        ("greeting: {hello: 'Hi {engine}'}\n", "1: greeting.hello: expected a line without braces but {me} and {opp"),
+        ("greeting: {goodbye: 'Hi {me'}\n", "1: greeting.goodbye: expected a line without braces"),
+        ("greeting: {hallo: Hi}\n", "1: greeting.hallo: unknown key; nearest valid key: hello"),
+        ("engine: {draw_or_resign: {resign_moves: 1}}\n", "1: engine.draw_or_resign.resign_moves: expected greater"),
+        ("engine: {draw_or_resign: {resign_score: 1}}\n", "1: engine.draw_or_resign.resign_score: expected less than"),
+        ("pgn_file_grouping: each\n", "1: pgn_file_grouping: expected 'game', 'opponent' or 'all', found 'each'"),
+        ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected greater than or equal to 0, found -1"),
+    ],
+)
+def test_manners_have_their_limits(file: Path, text: str, problem: str) -> None:
+    (found,) = problems(file, text)
+    assert found.startswith(problem)
+
+
+def test_a_greeting_is_one_line_and_nothing_counts_as_none(file: Path) -> None:
+    greeting = load(file, "greeting:\n  hello: |\n    Hi  {opponent},\n    good luck!\n  goodbye: ''\n").config.greeting
+    assert greeting.hello == "Hi {opponent}, good luck!"
+    assert not greeting.goodbye
+
+
+def test_records_are_kept_beside_the_config_file(file: Path) -> None:
+    assert load(file, "pgn_directory: games\n").config.pgn_directory == file.parent / "games"
+    assert load(file, "pgn_directory: /var/games\n").config.pgn_directory == Path("/var/games")
+
+
+def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Path) -> None:
+    config = load(
+        file,
+        """
+        engine:
+          draw_or_resign:
+            resign_enabled: true
+            resign_score: -1000
+            resign_moves: 3
+            offer_draw_enabled: true
+            offer_draw_score: 0
+            offer_draw_moves: 10
+            offer_draw_pieces: 10
+        greeting: {hello: "Hi! I'm {me}. Good luck!", goodbye: "Good game!"}
+        pgn_directory: games
+        pgn_file_grouping: opponent
+        max_takebacks_accepted: 3
+        """,
+    ).config
+    assert config.engine.draw_or_resign.offer_draw_moves == 10
+    assert config.max_takebacks_accepted == 3
+
+
+# Matchmaking and tournaments
+
+
+def test_one_value_may_stand_for_a_list(file: Path) -> None:
+    config = load(file, "matchmaking: {challenge_initial_time: 180, challenge_increment: 2}\n").config.matchmaking
+    assert (config.challenge_initial_time, config.challenge_increment) == ((180,), (2,))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "matchmaking:\n  overrides:\n    easy:\n      challenge_vriant: chess960\n",
+            "4: matchmaking.overrides.easy.challenge_vriant: unknown key; nearest valid key: challenge_variant",
+        ),
+        (
+            "matchmaking:\n  overrides:\n    it:\n      opponent_min_rating: 4000\n      opponent_max_rating: 1000\n",
+            "4: matchmaking.overrides.it.opponent_min_rating: expected at most opponent_max_rating = 1000, found 4000",
+        ),
+        (
+            "matchmaking: {challenge_initial_time: [61]}\n",
+            "1: matchmaking.challenge_initial_time.0: expected 0, 15, 30, 45, 60, 90 or whole minutes up to "
+            "10800 s, found 61",
+        ),
+        (
+            "matchmaking: {challenge_initial_time: [15], challenge_increment: [0]}\n",
+            "1: matchmaking.challenge_initial_time: expected 30 s or more for base + 40 increments, found 15 + 40 * 0",
+        ),
+        (
+            "matchmaking: {challenge_initial_time: []}\n",
+            "1: matchmaking.challenge_initial_time: expected a clock (challenge_increment as well) or challenge_days",
+        ),
+        (
+            "matchmaking: {weight: 0}\n",
+            "1: matchmaking.weight: expected a weight above 0 here or in one of the overrides",
+        ),
+        (
+            "matchmaking: {challenge_variant: atomic}\n",
+            "1: matchmaking.challenge_variant: expected 'random', 'standard' or 'chess960', found 'atomic'",
+        ),
+        (
+            "tournaments:\n- id: hL7vMrFQ\n  pasword: sesame\n",
+            "3: tournaments.0.pasword: unknown key; nearest valid key: password",
+        ),
+    ],
+)
+def test_a_problem_inside_a_section_of_ones_own_has_its_line(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
+def test_the_example_of_an_override_works(file: Path) -> None:
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    for key, section in (("overrides: {easy", "matchmaking:\n  "), ("tournaments: [{", "")):
+        (line,) = [line for line in lines if key in line]
+        load(file, f"{section}{line.strip(' #')}\n")
+
+
+def test_the_password_of_a_tournament_shows_nowhere(file: Path) -> None:
+    loaded = load(file, "tournaments: [{id: hL7vMrFQ, password: sesame}]\n")
+    assert "sesame" not in repr(loaded) + str(dotted_values(loaded.config))
+    assert loaded.config.tournaments[0].password is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tournaments: {id: hL7vMrFQ, password: sesame}\n", "keys and values"),
+        ("tournaments:\n- - id: hL7vMrFQ\n    password: sesame\n", "[keys and values]"),
+        ("abort_time: {password: sesame}\n", "keys and values"),
+    ],
+)
+def test_a_password_in_the_wrong_place_is_not_shown(file: Path, text: str, found: str) -> None:
+    (problem,) = problems(file, text)
+    assert problem.endswith(f", found {found}")
+
+
+def test_a_file_that_is_there_but_not_named_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_config(None, WITH_TOKEN).warnings == ()
+    (tmp_path / "config.yml").write_text("abort_time: 40\n")
+    (warning,) = load_config(None, WITH_TOKEN).warnings
+    assert warning == "config.yml in this folder is not read: say --config config.yml"

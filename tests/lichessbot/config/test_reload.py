@@ -1,0 +1,91 @@
+"""What a reload changes, when, and what it never shows."""
+
+from pathlib import Path
+
+import pytest
+
+from lichessbot.config import Config, dotted_values
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.reload import Change, Effect, Settings
+from lichessbot.errors import ConfigError
+
+TOKEN = "lip_0123456789abcdef"
+WITH_TOKEN = {TOKEN_VARIABLE: TOKEN}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "config.yml"
+    path.write_text("abort_time: 30\nchallenge: {concurrency: 2}\n")
+    return path
+
+
+def test_an_unchanged_file_changes_nothing(file: Path) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    before = settings.config
+    assert settings.reload().changes == []
+    assert settings.config == before
+
+
+def test_changes_are_named_key_by_key_with_their_moment(file: Path) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    file.write_text("abort_time: 60\nstop_grace: 10\nchallenge: {concurrency: 4}\nengine: {hash_mb: 128}\n")
+    reloaded = settings.reload()
+    assert [(change.key, change.old, change.new, change.effect) for change in reloaded.changes] == [
+        ("abort_time", 30, 60, Effect.NEW_GAMES),
+        ("stop_grace", 7200, 10, Effect.AT_ONCE),
+        ("challenge.concurrency", 2, 4, Effect.AT_ONCE),
+        ("engine.hash_mb", 64, 128, Effect.NEW_GAMES),
+    ]
+    assert settings.config.challenge.concurrency == 4
+
+
+def test_a_key_removed_from_the_file_goes_back_to_its_default(file: Path) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    file.write_text("")
+    assert settings.reload().changes == [Change("challenge.concurrency", 2, 1)]
+
+
+def test_what_needs_a_restart_is_said_at_every_reload_and_does_not_count_before(file: Path) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    file.write_text("url: http://127.0.0.1:9663\nstate_dir: elsewhere\n")
+    for _ in range(2):
+        changes = {change.key: change.effect for change in settings.reload().changes}
+        assert changes["url"] is changes["state_dir"] is Effect.RESTART
+        assert settings.config.url == "https://lichess.org"
+        assert settings.config.state_dir is None
+
+
+@pytest.mark.parametrize("text", ["abort_time: soon\n", "unknown: 1\n", "{", "\xff"])
+def test_an_invalid_file_is_refused_and_the_old_values_stay(file: Path, text: str) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    before = settings.config
+    file.write_text(text, encoding="latin-1")
+    with pytest.raises(ConfigError):
+        settings.reload()
+    assert settings.config == before
+
+
+def test_a_file_that_is_gone_is_refused(file: Path) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    file.unlink()
+    with pytest.raises(ConfigError):
+        settings.reload()
+    assert settings.config.challenge.concurrency == 2
+
+
+def test_another_token_is_said_but_never_shown(file: Path) -> None:
+    file.write_text(f"token: {TOKEN}\n")
+    file.chmod(0o600)
+    settings = Settings(file, {})
+    file.write_text("token: lip_another\n")
+    (change,) = settings.reload().changes
+    assert (change.key, change.effect) == ("token", Effect.RESTART)
+    assert TOKEN not in repr(change)
+    assert "another" not in repr(change)
+    assert TOKEN not in repr(settings.loaded)
+
+
+def test_every_key_has_its_moment() -> None:
+    for key in dotted_values(Config()):
+        assert Change(key, None, None).effect in Effect

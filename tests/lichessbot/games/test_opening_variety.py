@@ -1,0 +1,249 @@
+"""No opponent gets the same game twice: what is searched again, and which move is played then."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport
+from lichessbot.games.opening_variety import Repertoire, choose
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
+from lichessbot.uci.search import BestMove, Search, SearchSummary
+
+NODES = 300
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(StateFile(tmp_path))
+    yield opened
+    opened.close()
+
+
+def search(number: int, *moves: str, fen: str = STARTING_FEN, only: tuple[str, ...] = ()) -> Search:
+    return Search(number, fen, False, moves, Limits(nodes=NODES), only)
+
+
+def line(move: str, score: str, depth: int = 8) -> SearchSummary:
+    return SearchSummary(depth, 0, score, f"{move} a7a6")
+
+
+def answer(game_id: str, number: int, move: str, *lines: SearchSummary) -> BestMove:
+    return BestMove(game_id, number, move, line(move, "cp 0"), lines)
+
+
+def played(repertoire: Repertoire, game_id: str, number: int, move: str, *lines: SearchSummary) -> str | None:
+    repertoire.prepare(game_id, search(number))
+    return repertoire.settle(answer(game_id, number, move, *lines)).move
+
+
+# When several lines are wanted
+
+
+def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(store: Store) -> None:
+    repertoire = Repertoire(store)
+    assert repertoire.prepare("one", search(1)).lines == 1
+    repertoire.settle(answer("one", 1, "e2e4"))
+    assert repertoire.prepare("two", search(1)).lines == 4
+    assert repertoire.prepare("two", search(2, "e2e4", "e7e5")).lines == 1
+
+
+def test_a_position_that_another_game_thinks_about_is_known(store: Store) -> None:
+    repertoire = Repertoire(store)
+    repertoire.prepare("one", search(1))
+    assert repertoire.prepare("two", search(1)).lines == 4
+    repertoire.forget("one")
+    repertoire.forget("two")
+    assert repertoire.prepare("three", search(1)).lines == 1
+
+
+def supposed(number: int, *moves: str) -> Search:
+    asked = search(number, *moves)
+    return replace(asked, limits=replace(asked.limits, ponder=True))
+
+
+def test_a_supposition_that_did_not_come_true_counts_for_nothing(store: Store) -> None:
+    repertoire = Repertoire(store)
+    played(repertoire, "one", 1, "e2e4")
+    played(repertoire, "two", 1, "e2e4")
+    repertoire.prepare("two", supposed(2, "e2e4", "e7e5"))
+    repertoire.settle(answer("two", 2, "g1f3"))  # the engine was stopped
+    repertoire.prepare("two", search(3))
+    assert repertoire._walks["two"].known == 2, "as if nothing had been supposed"
+    assert repertoire.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
+
+
+def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
+    repertoire = Repertoire(store)
+    played(repertoire, "one", 1, "e2e4")
+    repertoire.prepare("one", supposed(2, "e2e4", "e7e5"))
+    repertoire.ponder_hit("one")
+    repertoire.settle(answer("one", 2, "g1f3"))
+    repertoire.ponder_hit("unknown")
+    assert repertoire.prepare("two", search(1, "e2e4", "e7e5")).lines == 4
+
+
+def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
+    repertoire = Repertoire(store)
+    repertoire.prepare("one", search(1, "g1f3", "g8f6", "b1c3", "b8c6"))
+    repertoire.settle(answer("one", 1, "e2e4"))
+    assert repertoire.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).lines == 4
+
+
+def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(store: Store) -> None:
+    repertoire = Repertoire(store)
+    late = search(1, *["g1f3", "g8f6", "f3g1", "f6g8"] * 10)
+    only = search(1, only=("e2e4", "d2d4"))
+    for asked in (late, only):
+        for game_id in ("one", "two"):
+            assert repertoire.prepare(game_id, asked) == asked
+            assert repertoire.settle(answer(game_id, 1, "e2e4")) == answer(game_id, 1, "e2e4")
+
+
+def test_what_was_played_is_known_after_a_restart(tmp_path: Path) -> None:
+    first = Store(StateFile(tmp_path))
+    repertoire = Repertoire(first)
+    for _ in range(3):
+        played(repertoire, "one", 1, "e2e4")
+    first.close()
+    second = Store(StateFile(tmp_path))
+    assert Repertoire(second).prepare("two", search(1)).lines == 4
+    assert list(second._played.values()) == [{"e2e4": 3}]
+    second.close()
+
+
+# Which move is played
+
+
+def test_the_least_played_of_the_good_moves_is_played(store: Store) -> None:
+    repertoire = Repertoire(store)
+    lines = (line("e2e4", "cp 20"), line("d2d4", "cp 10"), line("a2a4", "cp -90"))
+    moves = [played(repertoire, f"game{n}", 1, "e2e4", *lines) for n in range(6)]
+    assert moves == ["e2e4", "d2d4", "e2e4", "d2d4", "e2e4", "d2d4"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "move"),
+    [
+        ((line("e2e4", "cp 20"), line("d2d4", "cp -7")), "d2d4"),
+        ((line("e2e4", "cp 20"), line("d2d4", "cp -9")), "e2e4"),
+        ((line("e2e4", "cp 900"), line("d2d4", "cp 600")), "d2d4"),
+        ((line("e2e4", "cp -200"), line("d2d4", "cp -260")), "e2e4"),
+        ((line("e2e4", "cp 20"), line("d2d4", "cp 20", depth=6)), "e2e4"),
+        ((line("e2e4", "cp 20"), line("d2d4", "cp 20", depth=7)), "d2d4"),
+        ((line("e2e4", "cp 20"), line("d2d4", "mate -3")), "e2e4"),
+        ((line("e2e4", "mate 3"), line("d2d4", "cp 900")), None),
+        ((line("e2e4", "mate -3"), line("d2d4", "mate -3")), None),
+        ((line("e2e4", ""), line("d2d4", "cp x")), None),
+        ((), None),
+    ],
+)
+def test_what_is_good_enough(lines: tuple[SearchSummary, ...], move: str | None) -> None:
+    chosen = choose(lines, {"e2e4": 1})
+    assert (chosen.move if chosen else None) == move
+
+
+def test_the_more_often_a_move_was_played_the_more_another_may_cost_but_only_so_much() -> None:
+    lines = (line("e2e4", "cp 20"), line("d2d4", "cp -60"), line("c2c4", "cp -100"))
+    assert choose(lines, {"e2e4": 2}) == lines[0]
+    assert choose(lines, {"e2e4": 100}) == lines[1]
+    assert choose(lines, {"e2e4": 100, "d2d4": 101}) == lines[0]
+
+
+def test_the_longer_a_game_follows_earlier_ones_the_more_another_move_may_cost() -> None:
+    lines = (line("e2e4", "cp 20"), line("d2d4", "cp -20"))
+    assert choose(lines, {"e2e4": 1}, known=1) == lines[0]
+    assert choose(lines, {"e2e4": 1}, known=2) == lines[1]
+
+
+def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
+    repertoire = Repertoire(store)
+    for moves in ((), ("e2e4", "e7e5")):
+        repertoire.prepare("one", search(1, *moves))
+        repertoire.settle(answer("one", 1, "g1f3"))
+    known = []
+    for moves in ((), ("e2e4", "e7e5"), ("e2e4", "e7e5", "g1f3", "b8c6"), ()):
+        repertoire.prepare("two", search(1, *moves))
+        known.append(repertoire._walks["two"].known)
+    assert known == [1, 2, 0, 1]
+
+
+def test_the_answer_says_what_is_expected_of_the_move_that_is_played(store: Store) -> None:
+    repertoire = Repertoire(store)
+    played(repertoire, "one", 1, "e2e4")
+    repertoire.prepare("two", search(1))
+    settled = repertoire.settle(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
+    assert (settled.move, settled.summary.score, settled.summary.pv) == ("d2d4", "cp 10", "d2d4 a7a6")
+
+
+def test_an_illegal_move_is_not_remembered_and_left_to_the_game(store: Store) -> None:
+    repertoire = Repertoire(store)
+    for move in ("e2e5", "nonsense", ""):
+        assert played(repertoire, "one", 1, move) == move
+    assert store._played == {}
+
+
+def test_an_answer_to_another_search_is_passed_on(store: Store) -> None:
+    repertoire = Repertoire(store)
+    repertoire.prepare("one", search(2))
+    stale = answer("one", 1, "e2e4")
+    assert repertoire.settle(stale) == stale
+    assert store._played == {}
+
+
+# Whole openings
+
+
+class Thinker:
+    """The engine at few nodes, as its process would answer."""
+
+    def __init__(self) -> None:
+        self._engine = Engine(1)
+
+    def best(self, game_id: str, asked: Search) -> BestMove:
+        board = Board()
+        for move in asked.moves:
+            board.push(move)
+        found: dict[int, SearchSummary] = {}
+
+        def note(report: SearchReport) -> None:
+            score = f"mate {report.mate_in}" if report.mate_in is not None else f"cp {report.score_cp}"
+            found[report.line] = SearchSummary(report.depth, report.nodes, score, " ".join(report.pv))
+
+        self._engine.new_game()
+        self._engine.lines = asked.lines
+        self._engine.set_position(board)
+        best = self._engine.go(asked.limits, note).best_move
+        lines = tuple(found[number] for number in sorted(found)) if asked.lines > 1 else ()
+        return BestMove(game_id, asked.search_id, best, found.get(1, SearchSummary()), lines)
+
+
+def game(repertoire: Repertoire, thinker: Thinker, game_id: str, plies: int = 40) -> tuple[str, ...]:
+    """We are White; Black always plays the first legal move there is."""
+    board = Board()
+    while len(board.moves) < plies and board.legal_moves():
+        if board.turn == "white":
+            asked = repertoire.prepare(game_id, search(len(board.moves), *board.moves))
+            best = repertoire.settle(thinker.best(game_id, asked)).move
+            assert best is not None
+            board.push(best)
+        else:
+            board.push(min(board.legal_moves()))
+    return tuple(board.moves)
+
+
+def test_fifty_games_without_a_book_against_one_who_always_answers_the_same_all_differ(store: Store) -> None:
+    repertoire, thinker = Repertoire(store), Thinker()
+    games = [game(repertoire, thinker, f"game{number}") for number in range(50)]
+    assert len(set(games)) == 50
+
+
+def test_without_a_memory_they_would_all_be_the_same(tmp_path: Path) -> None:
+    games = set()
+    for number in range(3):
+        fresh = Store(StateFile(tmp_path / str(number)))
+        games.add(game(Repertoire(fresh), Thinker(), "game"))
+        fresh.close()
+    assert len(games) == 1

@@ -1,0 +1,394 @@
+"""Every endpoint and every kind of refusal, over a real socket."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.client import Access, Api, LineStream
+from lichessbot.lichess.enums import ChatRoom, Colour, DeclineReason, ExactClock, Variant
+from lichessbot.timeouts import Waits
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+
+TOKEN = "lip_secret0123456789"
+DATA = Path(__file__).parents[2] / "data" / "lichess"
+READ_TIMEOUT = timedelta(seconds=0.5)
+MOVE = "/api/bot/game/abcd1234/move/e2e4"
+
+
+def read(name: str) -> Any:
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def access(lichess: ScriptedLichess) -> Access:
+    return Access(lichess.url, SecretStr(TOKEN), Waits(), user_name="TestBot")
+
+
+@pytest.fixture
+def api(access: Access) -> Api:
+    return Api(access, READ_TIMEOUT)
+
+
+def test_the_account_is_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/account", Reply(body=read("account.json")))
+    account = api.account()
+    assert (account.id, account.username, account.is_bot) == ("testbot", "TestBot", True)
+
+
+def test_games_in_progress_are_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/account/playing", Reply(body=read("playing.json")))
+    assert [game.game_id for game in api.playing()] == ["Hk29dLmq"]
+    assert lichess.paths() == ["/api/account/playing?nb=50"]
+
+
+def test_our_token_is_tested_as_plain_text(lichess: ScriptedLichess, api: Api) -> None:
+    good = read("token-test.json")["lip_good"]
+    lichess.answer("/api/token/test", Reply(body={TOKEN: good}), Reply(body={TOKEN: None}))
+    info = api.token_info()
+    assert info is not None
+    assert info.user_id == "testbot"
+    assert lichess.requests[0].body == TOKEN.encode()
+    assert api.token_info() is None
+
+
+@pytest.mark.parametrize(
+    ("call", "path", "body"),
+    [
+        (lambda api: api.move("abcd1234", "e2e4"), MOVE, None),
+        (lambda api: api.abort("abcd1234"), "/api/bot/game/abcd1234/abort", None),
+        (lambda api: api.answer_takeback("abcd1234", granted=True), "/api/bot/game/abcd1234/takeback/yes", None),
+        (lambda api: api.answer_takeback("abcd1234", granted=False), "/api/bot/game/abcd1234/takeback/no", None),
+        (lambda api: api.claim_victory("abcd1234"), "/api/bot/game/abcd1234/claim-victory", None),
+        (lambda api: api.claim_draw("abcd1234"), "/api/bot/game/abcd1234/claim-draw", None),
+        (
+            lambda api: api.say("abcd1234", ChatRoom.SPECTATOR, "hello"),
+            "/api/bot/game/abcd1234/chat",
+            {"room": "spectator", "text": "hello"},
+        ),
+        (lambda api: api.resign("abcd1234"), "/api/bot/game/abcd1234/resign", None),
+        (lambda api: api.upgrade_to_bot(), "/api/bot/account/upgrade", None),
+        (lambda api: api.accept_challenge("wxyz9876"), "/api/challenge/wxyz9876/accept", None),
+        (
+            lambda api: api.decline_challenge("wxyz9876", DeclineReason.TOO_FAST),
+            "/api/challenge/wxyz9876/decline",
+            {"reason": "tooFast"},
+        ),
+    ],
+)
+def test_commands_are_posted(
+    lichess: ScriptedLichess, api: Api, call: Callable[[Api], None], path: str, body: Any
+) -> None:
+    lichess.answer(path, Reply())
+    call(api)
+    (request,) = lichess.requests
+    assert (request.method, request.path) == ("POST", path)
+    assert (json.loads(request.body) if request.body else None) == body
+
+
+def test_a_draw_is_offered_in_the_query_of_a_move(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply())
+    api.move("abcd1234", "e2e4", offering_draw=True)
+    assert lichess.paths() == [f"{MOVE}?offeringDraw=true"]
+
+
+def test_every_request_names_the_program_the_user_and_the_token(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply())
+    api.move("abcd1234", "e2e4")
+    headers = lichess.requests[0].headers
+    assert headers["Authorization"] == f"Bearer {TOKEN}"
+    assert headers["User-Agent"] == f"lichessbot/{version('lichessbot')} user:TestBot"
+
+
+def test_no_user_is_named_before_the_account_is_known(lichess: ScriptedLichess, access: Access) -> None:
+    lichess.answer("/api/account", Reply(body=read("account.json")))
+    Api(replace(access, user_name=None), READ_TIMEOUT).account()
+    assert "user:" not in lichess.requests[0].headers["User-Agent"]
+
+
+def test_neither_netrc_nor_a_proxy_comes_in_between(
+    lichess: ScriptedLichess, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login someone password else\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    lichess.answer(MOVE, Reply())
+    api.move("abcd1234", "e2e4")
+    assert lichess.requests[0].headers["Authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "text"),
+    [
+        (Reply(400, {"error": "Not your turn, or game already over"}), 400, "Not your turn, or game already over"),
+        (Reply(400, read("error-400-form.json")), 400, "clock.limit: Invalid clock, Too long; global: Invalid speed"),
+        (Reply(401, {"error": "No such token"}), 401, "No such token"),
+        (Reply(403, {"error": "Missing scope: bot:play"}), 403, "Missing scope: bot:play"),
+        (Reply(404, "<html>lost</html>"), 404, "Not Found"),
+        (Reply(400, {"error": None}), 400, "Bad Request"),
+        (Reply(400, "[]"), 400, "Bad Request"),
+    ],
+)
+def test_a_refusal_is_an_answer_with_status_and_text(
+    lichess: ScriptedLichess, api: Api, reply: Reply, status: int, text: str
+) -> None:
+    lichess.answer(MOVE, reply)
+    with pytest.raises(Refused) as caught:
+        api.move("abcd1234", "e2e4")
+    assert (caught.value.status, caught.value.text) == (status, text)
+    assert caught.value.denies_token == (status in (401, 403))
+
+
+@pytest.mark.parametrize(
+    ("reply", "pause_s"),
+    [
+        (Reply(429, read("error-429-bot-daily.json")), 4711),
+        (Reply(429, {"error": "Too many requests"}, [("Retry-After", "7")]), 7),
+        (Reply(429, "<html>slow down</html>", [("Retry-After", "7")]), 7),
+        (Reply(429, {"error": "Too many requests"}), 60),
+        (Reply(429, "<html>slow down</html>"), 60),
+        (Reply(429, {"error": "x"}, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")]), 60),
+        (Reply(429, {"error": "x", "ratelimit": {"seconds": None}}), 60),
+        (Reply(429, {"error": "x", "ratelimit": {"seconds": -5}}), 60),
+        (Reply(429, {"error": "x", "ratelimit": {"seconds": 1e300}}), 60),
+    ],
+)
+def test_a_rate_limit_says_how_long_to_pause(lichess: ScriptedLichess, api: Api, reply: Reply, pause_s: int) -> None:
+    lichess.answer(MOVE, reply)
+    with pytest.raises(RateLimited) as caught:
+        api.move("abcd1234", "e2e4")
+    assert caught.value.pause == timedelta(seconds=pause_s)
+
+
+def test_the_opponents_used_up_quota_is_a_refusal_not_a_pause(lichess: ScriptedLichess, api: Api) -> None:
+    body = {"error": "rival played 100 games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 99}}
+    lichess.answer("/api/challenge/wxyz9876/accept", Reply(400, body))
+    with pytest.raises(Refused, match="rival played 100 games"):
+        api.accept_challenge("wxyz9876")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(500, {"error": "oops"}),
+        Reply(502, "<html>Bad Gateway</html>"),
+        Reply(200, "<html>a login page</html>"),
+        Reply(delay_s=30),
+    ],
+)
+def test_no_usable_answer_is_unreachable(lichess: ScriptedLichess, api: Api, reply: Reply) -> None:
+    lichess.answer(MOVE, reply)
+    with pytest.raises(Unreachable):
+        api.move("abcd1234", "e2e4")
+
+
+@pytest.mark.parametrize("body", [[], {}, {"nowPlaying": None}, {"nowPlaying": [{"gameId": None}]}, "null"])
+def test_a_reply_of_another_shape_is_unreachable(lichess: ScriptedLichess, api: Api, body: Any) -> None:
+    lichess.answer("/api/account/playing", Reply(body=body))
+    with pytest.raises(Unreachable):
+        api.playing()
+
+
+def test_an_endless_body_is_unreachable(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply(lines=[b"x" * 65536] * 20, end=End.STALL))
+    with pytest.raises(Unreachable, match="a body of more than"):
+        api.move("abcd1234", "e2e4")
+
+
+def test_the_token_is_sent_after_no_redirection(lichess: ScriptedLichess, api: Api) -> None:
+    for status in (301, 302, 307, 308):
+        lichess.answer("/api/token/test", Reply(status, {}, [("Location", f"{lichess.url}/elsewhere")]))
+        with pytest.raises(Unreachable):
+            api.token_info()
+    assert set(lichess.paths()) == {"/api/token/test"}
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_page_of_somebody_in_between_does_not_deny_the_token(
+    lichess: ScriptedLichess, api: Api, status: int
+) -> None:
+    lichess.answer(MOVE, Reply(status, "<html>Access denied</html>"))
+    with pytest.raises(Refused) as caught:
+        api.move("abcd1234", "e2e4")
+    assert not caught.value.denies_token
+
+
+def test_a_long_complaint_is_shortened(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer(MOVE, Reply(400, {"error": "no " * 10_000}))
+    with pytest.raises(Refused) as caught:
+        api.move("abcd1234", "e2e4")
+    assert len(caught.value.text) <= 200
+
+
+def test_a_server_that_is_away_is_unreachable_and_the_cause_is_short(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.close()
+    with pytest.raises(Unreachable, match=r"^ConnectionRefusedError: "):
+        api.account()
+
+
+def test_a_refused_stream_says_why(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/bot/game/stream/abcd1234", Reply(404, {"error": "No such game"}))
+    with pytest.raises(Refused, match="No such game"):
+        api.game_stream("abcd1234")
+
+
+def test_a_refusal_that_breaks_off_is_still_a_refusal(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/stream/event", Reply(404, lines=[b'{"err'], end=End.CUT))
+    with pytest.raises(Refused, match="404: Not Found"):
+        api.event_stream()
+
+
+def test_no_error_shows_the_token(lichess: ScriptedLichess, api: Api) -> None:
+    for reply in (Reply(401, {"error": "No such token"}), Reply(502, "<html>"), Reply(429, "")):
+        lichess.answer("/api/account", reply)
+        with pytest.raises((Refused, Unreachable, RateLimited)) as caught:
+            api.account()
+        assert TOKEN not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
+    assert TOKEN not in repr(api.__dict__["_access"])
+
+
+# Challenges of our own, players, tournaments
+
+CHALLENGE: dict[str, Any] = {
+    "id": "abcd1234",
+    "status": "created",
+    "destUser": {"id": "rival", "title": "BOT"},
+    "variant": {"key": "chess960"},
+    "speed": "blitz",
+    "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("terms", "sent"),
+    [
+        (
+            Terms(Variant.CHESS960, ExactClock(180, 2), True, Colour.BLACK),
+            {"rated": True, "clock.limit": 180, "clock.increment": 2, "color": "black", "variant": "chess960"},
+        ),
+        (Terms(Variant.STANDARD, Days(3), False), {"rated": False, "days": 3, "variant": "standard"}),
+    ],
+)
+def test_a_challenge_says_its_terms_and_no_more(
+    lichess: ScriptedLichess, api: Api, terms: Terms, sent: dict[str, Any]
+) -> None:
+    lichess.answer("/api/challenge/rival", Reply(body=CHALLENGE))
+    assert api.create_challenge("rival", terms).id == "abcd1234"
+    body = json.loads(lichess.requests[0].body)
+    assert {key: value for key, value in body.items() if value is not None} == sent
+
+
+def test_our_challenges_are_shown_listed_and_withdrawn(lichess: ScriptedLichess, api: Api) -> None:
+    declined = {**CHALLENGE, "status": "declined", "declineReasonKey": "toofast"}
+    lichess.answer("/api/challenge/abcd1234/show", Reply(body=declined))
+    lichess.answer("/api/challenge", Reply(body={"in": [], "out": [CHALLENGE]}), Reply(body={"in": []}))
+    lichess.answer("/api/challenge/abcd1234/cancel", Reply())
+    assert api.challenge("abcd1234").decline_reason_key == "toofast"
+    assert [it.id for it in api.outgoing_challenges()] == ["abcd1234"]
+    with pytest.raises(Unreachable):
+        api.outgoing_challenges()
+    api.cancel_challenge("abcd1234")
+
+
+def test_whoever_caps_whom_is_told_apart(lichess: ScriptedLichess, api: Api) -> None:
+    quota = {"key": "bot.vsBot.day", "seconds": 4000}
+    lichess.answer(
+        "/api/challenge/rival",
+        Reply(429, {"error": "You played 100 games", "ratelimit": quota}),
+        Reply(400, {"error": "rival played 100 games", "ratelimit": quota}),
+    )
+    terms = Terms(Variant.STANDARD, ExactClock(60, 0), False)
+    with pytest.raises(RateLimited) as ours:
+        api.create_challenge("rival", terms)
+    assert (ours.value.quota, ours.value.pause) == ("bot.vsBot.day", timedelta(seconds=4000))
+    with pytest.raises(Refused) as theirs:
+        api.create_challenge("rival", terms)
+    assert theirs.value.pause == timedelta(seconds=4000)
+
+
+def bot_line(name: str, **fields: Any) -> bytes:
+    return json.dumps({"id": name, "username": name, "title": "BOT", **fields}).encode()
+
+
+def test_online_bots_are_read_as_far_as_they_can_be(lichess: ScriptedLichess, api: Api) -> None:
+    rated = bot_line("rated", perfs={"blitz": {"rating": 1700}, "storm": {"runs": 3}})
+    lines = [rated + b"\n", b"not json\n", bot_line("../strange") + b"\n", bot_line("last")]
+    lichess.answer("/api/bot/online", Reply(lines=lines))
+    bots = api.online_bots()
+    assert [(bot.id, bot.rating("blitz"), bot.rating("storm")) for bot in bots] == [
+        ("rated", 1700, None),
+        ("last", None, None),
+    ]
+    assert lichess.paths() == ["/api/bot/online?nb=512"]
+
+
+def test_a_list_of_bots_that_trickles_in_is_cut(lichess: ScriptedLichess, access: Access) -> None:
+    waits = replace(Waits(), house_answer=timedelta(seconds=0.5))
+    api = Api(replace(access, waits=waits), READ_TIMEOUT)
+    trickle: list[bytes | float] = [item for number in range(50) for item in (bot_line(f"bot{number}") + b"\n", 0.1)]
+    lichess.answer("/api/bot/online", Reply(lines=trickle))
+    assert 0 < len(api.online_bots()) < 20
+
+
+def test_the_status_of_users_is_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/users/status", Reply(body=[{"id": "a", "name": "A", "online": True, "playing": True}]))
+    (status,) = api.user_statuses(["a", "b"])
+    assert (status.id, status.online, status.playing) == ("a", True, True)
+    assert lichess.paths()[0].startswith("/api/users/status?ids=a%2Cb")
+
+
+def test_the_password_of_a_tournament_travels_in_the_body(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/api/tournament/hL7vMrFQ/join", Reply())
+    lichess.answer("/api/tournament/hL7vMrFQ/withdraw", Reply())
+    api.join_tournament("hL7vMrFQ", "coders", "sesame & more", pair=True)
+    api.join_tournament("hL7vMrFQ", None, None, pair=False)
+    api.leave_tournament("hL7vMrFQ")
+    assert [request.body for request in lichess.requests] == [
+        b"team=coders&password=sesame+%26+more&pairMeAsap=true",
+        b"",
+        b"",
+    ]
+    assert not [path for path in lichess.paths() if "sesame" in path]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"secondsToStart": 90}, (False, 90, None)),
+        ({"secondsToFinish": 60}, (False, None, 60)),
+        ({"isFinished": True}, (True, None, None)),
+    ],
+)
+def test_a_tournament_is_to_come_runs_or_is_over(
+    lichess: ScriptedLichess, api: Api, body: dict[str, Any], expected: tuple[object, ...]
+) -> None:
+    lichess.answer("/api/tournament/hL7vMrFQ", Reply(body={"id": "hL7vMrFQ", "fullName": "Noon", **body}))
+    info = api.tournament("hL7vMrFQ")
+    assert (info.is_finished, info.seconds_to_start, info.seconds_to_finish) == expected
+
+
+def test_an_ended_game_is_read(lichess: ScriptedLichess, api: Api) -> None:
+    lichess.answer("/game/export/abcd1234", Reply(body={"id": "abcd1234", "status": "mate", "winner": "white"}))
+    record = api.game_record("abcd1234")
+    assert (record.status.is_over, record.winner) == (True, Colour.WHITE)
+
+
+@pytest.mark.parametrize("error", [ValueError("Read on closed or unwrapped SSL socket."), AttributeError("read")])
+def test_a_tls_stream_interrupted_in_mid_read_is_lost_like_any_other(error: Exception) -> None:
+    class Interrupted:
+        def read1(self, *args: object, **options: object) -> bytes:
+            raise error
+
+    response: Any = SimpleNamespace(raw=Interrupted())
+    with pytest.raises(Unreachable, match="interrupted"):
+        list(LineStream(response, timedelta(seconds=1)))

@@ -1,0 +1,272 @@
+import gc
+import json
+import math
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from lichessbot.errors import UnreadableLine
+from lichessbot.lichess import models as events
+from lichessbot.lichess import parsing
+from lichessbot.lichess.enums import Colour, GameStatus
+
+DATA = Path(__file__).parents[2] / "data" / "lichess"
+# A folder of recorded or published payloads, named as ours are, to be tried in addition.
+MORE_EXAMPLES = os.environ.get("LICHESS_EXAMPLES")
+
+
+def read(name: str) -> Any:
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+def house(name: str) -> events.StreamLine:
+    return parsing.parse_house_event(json.dumps(read(name)).encode())
+
+
+def game(name: str) -> events.StreamLine:
+    return parsing.parse_game_event(json.dumps(read(name)).encode())
+
+
+def check_payload(path: Path) -> None:
+    """Parse a payload with the model that its file name names, and see that the model knew it."""
+    text = path.read_bytes()
+    if path.name.startswith("event-"):
+        assert not isinstance(parsing.parse_house_event(text), events.UnknownEvent)
+    elif path.name.startswith(("game-game", "game-chatLine", "game-opponentGone")):
+        assert not isinstance(parsing.parse_game_event(text), events.UnknownEvent)
+    elif path.name.startswith(("error-", "issue-")):
+        body = parsing.parse_error(text)
+        assert body is not None
+        assert body.text
+    elif path.name.startswith(("account", "user-public", "bot-online")):
+        assert parsing.parse_account(json.loads(text)).id
+    elif path.name.startswith("challenge-ai"):
+        assert events.GameInfo.model_validate_json(text).game_id
+    elif path.name.startswith(("challenge-create", "challenge-open", "challenge-outgoing")):
+        assert events.Challenge.model_validate_json(text).id
+    elif path.name == "token-test.json":
+        for token, info in json.loads(text).items():
+            assert (parsing.parse_token_test({token: info}, token) is None) == (info is None)
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.json")), ids=lambda path: path.name)
+def test_every_shape_parses(path: Path) -> None:
+    check_payload(path)
+
+
+@pytest.mark.skipif(MORE_EXAMPLES is None, reason="LICHESS_EXAMPLES names no folder")
+def test_every_payload_of_another_collection_parses() -> None:
+    paths = sorted(path for path in Path(MORE_EXAMPLES or "").glob("*.json") if path.name not in {"game-export.json"})
+    assert paths
+    for path in paths:
+        check_payload(path)
+
+
+def test_a_challenge_is_read() -> None:
+    event = house("event-challenge.json")
+    assert isinstance(event, events.ChallengeReceived)
+    challenge = event.challenge
+    assert (challenge.id, challenge.speed, challenge.rated) == ("Qm3xT7ab", "blitz", True)
+    assert (challenge.time_control.limit, challenge.time_control.increment) == (180, 2)
+    assert challenge.challenger is not None
+    assert (challenge.challenger.id, challenge.challenger.is_bot) == ("ferdinand", False)
+    assert challenge.destination is not None
+    assert challenge.destination.is_bot
+
+
+def test_a_challenger_may_be_null() -> None:
+    event = house("event-challenge-anonymous.json")
+    assert isinstance(event, events.ChallengeReceived)
+    assert event.challenge.challenger is None
+    assert event.challenge.time_control.limit is None
+    assert event.compat.bot
+
+
+def test_the_built_in_ai_has_no_id() -> None:
+    event = house("event-gameStart-ai.json")
+    assert isinstance(event, events.GameStart)
+    assert event.game.opponent.id is None
+    full = game("game-gameFull-ai.json")
+    assert isinstance(full, events.GameFull)
+    assert (full.white.id, str(full.white), full.clock) == (None, "AI-3", None)
+
+
+def test_an_anonymous_player_has_neither_id_nor_name() -> None:
+    assert str(events.Player()) == "anonymous"
+
+
+def test_status_is_an_object_in_the_event_stream_and_a_name_in_the_game_stream() -> None:
+    finish, state = house("event-gameFinish.json"), game("game-gameState-over.json")
+    assert isinstance(finish, events.GameFinish)
+    assert isinstance(state, events.GameState)
+    assert finish.game.status is not None
+    assert (finish.game.status.name, finish.game.winner) == (GameStatus.OUT_OF_TIME, Colour.BLACK)
+    assert (state.status, state.winner) == (GameStatus.MATE, Colour.WHITE)
+
+
+def test_games_in_progress_have_no_id_but_a_game_id() -> None:
+    (info,) = parsing.parse_playing(read("playing.json")["nowPlaying"])
+    assert info.game_id == "Hk29dLmq"
+    assert info.compat.bot
+
+
+def test_either_spelling_of_a_game_id_will_do() -> None:
+    info = events.GameInfo.model_validate({"id": "abcd1234", "variant": {"key": "standard"}})
+    assert info.game_id == "abcd1234"
+
+
+def test_an_unknown_status_counts_as_over() -> None:
+    line = {**read("game-gameState.json"), "status": "quantumCollapse"}
+    state = parsing.parse_game_event(json.dumps(line).encode())
+    assert isinstance(state, events.GameState)
+    assert state.status.is_over
+
+
+@pytest.mark.parametrize(
+    ("status", "over"), [("created", False), ("started", False), ("aborted", True), ("draw", True)]
+)
+def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> None:
+    assert GameStatus(status).is_over is over
+
+
+def test_an_unknown_type_is_no_error() -> None:
+    for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}'):
+        assert isinstance(parsing.parse_house_event(line), events.UnknownEvent)
+        assert isinstance(parsing.parse_game_event(line), events.UnknownEvent)
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """Python's collector rests: a finalizer of some earlier test's object cannot run where the stack is exhausted."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"<html>", b"[1]", b'"text"', b"null", b'{"type":', b"\xff\xfe", b"[" * 100_000, b'{"type":"gameState"}'],
+)
+def test_an_unreadable_line_is_one_narrow_error(line: bytes) -> None:
+    with pytest.raises(UnreadableLine):
+        parsing.parse_game_event(line)
+
+
+@pytest.mark.parametrize("game_id", ["../../account", "a b", "", "x" * 50, "a?b"])
+def test_an_id_that_could_bend_an_address_is_unreadable(game_id: str) -> None:
+    with pytest.raises(UnreadableLine):
+        parsing.parse_house_event(
+            json.dumps({"type": "gameStart", "game": {"gameId": game_id, "variant": {"key": "standard"}}}).encode()
+        )
+
+
+def nulls_in_turn(data: Any) -> list[Any]:
+    """Every copy of a payload in which one value, at whatever depth, is null."""
+    if not isinstance(data, dict):
+        return []
+    copies: list[Any] = [{**data, key: None} for key in data]
+    for key, value in data.items():
+        copies += [{**data, key: copy} for copy in nulls_in_turn(value)]
+    return copies
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(DATA.glob("event-*.json"))])
+def test_a_null_anywhere_is_survived_or_unreadable(name: str) -> None:
+    for data in nulls_in_turn(read(name)):
+        with suppress(UnreadableLine):
+            parsing.parse_house_event(json.dumps(data).encode())
+
+
+def test_null_flags_mean_absent() -> None:
+    line = {**read("game-gameFull.json"), "clock": None, "initialFen": None}
+    full = parsing.parse_game_event(json.dumps(line).encode())
+    assert isinstance(full, events.GameFull)
+    assert (full.clock, full.initial_fen) == (None, "startpos")
+
+
+def numbers_in(model: Any) -> Iterator[float]:
+    """Every number of a model, at whatever depth."""
+    for _, value in model if isinstance(model, BaseModel) else enumerate(model):
+        if isinstance(value, BaseModel | tuple):
+            yield from numbers_in(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield value
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, "9" * 6000, "-" + "9" * 6000])
+@pytest.mark.parametrize("path", sorted(DATA.glob("*-game*.json")), ids=lambda path: path.name)
+def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: Path, number: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    parse = parsing.parse_house_event if path.name.startswith("event-") else parsing.parse_game_event
+    for found in re.finditer(r"(?<=: )-?\d+", text):
+        event = parse((text[: found.start()] + number + text[found.end() :]).encode())
+        assert type(event) is type(parse(text.encode()))
+        for value in numbers_in(event):
+            assert math.isfinite(float(value))
+            assert timedelta(seconds=value / 1000) < timedelta(days=10**6)
+
+
+def test_a_clock_beyond_all_reason_is_as_good_as_none() -> None:
+    line = {**read("game-gameState.json"), "wtime": 10**400, "btime": -(10**400)}
+    state = parsing.parse_game_event(json.dumps(line).encode())
+    assert isinstance(state, events.GameState)
+    assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
+
+
+def test_a_pause_beyond_all_reason_leaves_the_rest_of_the_refusal_readable() -> None:
+    limit = {"key": "bot.vsBot.day", "seconds": 10**400}
+    body = parsing.parse_error(json.dumps({"error": "played enough", "ratelimit": limit}).encode())
+    assert body is not None
+    assert (body.text, body.quota, body.pause) == ("played enough", "bot.vsBot.day", None)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(JSON)
+def test_no_json_makes_parsing_fail_otherwise(data: Any) -> None:
+    for kind in ("challenge", "gameStart", "gameFull", "gameState"):
+        line = {**data, "type": kind} if isinstance(data, dict) else data
+        for parse in (parsing.parse_house_event, parsing.parse_game_event):
+            with suppress(UnreadableLine):
+                parse(json.dumps(line).encode())
+
+
+def test_an_error_may_be_text_or_an_object() -> None:
+    plain = parsing.parse_error((DATA / "error-400.json").read_bytes())
+    form = parsing.parse_error((DATA / "error-400-form.json").read_bytes())
+    assert plain is not None
+    assert form is not None
+    assert plain.text == "Not your turn, or game already over"
+    assert form.text == "clock.limit: Invalid clock, Too long; global: Invalid speed"
+
+
+def test_an_error_may_say_how_long_to_wait() -> None:
+    body = parsing.parse_error((DATA / "error-429-bot-daily.json").read_bytes())
+    assert body is not None
+    assert body.pause == timedelta(seconds=4711)
+
+
+def test_a_page_instead_of_json_is_no_error_body() -> None:
+    assert parsing.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
+
+
+def test_the_scopes_of_a_token_are_a_list_with_commas() -> None:
+    info = parsing.parse_token_test(read("token-test.json"), "lip_good")
+    assert info is not None
+    assert info.scope_names == {"bot:play", "challenge:read", "challenge:write"}
+    assert parsing.parse_token_test(read("token-test.json"), "lip_bad") is None

@@ -1,0 +1,410 @@
+"""A reader against a scripted server on a real socket, its waits shortened."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from queue import Empty, SimpleQueue
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot.inbox import Inbox, Report
+from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.models import ChatLine, GameFull, GameState, UnknownEvent
+from lichessbot.lichess.parsing import parse_game_event, parse_house_event
+from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.streams import (
+    PlayingWanted,
+    Source,
+    StreamEvent,
+    StreamLost,
+    StreamOpened,
+    StreamReader,
+    StreamRefused,
+)
+from lichessbot.timeouts import Waits
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+
+PATIENCE_S = 60.0
+GAME = "abcd1234"
+GAME_PATH = f"/api/bot/game/stream/{GAME}"
+EVENT_PATH = "/api/stream/event"
+WAITS = replace(
+    Waits(),
+    liveness=timedelta(seconds=0.5),
+    backoff_first=timedelta(seconds=0.1),
+    game_backoff_ceiling=timedelta(seconds=0.2),
+    eviction_pause=timedelta(seconds=0.6),
+    rate_limit=timedelta(seconds=0.5),
+)
+Read = Callable[..., StreamReader]
+
+
+def line(kind: str, **fields: Any) -> bytes:
+    return json.dumps({"type": kind, **fields}).encode() + b"\n"
+
+
+def chat(text: str) -> bytes:
+    return line("chatLine", text=text)
+
+
+def game_state(status: str = "started") -> bytes:
+    return line("gameState", moves="", wtime=1, btime=1, status=status)
+
+
+STAY = Reply(lines=[b"\n"], end=End.STALL)
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return SimpleQueue()
+
+
+@pytest.fixture
+def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
+    readers: list[StreamReader] = []
+
+    def begin(game_id: str | None = GAME, waits: Waits = WAITS) -> StreamReader:
+        api = Api(Access(lichess.url, SecretStr("lip_x"), waits), waits.liveness)
+        if game_id is None:
+            source = Source(None, api, api.event_stream, parse_house_event)
+        else:
+            source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
+        readers.append(StreamReader(source, inbox.put, waits, Courtesy(waits)))
+        readers[-1].start()
+        return readers[-1]
+
+    yield begin
+    for reader in readers:
+        reader.stop()
+        reader.join(PATIENCE_S)
+        assert not reader.is_alive()
+
+
+def heard(inbox: Inbox) -> Report:
+    return inbox.get(timeout=PATIENCE_S)
+
+
+def texts(inbox: Inbox, count: int) -> list[str]:
+    """The next chat lines; everything else is passed over."""
+    found: list[str] = []
+    while len(found) < count:
+        report = heard(inbox)
+        if isinstance(report, StreamEvent) and isinstance(report.event, ChatLine):
+            found.append(report.event.text)
+    return found
+
+
+def lost(inbox: Inbox) -> StreamLost:
+    while True:
+        report = heard(inbox)
+        if isinstance(report, StreamLost):
+            return report
+
+
+def test_lines_become_events_of_their_stream(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[chat("one"), b"\n", chat("two")], end=End.STALL))
+    read()
+    assert heard(inbox) == StreamOpened(GAME)
+    first = heard(inbox)
+    assert isinstance(first, StreamEvent)
+    assert (first.game_id, first.event) == (GAME, ChatLine(text="one"))
+    assert texts(inbox, 1) == ["two"]
+
+
+def test_a_line_arrives_when_it_is_written_not_when_a_block_is_full(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    for chunked in (True, False):
+        lichess.answer(GAME_PATH, Reply(lines=[0.2, chat("now"), 0.3], end=End.STALL, chunked=chunked))
+        reader = read()
+        assert heard(inbox) == StreamOpened(GAME)
+        began = time.monotonic()
+        assert texts(inbox, 1) == ["now"]
+        assert time.monotonic() - began < 0.3
+        reader.stop()
+        reader.join(PATIENCE_S)
+
+
+def test_lines_may_be_cut_anywhere(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    whole = chat("one") + chat("two") + chat("three")
+    pieces: list[bytes | float] = [whole[start : start + 7] for start in range(0, len(whole), 7)]
+    lichess.answer(GAME_PATH, Reply(lines=pieces, end=End.STALL))
+    read()
+    assert texts(inbox, 3) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("end", [End.CLEAN, End.CUT, End.RESET, End.STALL])
+def test_a_stream_that_ends_in_whatever_way_is_opened_again(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, end: End
+) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[chat("before")], end=end), Reply(lines=[chat("after")], end=End.STALL))
+    read()
+    assert texts(inbox, 2) == ["before", "after"]
+
+
+def test_the_first_time_it_is_opened_again_at_once(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[chat("x")], end=End.CUT), STAY)
+    read()
+    assert lost(inbox).retry_in == timedelta()
+
+
+def test_failures_in_a_row_are_retried_ever_slower(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(502, "<html>Bad Gateway</html>"))
+    read()
+    first, second, third, fourth = (lost(inbox).retry_in.total_seconds() for _ in range(4))
+    assert first == 0
+    assert 0.05 <= second <= 0.1
+    assert 0.1 <= third <= 0.2
+    assert 0.1 <= fourth <= 0.2
+
+
+def test_after_an_outage_the_first_end_is_no_reason_to_wait(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    ended = Reply(lines=[chat("x")], end=End.CUT)
+    lichess.answer(GAME_PATH, *[Reply(502)] * 4, ended, ended, STAY)
+    read()
+    *_, last_opening, first_end, second_end = (lost(inbox).retry_in for _ in range(6))
+    assert last_opening > timedelta()
+    assert first_end == timedelta()
+    assert second_end > timedelta()
+
+
+def test_a_server_that_is_away_is_waited_for(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.close()
+    read()
+    assert "refused" in lost(inbox).reason
+    lost(inbox)
+
+
+def test_keep_alives_keep_a_quiet_stream_alive(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    ticks: list[bytes | float] = [0.3, b"\n"] * 4
+    lichess.answer(GAME_PATH, Reply(lines=[*ticks, chat("still here")], end=End.STALL))
+    read()
+    assert heard(inbox) == StreamOpened(GAME)
+    assert texts(inbox, 1) == ["still here"]
+    assert len(lichess.requests) == 1
+
+
+def test_silence_is_death(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, STAY)
+    read()
+    began = time.monotonic()
+    assert "timed out" in lost(inbox).reason
+    assert time.monotonic() - began < 1.5
+
+
+def test_headers_that_never_come_are_silence_too(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(delay_s=30), Reply(lines=[chat("after")], end=End.STALL))
+    read()
+    assert texts(inbox, 1) == ["after"]
+
+
+BROKEN = [b"<html>\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_after_an_unreadable_line_the_game_is_read_anew(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, broken: bytes
+) -> None:
+    first = Reply(lines=[broken, chat("lost")], end=End.STALL)
+    lichess.answer(GAME_PATH, first, Reply(lines=[chat("good")], end=End.STALL))
+    read()
+    assert texts(inbox, 1) == ["good"]
+    assert "stream.unreadable" in caplog.text
+
+
+def test_an_unreadable_event_is_skipped_and_asks_for_a_look_at_the_games(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    start = line("gameStart", game={"gameId": GAME, "variant": {"key": "standard"}})
+    lichess.answer(EVENT_PATH, Reply(lines=[*BROKEN[:1], start], end=End.STALL))
+    read(None)
+    kinds = [type(heard(inbox)) for _ in range(3)]
+    assert kinds == [StreamOpened, PlayingWanted, StreamEvent]
+
+
+def test_an_unknown_event_is_passed_on(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[line("confetti")], end=End.STALL))
+    read()
+    assert heard(inbox) == StreamOpened(GAME)
+    report = heard(inbox)
+    assert isinstance(report, StreamEvent)
+    assert isinstance(report.event, UnknownEvent)
+
+
+def test_a_line_without_end_is_given_up(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[b"x" * 65536] * 20, end=End.STALL), STAY)
+    read()
+    assert "a line of more than" in lost(inbox).reason
+
+
+def test_a_line_that_trickles_in_for_ever_is_given_up(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    trickle: list[bytes | float] = [b"x", 0.2] * 50
+    lichess.answer(GAME_PATH, Reply(lines=[b"\n", *trickle], end=End.STALL), STAY)
+    read()
+    assert "a line that does not end" in lost(inbox).reason
+
+
+def test_a_page_that_denies_a_game_stream_is_no_certain_refusal(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    lichess.answer(GAME_PATH, Reply(403, "<html>Forbidden</html>"))
+    read()
+    refused = heard(inbox)
+    assert isinstance(refused, StreamRefused)
+    assert not refused.certain
+
+
+def test_after_the_final_state_the_stream_is_not_opened_again(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[game_state(), game_state("mate"), chat("good game")]))
+    reader = read()
+    reader.join(PATIENCE_S)
+    assert not reader.is_alive()
+    assert len(lichess.requests) == 1
+
+
+def test_the_full_state_of_a_finished_game_is_final_too(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    state = {"moves": "", "wtime": 1, "btime": 1, "status": "aborted"}
+    full = line("gameFull", id=GAME, variant={"key": "standard"}, state=state)
+    lichess.answer(GAME_PATH, Reply(lines=[full]))
+    read().join(PATIENCE_S)
+    assert heard(inbox) == StreamOpened(GAME)
+    report = heard(inbox)
+    assert isinstance(report, StreamEvent)
+    assert isinstance(report.event, GameFull)
+    assert inbox.empty()
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+def test_a_refused_game_stream_is_opened_again_only_when_asked(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, status: int
+) -> None:
+    lichess.answer(GAME_PATH, Reply(status, {"error": "No such game"}), Reply(lines=[chat("after all")], end=End.STALL))
+    reader = read()
+    assert heard(inbox) == StreamRefused(GAME, status, "No such game")
+    time.sleep(0.3)
+    assert len(lichess.requests) == 1
+    reader.reopen()
+    assert texts(inbox, 1) == ["after all"]
+
+
+def test_the_event_stream_is_given_up_only_if_the_token_is_refused(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    lichess.answer(EVENT_PATH, Reply(400, {"error": "odd"}), Reply(401, {"error": "No such token"}))
+    read(None)
+    assert isinstance(heard(inbox), StreamLost)
+    assert heard(inbox) == StreamRefused(None, 401, "No such token")
+
+
+def test_a_rate_limited_stream_waits_as_long_as_asked(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    body = {"error": "slow down", "ratelimit": {"key": "x", "seconds": 0.3}}
+    lichess.answer(EVENT_PATH, Reply(429, body), Reply(429, "<html>"), STAY)
+    read(None)
+    assert lost(inbox) == StreamLost(None, ANY, timedelta(seconds=0.3), as_asked=True)
+    assert lost(inbox) == StreamLost(None, ANY, WAITS.rate_limit, as_asked=True)
+
+
+PATIENT = replace(WAITS, backoff_first=timedelta(seconds=60), game_backoff_ceiling=timedelta(seconds=60))
+
+
+def test_a_wait_of_our_own_ends_when_others_get_through(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(502), Reply(502), Reply(lines=[chat("at last")], end=End.STALL))
+    reader = read(waits=PATIENT)
+    lost(inbox)
+    assert lost(inbox).retry_in > timedelta(seconds=20)
+    began = time.monotonic()
+    reader.others_got_through()
+    assert texts(inbox, 1) == ["at last"]
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("reply", [STAY, Reply(429, {"error": "wait"}, [("Retry-After", "60")]), Reply(404)])
+def test_nothing_else_is_hurried_by_others(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
+) -> None:
+    lichess.answer(GAME_PATH, Reply(502), Reply(502), reply)
+    reader = read(waits=replace(PATIENT, liveness=timedelta(seconds=60)))
+    lost(inbox), lost(inbox)
+    reader.others_got_through()
+    heard(inbox)
+    reader.others_got_through()
+    time.sleep(0.3)
+    assert len(lichess.requests) == 3
+
+
+def test_an_eviction_is_said_and_not_fought(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture
+) -> None:
+    lichess.answer(EVENT_PATH, Reply(lines=[b"\n"]))
+    read(None)
+    assert lost(inbox).retry_in == timedelta()
+    assert lost(inbox) == StreamLost(None, ANY, WAITS.eviction_pause, as_asked=True)
+    assert "another client seems to use this token" in caplog.text
+
+
+def test_a_clean_end_of_a_long_lived_stream_is_no_eviction(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(EVENT_PATH, Reply(lines=[b"\n", 0.3]))
+    read(None, waits=replace(WAITS, stream_proven=timedelta(seconds=0.1)))
+    assert [lost(inbox).retry_in for _ in range(3)] == [timedelta()] * 3
+
+
+@pytest.mark.parametrize("reply", [STAY, Reply(delay_s=30), Reply(429, {"error": "wait"}, [("Retry-After", "60")])])
+def test_a_reader_stops_in_whatever_state_it_is(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
+) -> None:
+    lichess.answer(GAME_PATH, reply)
+    reader = read(waits=replace(WAITS, liveness=timedelta(seconds=1)))
+    time.sleep(0.2)
+    began = time.monotonic()
+    reader.stop()
+    reader.join(PATIENCE_S)
+    assert time.monotonic() - began < 1.2
+    while not inbox.empty():
+        inbox.get()
+    with pytest.raises(Empty):
+        inbox.get(timeout=0.2)
+
+
+def test_who_is_stopped_while_waiting_for_leave_does_not_take_it(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
+    lichess.answer(EVENT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "60")]))
+    reader = read(None)
+    lost(inbox)
+    reader.reopen()                     # in vain: the pause is Lichess's wish
+    time.sleep(0.2)
+    reader.stop()
+    reader.join(PATIENCE_S)
+    assert lichess.paths() == [EVENT_PATH]
+
+
+@pytest.mark.parametrize("reply", [STAY, Reply(429, {"error": "wait"}, [("Retry-After", "60")])])
+def test_a_stream_is_read_anew_on_request_without_waiting(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
+) -> None:
+    lichess.answer(GAME_PATH, reply, Reply(lines=[chat("anew")], end=End.STALL))
+    reader = read(waits=replace(WAITS, liveness=timedelta(seconds=30)))
+    heard(inbox)
+    began = time.monotonic()
+    reader.reopen()
+    assert texts(inbox, 1) == ["anew"]
+    assert time.monotonic() - began < 1.0
+
+
+def test_state_events_arrive_in_order(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[game_state()] * 50 + [chat("end")], end=End.STALL))
+    read()
+    reports = [heard(inbox) for _ in range(52)]
+    assert sum(isinstance(r, StreamEvent) and isinstance(r.event, GameState) for r in reports) == 50
+    assert reports[-1] == StreamEvent(GAME, ChatLine(text="end"), 0.0)

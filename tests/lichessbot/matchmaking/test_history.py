@@ -1,0 +1,122 @@
+"""What a decline means, and for how long."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lichessbot.config.matchmaking import ChallengeFilter
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
+from lichessbot.matchmaking.history import Opponents, Silence
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
+
+NOW = 1_800_000_000.0
+HOUR_S, DAY_S = 3600.0, 86400.0
+BLITZ = Terms(Variant.STANDARD, ExactClock(180, 0), True)
+BULLET = Terms(Variant.STANDARD, ExactClock(60, 0), True)
+CASUAL = Terms(Variant.STANDARD, ExactClock(180, 0), False)
+CHESS960 = Terms(Variant.CHESS960, ExactClock(180, 0), True)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(StateFile(tmp_path))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def opponents(store: Store) -> Opponents:
+    return Opponents(store)
+
+
+def declined(
+    opponents: Opponents, reason: DeclineReason | Silence, rule: ChallengeFilter = ChallengeFilter.FINE, at: float = NOW
+) -> None:
+    opponents.declined("rival", BLITZ, reason, rule, at)
+
+
+@pytest.mark.parametrize(
+    ("reason", "spared", "hours"),
+    [
+        (DeclineReason.LATER, (), 1),
+        (DeclineReason.GENERIC, (), 24),
+        (DeclineReason.NO_BOT, (), 48),
+        (DeclineReason.ONLY_BOT, (), 48),
+        (DeclineReason.TOO_FAST, (BULLET,), 24),
+        (DeclineReason.TOO_SLOW, (BULLET,), 24),
+        (DeclineReason.TIME_CONTROL, (BULLET,), 24),
+        (DeclineReason.CASUAL, (CASUAL,), 24),
+        (DeclineReason.RATED, (CASUAL,), 24),
+        (DeclineReason.VARIANT, (CHESS960,), 24),
+        (DeclineReason.STANDARD, (CHESS960,), 24),
+        (Silence.UNANSWERED, (), 1),
+        (Silence.REFUSED, (), 24),
+    ],
+)
+def test_a_reason_rests_what_it_names_and_for_as_long_as_it_deserves(
+    opponents: Opponents, reason: DeclineReason | Silence, spared: tuple[Terms, ...], hours: int
+) -> None:
+    declined(opponents, reason)
+    for terms in (BLITZ, BULLET, CASUAL, CHESS960):
+        expected = 0.0 if terms in spared else NOW + hours * HOUR_S
+        assert opponents.rests_until("rival", terms) == expected
+    assert opponents.rests_until("other", BLITZ) == 0.0
+
+
+def test_every_decline_in_a_row_doubles_the_rest_up_to_a_month(opponents: Opponents) -> None:
+    rests = []
+    for _ in range(12):
+        declined(opponents, DeclineReason.LATER)
+        rests.append((opponents.rests_until("rival", BLITZ) - NOW) / HOUR_S)
+    assert rests[:4] == [1, 2, 4, 8]
+    assert rests[-1] == 30 * 24
+
+
+def test_a_game_makes_the_next_decline_the_first_again(opponents: Opponents) -> None:
+    declined(opponents, DeclineReason.LATER)
+    declined(opponents, DeclineReason.LATER)
+    opponents.agreed("rival", BLITZ)
+    assert opponents.rests_until("rival", BLITZ) == 0.0
+    declined(opponents, DeclineReason.LATER)
+    assert opponents.rests_until("rival", BLITZ) == NOW + HOUR_S
+
+
+def test_a_capped_bot_rests_until_its_quota_is_free_and_that_is_no_decline(opponents: Opponents) -> None:
+    opponents.capped("rival", NOW + 5 * HOUR_S)
+    assert opponents.rests_until("rival", BULLET) == NOW + 5 * HOUR_S
+    declined(opponents, DeclineReason.LATER, at=NOW + 6 * HOUR_S)
+    assert opponents.rests_until("rival", BLITZ) == NOW + 7 * HOUR_S
+
+
+def test_coarse_leaves_the_bot_alone_for_a_day_and_none_remembers_nothing(opponents: Opponents) -> None:
+    declined(opponents, DeclineReason.TOO_FAST, ChallengeFilter.NONE)
+    assert opponents.rests_until("rival", BLITZ) == 0.0
+    declined(opponents, DeclineReason.TOO_FAST, ChallengeFilter.COARSE)
+    assert opponents.rests_until("rival", BULLET) == NOW + DAY_S
+
+
+def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, opponents: Opponents) -> None:
+    declined(opponents, DeclineReason.TOO_FAST)
+    opponents.capped("busy", NOW)
+    store.close()
+    again = Store(StateFile(tmp_path))
+    restarted = Opponents(again)
+    assert restarted.rests_until("rival", BLITZ) == NOW + DAY_S
+    declined(restarted, DeclineReason.TOO_FAST)
+    assert restarted.rests_until("rival", BLITZ) == NOW + timedelta(days=2).total_seconds()
+    restarted.agreed("rival", BLITZ)
+    again.close()
+    third = Store(StateFile(tmp_path))
+    assert Opponents(third).rests_until("rival", BLITZ) == 0.0
+    third.close()
+
+
+def test_every_reason_lichess_may_send_is_known(opponents: Opponents) -> None:
+    for reason in DeclineReason:
+        assert DeclineReason.received(reason.value.lower()) is reason
+        declined(opponents, reason)
+    assert DeclineReason.received("somethingNew") is DeclineReason.GENERIC

@@ -1,0 +1,184 @@
+"""The day's bot games and challenges: counted in a sliding window, spread, shared, learnt."""
+
+import math
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lichessbot.config import MatchmakingConfig
+from lichessbot.errors import RateLimited
+from lichessbot.lichess.enums import Colour
+from lichessbot.matchmaking.history import BotGame, Diary
+from lichessbot.matchmaking.limits import BOT_GAMES, Quota
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
+
+NOW = 1_800_000_000.0
+HOUR_S, DAY_S = 3600.0, 86400.0
+USED_UP = "You played 64 games against other bots today, please wait before challenging another bot."
+
+
+class Books:
+    """A quota with its diary and a day of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(StateFile(folder))
+        self.diary = Diary(self.store)
+        self.quota = Quota(self.diary, self.store, Waits())
+        self._number = 0
+
+    def play(self, *moments: float, ours: bool = True) -> None:
+        for moment in moments:
+            self._number += 1
+            self.diary.note(BotGame(f"game{self._number}", "rival", "blitz", Colour.WHITE, ours, moment))
+
+    def close(self) -> None:
+        self.store.close()
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Iterator[Books]:
+    books = Books(tmp_path)
+    yield books
+    books.close()
+
+
+def config(**keys: Any) -> MatchmakingConfig:
+    return MatchmakingConfig.model_validate(keys)
+
+
+def test_games_about_to_begin_count(books: Books) -> None:
+    one_a_day = config(bot_games_per_day=1)
+    assert books.quota.bot_game_at(one_a_day, NOW) == NOW
+    assert books.quota.bot_game_at(one_a_day, NOW, expected=1) == NOW + DAY_S
+
+
+def test_a_new_day_allows_everything_at_once(books: Books) -> None:
+    assert books.quota.bot_game_at(config(), NOW) == NOW
+    assert books.quota.challenge_at(config(), NOW) == NOW
+    assert books.quota.in_words(config(), NOW) == ""
+
+
+def test_our_own_games_are_spread_over_the_day_in_pairs(books: Books) -> None:
+    spacing_s = DAY_S / 80
+    books.play(NOW)
+    assert books.quota.challenge_at(config(), NOW + 1) == NOW + 1, "the second game of a pair"
+    books.play(NOW + 100)
+    assert books.quota.challenge_at(config(), NOW + 200) == NOW + 2 * spacing_s
+    assert books.quota.bot_game_at(config(), NOW + 200) == NOW + 200, "whoever challenges us may play"
+
+
+def test_games_that_others_began_do_not_delay_ours_until_the_day_is_full(books: Books) -> None:
+    books.play(*(NOW + number for number in range(79)), ours=False)
+    assert books.quota.challenge_at(config(), NOW + 100) == NOW + 100
+    books.play(*(NOW + 79 + number for number in range(21)), ours=False)
+    assert books.quota.challenge_at(config(), NOW + 100) == NOW + DAY_S
+
+
+def test_a_share_is_left_for_bots_that_challenge_us(books: Books) -> None:
+    settings = config(bot_games_per_day=10, bot_games_for_challengers=4)
+    books.play(*(NOW + number * HOUR_S for number in range(6)))
+    now = NOW + 20 * HOUR_S
+    assert books.quota.challenge_at(settings, now) == NOW + DAY_S
+    assert books.quota.bot_game_at(settings, now) == now
+    assert books.quota.challenge_at(config(bot_games_per_day=4, bot_games_for_challengers=4), now) == math.inf
+
+
+def test_the_window_slides(books: Books) -> None:
+    settings = config(bot_games_per_day=2, bot_games_for_challengers=0)
+    books.play(NOW, NOW + HOUR_S)
+    assert books.quota.bot_game_at(settings, NOW + 2 * HOUR_S) == NOW + DAY_S
+    assert books.quota.bot_game_at(settings, NOW + DAY_S) == NOW + DAY_S
+    assert books.quota.bot_games_used(NOW + DAY_S) == 1
+    assert books.quota.bot_games_used(NOW + DAY_S + HOUR_S) == 0
+
+
+def test_no_bot_games_at_all_can_be_wished_for(books: Books) -> None:
+    settings = config(bot_games_per_day=0)
+    assert books.quota.bot_game_at(settings, NOW) == math.inf
+    assert books.quota.in_words(settings, NOW) == "0/0 bot games used"
+
+
+def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp_path: Path, books: Books) -> None:
+    books.quota.hear(RateLimited(timedelta(hours=3), USED_UP, BOT_GAMES), NOW)
+    assert books.quota.most_bot_games(config()) == 64
+    assert books.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
+    resumes = time.strftime("%H:%M", time.localtime(NOW + 3 * HOUR_S))
+    assert books.quota.in_words(config(), NOW) == f"0/64 bot games used, resumes {resumes}"
+    books.close()
+    again = Books(tmp_path)
+    assert again.quota.most_bot_games(config()) == 64
+    assert again.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
+    again.close()
+
+
+def test_a_refusal_in_other_words_still_says_for_how_long(books: Books) -> None:
+    books.quota.hear(RateLimited(timedelta(hours=3), "Enough for today.", BOT_GAMES), NOW)
+    assert books.quota.most_bot_games(config()) == 100
+    assert books.quota.challenge_at(config(), NOW) == NOW + 3 * HOUR_S
+
+
+def test_refusals_without_a_name_hold_up_only_our_challenges_and_longer_each_time(books: Books) -> None:
+    pauses = []
+    for _ in range(9):
+        books.quota.hear(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
+        pauses.append(books.quota.challenge_at(config(), NOW) - NOW)
+    assert pauses[:3] == [60, 120, 240]
+    assert pauses[-1] == HOUR_S
+    assert books.quota.bot_game_at(config(), NOW) == NOW
+    books.quota.note_challenge("abcd1234", NOW, to_a_bot=True)
+    books.quota.hear(RateLimited(timedelta(seconds=60), "Too many requests."), NOW)
+    assert books.quota.challenge_at(config(), NOW) == NOW + 60
+
+
+def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(tmp_path: Path, books: Books) -> None:
+    for number in range(30):
+        books.quota.note_challenge(f"human{number}", NOW + number, to_a_bot=False)
+    assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + HOUR_S
+    for number in range(30):
+        books.quota.note_challenge(f"bot{number}", NOW + 100 + number, to_a_bot=True)
+        books.quota.note_challenge(f"bot{number}", NOW + 100 + number, to_a_bot=True)
+    assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
+    books.close()
+    again = Books(tmp_path)
+    assert again.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
+    assert again.quota.challenge_at(config(), NOW + DAY_S) == NOW + DAY_S
+    again.close()
+
+
+def test_games_are_counted_once_and_known_after_a_restart(tmp_path: Path, books: Books) -> None:
+    game = BotGame("abcd1234", "rival", "blitz", Colour.BLACK, True, NOW)
+    books.diary.note(game)
+    books.diary.note(game)
+    books.close()
+    again = Books(tmp_path)
+    assert again.diary.since(NOW - 1) == [game]
+    assert again.diary.latest("rival", "blitz") == game
+    assert again.diary.latest("rival", "bullet") is None
+    again.close()
+
+
+@given(
+    moments=st.lists(st.floats(0, 2 * DAY_S), max_size=40),
+    most=st.integers(1, 12),
+    share=st.integers(0, 12),
+    now=st.floats(0, 2 * DAY_S),
+)
+def test_at_the_moment_it_names_there_is_room_in_every_window(
+    tmp_path_factory: pytest.TempPathFactory, moments: list[float], most: int, share: int, now: float
+) -> None:
+    books = Books(tmp_path_factory.mktemp("books"))
+    settings = config(bot_games_per_day=most, bot_games_for_challengers=share)
+    books.play(*(NOW + moment for moment in moments if moment <= now))
+    at = books.quota.challenge_at(settings, NOW + now)
+    assert at >= NOW + now
+    if at < math.inf:
+        assert books.quota.bot_games_used(at + 0.001) < most
+    books.close()

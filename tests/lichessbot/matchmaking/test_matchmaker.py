@@ -1,0 +1,403 @@
+"""The matchmaker with a real gate and a real event stream at the embedded Lichess, its waits made tiny."""
+
+import math
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lichessbot.challenges.player_lists import PlayerLists
+from lichessbot.challenges.policy import Decline
+from lichessbot.config import Config
+from lichessbot.errors import RateLimited
+from lichessbot.inbox import Inbox, Report
+from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.commands import CommandDone, CommandFailed
+from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, GameStart
+from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.parsing import parse_house_event
+from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
+from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
+from lichessbot.rehearsal.players.house_bots import House, Manners
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.challenges import Challenge, Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Variant
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Happening
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.records import Guest
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Waits
+from tests.fakes.arena import SlowOpponent
+
+PATIENCE_S = 20.0
+US = "TestBot"
+QUICK = timedelta(milliseconds=10)
+WAITS = replace(
+    Waits(),
+    challenge_minute=QUICK,
+    challenge_spacing=QUICK,
+    challenge_spacing_ceiling=QUICK,
+    challenge_window=QUICK,
+    challenge_open=timedelta(milliseconds=300),
+    game_start=timedelta(milliseconds=100),
+    rate_limit=timedelta(milliseconds=500),
+)
+OBLIGING = Manners()
+TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
+
+
+class Desk:
+    """What the supervisor does for a matchmaker, and nothing else."""
+
+    def __init__(self, server: RehearsalServer, folder: Path, waits: Waits = WAITS) -> None:
+        self.server, self.site, self.folder, self.waits = server, server.site, folder, waits
+        self.made: list[Challenge] = []
+        self.settled: list[Challenge] = []
+        self.us = self.site.accounts.add(Account(US, 0, title="BOT"))
+        token = self.site.accounts.issue_token(self.us)
+        self._access = Access(self.site.url, SecretStr(token), WAITS)
+        self._house = server.call(lambda: House(self.site))
+        server.call(lambda: self.site.observe(self._note))
+        self.seek()
+        self.games, self.slots = 0, 1
+        self.doubts: list[str] = []
+        self.humans_until = -math.inf
+        self.deaf = False
+        self.limits = 0
+        self.open()
+
+    def _note(self, happening: Happening) -> None:
+        match happening:
+            case ChallengeMade(challenge):
+                self.made.append(challenge)
+            case ChallengeSettled(challenge):
+                self.settled.append(challenge)
+
+    def seek(self, **keys: Any) -> None:
+        settings = {"allow_matchmaking": True, "challenge_timeout": 1, "challenge_mode": "rated"}
+        clock = {"challenge_initial_time": [60], "challenge_increment": [0], "challenge_variant": "standard"}
+        self.config = Config.model_validate({"matchmaking": settings | clock | keys})
+
+    def rival(
+        self, name: str, manners: Manners = OBLIGING, rating: int = 1500, mind: type[GreedyOpponent] = GreedyOpponent
+    ) -> Account:
+        account = self.site.accounts.get(name)
+        if account is None:
+            account = self.site.accounts.add(Account(name, 0, title="BOT", bio="Plays.", rating=rating))
+        return self.server.call(lambda: self._house.hire(account, lambda game_id: mind(game_id), manners))
+
+    def open(self) -> None:
+        """A new process, as far as the matchmaker can tell."""
+        self.inbox: Inbox = SimpleQueue()
+        courtesy = Courtesy(WAITS)
+        self.gate = Gate(lambda read_timeout: Api(self._access, read_timeout), self.inbox.put, WAITS, courtesy)
+        self.store = Store(StateFile(self.folder))
+        lists = PlayerLists(self.store, self.inbox.put, WAITS, None)
+        self.matchmaker = Matchmaker(self.gate, self.store, self.waits, lists, self._keep_slot)
+        api = Api(self._access, WAITS.liveness)
+        self.matchmaker.introduce(api.account())
+        self._events = StreamReader(
+            Source(None, api, api.event_stream, parse_house_event), self.inbox.put, WAITS, courtesy
+        )
+        self._events.start()
+        assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)
+
+    def _keep_slot(self, challenge_id: str, guest: Guest, until: float) -> None:
+        self.doubts.append(guest.user_id)
+
+    def close(self) -> None:
+        self._events.stop()
+        self.gate.close()
+        self.store.close()
+
+    def leave(self) -> None:
+        self.close()
+        self.server.call(self._house.close)
+
+    @property
+    def situation(self) -> Situation:
+        free = self.slots - self.games - len(self.matchmaker)
+        return Situation(self.config, self.games, free, self.humans_until)
+
+    def objection(self) -> Decline | None:
+        return self.matchmaker.objection_to_bots(self.config, self.humans_until)
+
+    def until(self, fact: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not fact():
+            assert time.monotonic() < deadline, [(it.target.name, it.settled) for it in self.made if it.target]
+            self.matchmaker.tick(self.situation)
+            try:
+                self._dispatch(self.inbox.get(timeout=0.01))
+            except Empty:
+                continue
+
+    def for_a_while(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() > end)
+
+    def _dispatch(self, report: Report) -> None:
+        match report:
+            case CommandDone() | CommandFailed():
+                self.limits += isinstance(report, CommandFailed) and isinstance(report.error, RateLimited)
+                self.matchmaker.hear(report, self.situation)
+            case StreamEvent(event=event) if not self.deaf:
+                self._hear(event)
+
+    def _hear(self, event: object) -> None:
+        match event:
+            case ChallengeReceived(challenge=challenge):
+                self.matchmaker.challenge_echoed(challenge)
+            case ChallengeDeclined(challenge=challenge):
+                self.matchmaker.challenge_declined(challenge, self.situation)
+            case GameStart(game=game):
+                self.matchmaker.game_started(game.game_id, self.situation)
+                self.games += 1
+
+    def asked(self) -> list[str]:
+        return [it.target.id for it in self.made if it.challenger is self.us and it.target is not None]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with RehearsalServer(timing=Timing(tick_s=0.5, challenge_expiry_s=0.2, day_s=2.5, minute_s=0.01)) as server:
+        desk = Desk(server, tmp_path)
+        yield desk
+        desk.leave()
+
+
+def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
+    desk.rival("Willing")
+    desk.until(lambda: desk.games == 1)
+    assert desk.asked() == ["willing"]
+    assert len(desk.matchmaker) == 0
+    assert desk.made[0].terms.rated
+
+
+@pytest.mark.parametrize("reason", list(DeclineReason), ids=lambda reason: reason.wire_key)
+def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
+    desk: Desk, reason: DeclineReason
+) -> None:
+    desk.rival("Unwilling", Manners(declines=reason))
+    desk.until(lambda: desk.settled)
+    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.rival("Willing")
+    desk.close()
+    desk.open()
+    desk.until(lambda: desk.games == 1)
+    assert desk.asked() == ["unwilling", "willing"]
+    assert desk.settled[0].decline_reason is reason
+
+
+def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -> None:
+    desk.rival("Casual", Manners(declines=DeclineReason.CASUAL))
+    desk.until(lambda: desk.settled)
+    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.rival("Casual")
+    desk.for_a_while(0.2)
+    assert len(desk.made) == 1
+    desk.seek(challenge_mode="casual")
+    desk.until(lambda: desk.games == 1)
+    assert [it.terms.rated for it in desk.made] == [True, False]
+
+
+def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) -> None:
+    desk.rival("Deaf", Manners(ignores=True))
+    desk.until(lambda: desk.settled)
+    assert desk.settled[0].settled is ChallengeStatus.CANCELED
+    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.for_a_while(0.3)
+    assert desk.asked() == ["deaf"]
+
+
+def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) -> None:
+    desk.deaf = True
+    desk.rival("Later", Manners(declines=DeclineReason.LATER))
+    desk.until(lambda: desk.settled)
+    assert len(desk.matchmaker) == 1
+    desk.until(lambda: len(desk.matchmaker) == 0)
+    desk.for_a_while(0.2)
+    assert desk.asked() == ["later"]
+
+
+def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(desk: Desk) -> None:
+    desk.deaf = True
+    desk.rival("Willing")
+    desk.until(lambda: desk.doubts)
+    assert desk.doubts == ["willing"]
+    assert len(desk.matchmaker) == 0
+    assert not desk.site.table(desk.made[0].id).game.is_over
+
+
+def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
+    desk.seek(allow_matchmaking=False)
+    desk.rival("Busy", mind=SlowOpponent)
+    challenge = invite(desk, desk.rival("Other", rating=4000, mind=SlowOpponent), "Busy")
+    desk.until(lambda: challenge.settled)
+    desk.seek()
+    desk.for_a_while(0.3)
+    assert not desk.site.table(challenge.id).game.is_over
+    assert desk.asked() == []
+
+
+def invite(desk: Desk, challenger: Account, name: str) -> Challenge:
+    return desk.server.call(lambda: desk.site.challenge(challenger, name, TERMS))
+
+
+# What gets lost
+
+
+def lose_answers(desk: Desk) -> None:
+    """Challenges are made, but whoever makes one hears only that something went wrong."""
+
+    async def guard(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        async def unheard(message: Message) -> None:
+            return None
+
+        making = scope["method"] == "POST" and scope["path"].count("/") == 3 and "/challenge/" in scope["path"]
+        await app(scope, receive, unheard if making else send)
+        if making:
+            await PlainTextResponse("Bad Gateway", 502)(scope, receive, send)
+
+    desk.server.guard_with(guard)
+
+
+def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> None:
+    lose_answers(desk)
+    desk.rival("Willing")
+    desk.until(lambda: desk.games == 1)
+    desk.until(lambda: len(desk.matchmaker) == 0)
+    assert len(desk.made) == 1
+
+
+def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Desk) -> None:
+    lose_answers(desk)
+    desk.deaf = True
+    desk.rival("Ignorant", Manners(ignores=True))
+    desk.until(lambda: desk.settled)
+    assert desk.settled[0].settled is ChallengeStatus.CANCELED
+    desk.until(lambda: len(desk.matchmaker) == 0)
+
+
+def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: Desk) -> None:
+    lose_answers(desk)
+    desk.deaf = True
+    desk.rival("Willing")
+    desk.until(lambda: desk.doubts)
+    assert desk.doubts == ["willing"]
+    assert len(desk.matchmaker) == 0
+
+
+# Quotas
+
+
+def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_restart(desk: Desk) -> None:
+    desk.site.quotas.bot_games_per_day = 1
+    desk.rival("Willing")
+    desk.until(lambda: desk.games == 1)
+    first_at = time.monotonic()
+    desk.rival("Waiting")
+    desk.games = 0
+    desk.until(lambda: desk.limits == 1)
+    assert desk.objection() is not None
+    assert re.fullmatch(r"0/1 bot games used, resumes \d\d:\d\d", desk.matchmaker.status(desk.config))
+    refused = len(desk.made)
+    desk.close()
+    desk.open()
+    assert desk.objection() is not None
+    desk.until(lambda: desk.games == 1)
+    desk.games = 0  # it was announced again
+    desk.until(lambda: len(desk.made) > refused)
+    assert time.monotonic() - first_at >= 2.0
+
+
+def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(desk: Desk) -> None:
+    desk.seek(allow_matchmaking=False)
+    desk.site.quotas.bot_games_per_day = 1
+    desk.rival("Tired")
+    challenge = invite(desk, desk.rival("Other", rating=4000), "Tired")
+    desk.until(lambda: challenge.settled and desk.site.table(challenge.id).game.is_over)
+    desk.seek(opponent_rating_difference=0)
+    desk.for_a_while(0.3)
+    assert desk.asked() == []
+    assert desk.objection() is None, "it is not our own quota"
+    desk.rival("Willing")
+    desk.until(lambda: desk.games == 1)
+    assert desk.asked() == ["willing"]
+
+
+def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> None:
+    willing = desk.rival("Willing")
+    credits = desk.site.quotas
+    desk.server.call(lambda: [credits.spend(desk.us, willing, monotonic_ms() + 11 * number) for number in range(200)])
+    desk.for_a_while(1.8)
+    assert desk.asked() == []
+    assert 2 <= desk.limits <= 3, "after half a second, and after another whole one"
+
+
+# Slots
+
+
+def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
+    desk.rival("Slow", Manners(ignores=True))
+    desk.until(lambda: len(desk.matchmaker) == 1)
+    assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.guests] == [("slow", True)]
+    desk.matchmaker.give_way()
+    desk.until(lambda: len(desk.matchmaker) == 0)
+    assert desk.settled[0].settled is ChallengeStatus.CANCELED
+    desk.seek(opponent_rating_difference=0)
+    desk.until(lambda: len(desk.made) == 2)
+    assert desk.asked() == ["slow", "slow"], "that it did not answer was not its fault"
+
+
+def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
+    desk.humans_until = time.monotonic() + 0.7
+    desk.rival("Willing")
+    desk.for_a_while(0.4)
+    assert desk.asked() == []
+    objection = desk.objection()
+    assert objection is not None
+    assert objection.reason == "later"
+    desk.until(lambda: desk.games == 1)
+    assert time.monotonic() >= desk.humans_until
+    assert desk.objection() is None
+
+
+def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: Desk) -> None:
+    desk.rival("Willing")
+    desk.slots, desk.games = 2, 1
+    desk.for_a_while(0.2)
+    desk.slots, desk.games = 0, 0
+    desk.for_a_while(0.2)
+    assert desk.asked() == []
+    desk.slots, desk.games = 2, 1
+    desk.seek(allow_during_games=True)
+    desk.until(lambda: desk.games == 2)
+
+
+def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: Desk) -> None:
+    desk.close()
+    desk.waits = replace(WAITS, challenge_spacing_ceiling=timedelta(seconds=1.0))
+    desk.open()
+    desk.rival("One")
+    desk.rival("Two")
+    desk.slots, desk.games = 4, 1
+    desk.seek(allow_during_games=True)
+    desk.until(lambda: desk.games == 2)
+    first_at = time.monotonic()
+    desk.until(lambda: desk.games == 3)
+    assert time.monotonic() - first_at >= 0.7

@@ -1,0 +1,180 @@
+"""A challenge of our own, report by report."""
+
+from typing import Any
+
+import pytest
+
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.commands import (
+    CancelChallenge,
+    CommandDone,
+    CommandFailed,
+    MatchCommand,
+    Outgoing,
+    ReadChallenge,
+    ReadOutgoing,
+)
+from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
+from lichessbot.lichess.models import Challenge
+from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Withdrawn
+from lichessbot.matchmaking.selection import Proposal
+from lichessbot.timeouts import Waits
+
+WAITS = Waits()
+OPEN_S = WAITS.challenge_open.total_seconds()
+RETRY_S = WAITS.game_start.total_seconds()
+NO_ANSWER = Unreachable("timed out")
+GONE = Refused(404, "Not found")
+
+
+def challenge(status: str = "created", reason: str = "", target: str = "rival") -> Challenge:
+    fields: dict[str, Any] = {
+        "id": "abcd1234",
+        "status": status,
+        "destUser": {"id": target},
+        "variant": {"key": "standard"},
+        "speed": "blitz",
+        "timeControl": {"type": "clock"},
+        "declineReasonKey": reason,
+    }
+    return Challenge.model_validate(fields)
+
+
+def fresh() -> OpenChallenge:
+    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, ExactClock(180, 0), False), "default"), WAITS)
+
+
+def created(now: float = 0.0) -> OpenChallenge:
+    it = fresh()
+    assert it.hear(CommandDone(it.creation, challenge()), now) is None
+    return it
+
+
+def failed(command: MatchCommand, error: ApiError) -> CommandFailed:
+    return CommandFailed(command, error)
+
+
+LOOK, CANCEL = ReadChallenge("abcd1234"), CancelChallenge("abcd1234")
+
+
+def test_after_its_time_it_is_looked_at_and_then_withdrawn() -> None:
+    it = created()
+    assert it.wake_at == OPEN_S
+    assert it.tick(OPEN_S - 0.1) is None
+    assert it.tick(OPEN_S) == LOOK
+    assert it.wake_at is None
+    assert it.hear(CommandDone(LOOK, challenge("offline")), OPEN_S) == CANCEL
+    assert it.hear(CommandDone(CANCEL), OPEN_S) == Withdrawn(unanswered=True)
+
+
+@pytest.mark.parametrize(
+    ("seen", "outcome"),
+    [
+        (challenge("accepted"), Accepted(announced=False)),
+        (challenge("declined", "toofast"), Declined(DeclineReason.TOO_FAST)),
+        (challenge("canceled"), Withdrawn(unanswered=True)),
+    ],
+)
+def test_a_look_tells_what_the_event_stream_lost(seen: Challenge, outcome: object) -> None:
+    it = created()
+    it.tick(OPEN_S)
+    assert it.hear(CommandDone(LOOK, seen), OPEN_S) == outcome
+
+
+def test_a_look_that_is_refused_does_not_keep_it_from_being_withdrawn() -> None:
+    it = created()
+    it.tick(OPEN_S)
+    assert it.hear(failed(LOOK, Refused(403, "Missing scope")), OPEN_S) == CANCEL
+
+
+@pytest.mark.parametrize("error", [NO_ANSWER, RateLimited(WAITS.rate_limit, "slow down")])
+def test_a_look_without_an_answer_is_repeated(error: ApiError) -> None:
+    it = created()
+    it.tick(OPEN_S)
+    assert it.hear(failed(LOOK, error), OPEN_S) is None
+    assert it.wake_at == OPEN_S + RETRY_S
+    assert it.tick(OPEN_S + RETRY_S) == LOOK
+
+
+def test_a_withdrawal_that_is_refused_leaves_a_doubt() -> None:
+    it = created()
+    it.tick(OPEN_S)
+    it.hear(CommandDone(LOOK, challenge()), OPEN_S)
+    assert it.hear(failed(CANCEL, GONE), OPEN_S) == Withdrawn(unanswered=True, certain=False)
+
+
+def test_out_of_reach_it_is_given_up_in_the_end() -> None:
+    it, now = created(), OPEN_S
+    assert it.withdraw() == CANCEL
+    for _ in range(2):
+        assert it.hear(failed(CANCEL, NO_ANSWER), now) is None
+        now += RETRY_S
+        assert it.tick(now) == CANCEL
+    assert it.hear(failed(CANCEL, NO_ANSWER), now) == Withdrawn(unanswered=False, certain=False, out_of_reach=True)
+
+
+def test_somebody_who_needs_the_slot_has_it_withdrawn_at_once_and_once() -> None:
+    it = created()
+    assert it.withdraw() == CANCEL
+    assert it.withdraw() is None
+    assert it.hear(CommandDone(CANCEL), 1.0) == Withdrawn(unanswered=False)
+
+
+def test_not_wanted_any_more_before_it_was_made_it_is_withdrawn_when_it_is() -> None:
+    it = fresh()
+    assert it.withdraw() is None
+    assert it.hear(CommandDone(it.creation, challenge()), 1.0) == CANCEL
+
+
+@pytest.mark.parametrize("error", [Refused(400, "You cannot challenge yourself"), RateLimited(WAITS.rate_limit, "no")])
+def test_what_lichess_refuses_takes_no_slot(error: ApiError) -> None:
+    it = fresh()
+    assert it.hear(failed(it.creation, error), 1.0) == NotSent(error)
+
+
+def test_lost_on_its_way_it_is_looked_for() -> None:
+    it = fresh()
+    assert it.hear(failed(it.creation, NO_ANSWER), 1.0) is None
+    assert it.tick(1.0 + RETRY_S) == ReadOutgoing()
+    theirs, ours = challenge(target="somebody"), challenge()
+    assert it.hear(CommandDone(ReadOutgoing(), Outgoing((theirs, ours))), 7.0) == CANCEL
+
+
+def test_lost_and_not_found_it_is_over() -> None:
+    it = fresh()
+    it.hear(failed(it.creation, NO_ANSWER), 1.0)
+    it.tick(1.0 + RETRY_S)
+    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), 8.0) is None
+    assert it.tick(8.0 + RETRY_S) == ReadOutgoing()
+    assert it.hear(CommandDone(ReadOutgoing(), Outgoing(())), 14.0) == NotSent(None)
+
+
+def test_its_echo_proves_that_it_arrived() -> None:
+    it = fresh()
+    assert it.echo(challenge(target="somebody"), 1.0) is None
+    assert it.challenge_id is None
+    it.echo(challenge(), 1.0)
+    assert it.challenge_id == "abcd1234"
+    assert it.hear(failed(it.creation, NO_ANSWER), 2.0) is None
+    assert it.wake_at == 1.0 + OPEN_S
+
+
+def test_an_answer_to_a_look_that_came_too_late_changes_nothing() -> None:
+    it = created()
+    it.tick(OPEN_S)
+    assert it.withdraw() == CANCEL
+    assert it.hear(CommandDone(LOOK, challenge()), OPEN_S) is None
+
+
+def test_who_needs_the_slot_does_not_search_for_a_lost_challenge_for_ever() -> None:
+    it = fresh()
+    assert it.hear(failed(it.creation, NO_ANSWER), 0.0) is None
+    assert it.withdraw() is None
+    now = 0.0
+    for _ in range(2):
+        now += RETRY_S
+        assert it.tick(now) == ReadOutgoing()
+        assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now) is None
+    assert it.tick(now + RETRY_S) == ReadOutgoing()
+    assert it.hear(failed(ReadOutgoing(), NO_ANSWER), now + RETRY_S) == NotSent(None, out_of_reach=True)

@@ -1,0 +1,242 @@
+"""Whom to challenge to what, without network: config, bots and memory in, proposals out."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from lichessbot.config import Config
+from lichessbot.config.matchmaking import ChallengeFilter
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
+from lichessbot.lichess.models import Account
+from lichessbot.lichess.replies import BotUser
+from lichessbot.matchmaking.history import BotGame, Diary, Opponents
+from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
+from lichessbot.storage.database import StateFile
+from lichessbot.storage.store import Store
+
+NOW = 1_800_000_000.0
+BLITZ: dict[str, Any] = {
+    "challenge_initial_time": [180],
+    "challenge_increment": [0],
+    "challenge_variant": "standard",
+}
+DRAWS = 200
+
+
+def bot(name: str, rating: int = 1500, category: str = "blitz", **fields: Any) -> BotUser:
+    return BotUser.model_validate({"id": name, "username": name, "perfs": {category: {"rating": rating}}, **fields})
+
+
+def config(challenge: dict[str, Any] | None = None, **matchmaking: Any) -> Config:
+    return Config.model_validate({"challenge": challenge or {}, "matchmaking": matchmaking})
+
+
+class Memory:
+    """What the matchmaker would know."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(StateFile(folder))
+        self.opponents = Opponents(self.store)
+        self.diary = Diary(self.store)
+        self.has_room_for_days = True
+        self.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}}})
+
+    def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_kind: str = "") -> list[Proposal]:
+        blocked = {"blocked"}.__contains__
+        known = Knowledge(self.us, bots, self.opponents, self.diary, NOW, 3600.0, blocked, self.has_room_for_days)
+        return list(proposals(settings, known, last_kind, Random(seed)))
+
+    def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
+        """Who comes first how often."""
+        return Counter(self.propose(settings, *bots, seed=seed)[0].opponent for seed in range(DRAWS))
+
+    def play(self, opponent: str, colour: Colour, at: float, *, ours: bool = True) -> None:
+        self.diary.note(BotGame(f"{opponent}{at}", opponent, "blitz", colour, ours, at))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    memory = Memory(tmp_path)
+    yield memory
+    memory.store.close()
+
+
+def names(found: list[Proposal]) -> set[str]:
+    return {proposal.opponent for proposal in found}
+
+
+def test_without_a_clock_only_standard_chess_is_rated(memory: Memory) -> None:
+    by_days = config(challenge_days=[1], challenge_initial_time=[])
+    drawn = [it.terms for seed in range(DRAWS) for it in memory.propose(by_days, bot("rival"), seed=seed)]
+    assert {(it.variant, it.rated) for it in drawn} == {
+        (Variant.STANDARD, True), (Variant.STANDARD, False), (Variant.CHESS960, False)
+    }
+    only_rated = {"challenge_mode": "rated", "challenge_variant": "chess960"}
+    assert memory.propose(config(challenge_days=[1], challenge_initial_time=[], **only_rated), bot("rival")) == []
+
+
+def test_days_are_not_proposed_when_as_many_correspondence_games_run_as_may(memory: Memory) -> None:
+    memory.has_room_for_days = False
+    either = config(challenge_days=[1], challenge_initial_time=[180])
+    drawn = [it.terms for seed in range(DRAWS) for it in memory.propose(either, bot("rival"), seed=seed)]
+    assert drawn
+    assert all(isinstance(it.time_control, ExactClock) for it in drawn)
+    assert memory.propose(config(challenge_days=[1], challenge_initial_time=[]), bot("rival")) == []
+
+
+def test_only_bots_within_the_rating_difference_suit(memory: Memory) -> None:
+    bots = [bot("low", 1299), bot("least", 1300), bot("most", 1900), bot("high", 1901)]
+    assert names(memory.propose(config(**BLITZ), *bots)) == {"least", "most"}
+
+
+def test_without_a_difference_the_bounds_count(memory: Memory) -> None:
+    settings = config(opponent_rating_difference=None, opponent_min_rating=1000, opponent_max_rating=1200, **BLITZ)
+    bots = [bot("a", 999), bot("b", 1000), bot("c", 1200), bot("d", 1201), bot("equal", 1600)]
+    assert names(memory.propose(settings, *bots)) == {"b", "c"}
+
+
+def test_the_rating_is_that_of_what_is_proposed(memory: Memory) -> None:
+    memory.us = Account.model_validate(
+        {"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}, "chess960": {"rating": 2500}}}
+    )
+    settings = config(**BLITZ | {"challenge_variant": "chess960"})
+    assert names(memory.propose(settings, bot("a", 1600), bot("b", 2500, "chess960"))) == {"b"}
+
+
+def test_whoever_cannot_or_shall_not_play_is_left_out(memory: Memory) -> None:
+    bots = [bot("us"), bot("closed", disabled=True), bot("cheat", tosViolation=True), bot("blocked"), bot("good")]
+    assert names(memory.propose(config(**BLITZ), *bots)) == {"good"}
+    assert memory.propose(config(**BLITZ)) == []
+
+
+def test_what_a_bot_declined_is_not_proposed_to_it(memory: Memory) -> None:
+    terms = Terms(Variant.STANDARD, ExactClock(180, 0), True)
+    memory.opponents.declined("rival", terms, DeclineReason.TOO_SLOW, ChallengeFilter.FINE, NOW)
+    settings = config(**BLITZ)
+    assert memory.propose(settings, bot("rival")) == []
+    bullet = config(challenge_variant="standard", challenge_initial_time=[60], challenge_increment=[0])
+    assert names(memory.propose(bullet, bot("rival"))) == {"rival"}
+
+
+def test_nearer_ratings_and_newer_faces_are_likelier(memory: Memory) -> None:
+    firsts = memory.firsts(config(**BLITZ), bot("near", 1600), bot("far", 1900))
+    assert firsts["near"] > 2 * firsts["far"] > 0
+    for number in range(4):
+        memory.play("near", Colour.BLACK, NOW - 7200 - number)
+    firsts = memory.firsts(config(**BLITZ), bot("near", 1600), bot("other", 1600))
+    assert firsts["other"] > 2 * firsts["near"] > 0
+
+
+@pytest.mark.parametrize(("preference", "preferred"), [("high", "strong"), ("low", "weak")])
+def test_a_preference_makes_twice_as_likely(memory: Memory, preference: str, preferred: str) -> None:
+    bots = [bot("weak", 1500), bot("strong", 1700)]
+    firsts = memory.firsts(config(rating_preference=preference, **BLITZ), *bots)
+    others = DRAWS - firsts[preferred]
+    assert 1.4 < firsts[preferred] / others < 2.8
+    firsts = memory.firsts(config(**BLITZ), *bots)
+    assert 0.7 < firsts["weak"] / firsts["strong"] < 1.4
+
+
+def test_a_pair_is_finished_with_black_against_the_same_bot(memory: Memory) -> None:
+    bots = [bot("rival", 1300), *(bot(f"near{number}", 1600) for number in range(30))]
+    memory.play("rival", Colour.WHITE, NOW - 600)
+    found = memory.propose(config(**BLITZ), *bots)
+    assert (found[0].opponent, found[0].terms.colour) == ("rival", Colour.BLACK)
+    assert {proposal.terms.colour for proposal in found[1:]} == {Colour.WHITE}
+    assert len(found) in (SHORTLIST, SHORTLIST + 1)
+    memory.play("rival", Colour.BLACK, NOW - 300)
+    assert memory.propose(config(**BLITZ), *bots)[0].opponent != "rival"
+    assert memory.propose(config(**BLITZ), bots[0])[0].terms.colour is Colour.WHITE
+
+
+def test_a_pair_broken_off_long_ago_is_not_hurried_but_the_colour_is_remembered(memory: Memory) -> None:
+    memory.play("rival", Colour.WHITE, NOW - 7200)
+    near = [bot(f"near{number}", 1600) for number in range(30)]
+    assert memory.firsts(config(**BLITZ), bot("rival", 1300), *near)["rival"] < DRAWS / 10
+    assert memory.propose(config(**BLITZ), bot("rival"))[0].terms.colour is Colour.BLACK
+
+
+def test_games_that_others_began_say_nothing_about_our_colour(memory: Memory) -> None:
+    memory.play("rival", Colour.WHITE, NOW - 60, ours=False)
+    assert memory.propose(config(**BLITZ), bot("rival"))[0].terms.colour is Colour.WHITE
+
+
+@pytest.mark.parametrize(("choice", "colour"), [("random", None), ("white", Colour.WHITE), ("black", Colour.BLACK)])
+def test_the_colour_can_be_settled(memory: Memory, choice: str, colour: Colour | None) -> None:
+    memory.play("rival", Colour.WHITE, NOW - 60)
+    assert memory.propose(config(challenge_color=choice, **BLITZ), bot("rival"))[0].terms.colour is colour
+
+
+def drawn(memory: Memory, settings: Config) -> set[Terms]:
+    everybody = bot("rival", 1500)
+    return {
+        proposal.terms for seed in range(DRAWS) for proposal in memory.propose(settings, everybody, seed=seed)
+    }
+
+
+def test_what_is_left_to_chance_is_drawn_from_what_we_accept(memory: Memory) -> None:
+    settings = config(
+        {"variants": ["chess960", "standard", "fromPosition"], "modes": ["casual", "rated"]},
+        challenge_initial_time=[60, 180],
+        challenge_increment=[0, 1],
+        opponent_rating_difference=None,
+    )
+    found = drawn(memory, settings)
+    assert {terms.variant for terms in found} == {Variant.STANDARD, Variant.CHESS960}
+    assert {terms.rated for terms in found} == {True, False}
+    clocks = {terms.time_control for terms in found}
+    assert clocks == {ExactClock(base, increment) for base in (60, 180) for increment in (0, 1)}
+    casual = config({"modes": ["casual"]}, opponent_rating_difference=None)
+    assert {terms.rated for terms in drawn(memory, casual)} == {False}
+    assert {terms.rated for terms in drawn(memory, config({"modes": ["casual"]}, challenge_mode="rated"))} == {True}
+
+
+def test_days_are_proposed_beside_clocks_or_instead_of_them(memory: Memory) -> None:
+    both = config(challenge_days=[1, 3], opponent_rating_difference=None)
+    kinds = {type(terms.time_control) for terms in drawn(memory, both)}
+    assert kinds == {ExactClock, Days}
+    days = config(challenge_days=[1, 3], challenge_initial_time=[], opponent_rating_difference=None)
+    assert {terms.time_control for terms in drawn(memory, days)} == {Days(1), Days(3)}
+
+
+def test_who_accepts_positions_only_proposes_nothing_at_random(memory: Memory) -> None:
+    assert memory.propose(config({"variants": ["fromPosition"]}), bot("rival")) == []
+
+
+OVERRIDES = {
+    "slow": {"challenge_initial_time": [900], "weight": 3},
+    "weak": {"opponent_rating_difference": None, "opponent_max_rating": 1000, "weight": 0},
+}
+
+
+def test_overrides_differ_in_what_they_name_only() -> None:
+    kinds = dict(config(challenge_increment=[5], overrides=OVERRIDES).matchmaking.types())
+    assert kinds["slow"].challenge_initial_time == (900,)
+    assert kinds["slow"].challenge_increment == (5,)
+    assert kinds["slow"].opponent_rating_difference == 300
+    assert kinds["weak"].opponent_rating_difference is None
+    assert kinds["weak"].challenge_initial_time == (60, 180)
+
+
+def test_kinds_are_chosen_by_weight_and_never_without_any(memory: Memory) -> None:
+    settings = config(overrides=OVERRIDES, opponent_rating_difference=4000)
+    kinds = Counter(memory.propose(settings, bot("rival"), seed=seed)[0].kind for seed in range(DRAWS))
+    assert set(kinds) == {"default", "slow"}
+    assert 2 < kinds["slow"] / kinds["default"] < 4.5
+
+
+def test_kinds_in_sequence_and_in_turn(memory: Memory) -> None:
+    kinds = {"a": {}, "b": {"opponent_min_rating": 3000, "opponent_rating_difference": None}}
+    cyclic = config(selection="cyclic", overrides=kinds, **BLITZ)
+    assert memory.propose(cyclic, bot("rival"))[0].kind == "default"
+    assert memory.propose(cyclic, bot("rival"), last_kind="default")[0].kind == "a"
+    assert memory.propose(cyclic, bot("rival"), last_kind="a")[0].kind == "default", "nobody suits b"
+    assert memory.propose(cyclic, bot("champion", 3100), last_kind="default")[0].kind == "b"
+    sequential = config(selection="sequential", overrides=kinds, **BLITZ)
+    assert memory.propose(sequential, bot("rival"), last_kind="default")[0].kind == "default"
+    assert memory.propose(sequential, bot("champion", 3100))[0].kind == "b"

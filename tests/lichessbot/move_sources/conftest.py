@@ -1,0 +1,31 @@
+"""What the tests of the move sources share."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot.lichess.client import Access
+from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.move_sources.http import Hosts
+from lichessbot.timeouts import Waits
+from tests.fakes.oracle import Oracle
+from tests.fakes.scripted_lichess import ScriptedLichess
+
+TOKEN = "lip_0123456789abcdef"
+WAITS = Waits(source_rest=timedelta(seconds=0.3), source_rest_ceiling=timedelta(seconds=30))
+
+
+@pytest.fixture
+def oracle() -> Iterator[Oracle]:
+    server = Oracle()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def hosts(lichess: ScriptedLichess) -> Hosts:
+    """`lichess` is the server the token belongs to."""
+    access = Access(lichess.url, SecretStr(TOKEN), WAITS, user_name="TestBot")
+    return Hosts(access, Courtesy(WAITS))

@@ -1,0 +1,210 @@
+"""Explorer, cloud evaluations and chessdb: what is asked, and which move is chosen."""
+
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.enums import Variant
+from lichessbot.move_sources.http import Hosts
+from lichessbot.move_sources.online import ChessdbServer, CloudServer, ExplorerServer
+from tests.fakes.oracle import Manner, Oracle
+from tests.fakes.scripted_lichess import Reply, ScriptedLichess
+from tests.lichessbot.move_sources.conftest import TOKEN, WAITS
+from tests.lichessbot.move_sources.questions import question
+
+KINGS_PAWN = question("e2e4")
+CASTLING = question(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", variant=Variant.FROM_POSITION)
+
+
+def soon() -> float:
+    return time.monotonic() + 2.0
+
+
+def first(found: Any) -> str:
+    """The move it would play."""
+    assert found is not None
+    move: str = found.moves[0]
+    return move
+
+
+# The explorer
+
+
+def explorer(hosts: Hosts, address: str, **keys: Any) -> ExplorerServer:
+    return ExplorerServer(hosts.at(address), ExplorerConfig.model_validate(keys), 0, "TestBot")
+
+
+@pytest.mark.parametrize("source", ["masters", "lichess", "player"])
+def test_each_explorer_is_asked_with_our_token_about_the_position(oracle: Oracle, hosts: Hosts, source: str) -> None:
+    assert first(explorer(hosts, oracle.url, source=source).find(KINGS_PAWN, soon())) == "a7a5"
+    (query,) = oracle.queries
+    assert oracle.paths == [f"/{source}"]
+    assert oracle.tokens == [f"Bearer {TOKEN}"]
+    assert query["fen"] == KINGS_PAWN.board.fen()
+    if source == "player":
+        assert (query["player"], query["color"]) == ("TestBot", "black")
+
+
+def test_the_player_asked_about_can_be_another(oracle: Oracle, hosts: Hosts) -> None:
+    explorer(hosts, oracle.url, source="player", player_name="Ferdinand").find(KINGS_PAWN, soon())
+    assert oracle.queries[0]["player"] == "Ferdinand"
+
+
+def test_masters_play_no_chess960(oracle: Oracle, hosts: Hosts) -> None:
+    asked = question(variant=Variant.CHESS960)
+    assert explorer(hosts, oracle.url).find(asked, soon()) is None
+    assert explorer(hosts, oracle.url, source="lichess").find(asked, soon()) is not None
+    assert oracle.queries[0]["variant"] == "chess960"
+
+
+def games(uci: str, white: int, draws: int, black: int) -> dict[str, Any]:
+    return {"uci": uci, "white": white, "draws": draws, "black": black}
+
+
+@pytest.mark.parametrize("field", ["white", "draws", "black"])
+def test_a_count_of_hundreds_of_digits_is_an_unreadable_answer(
+    lichess: ScriptedLichess, hosts: Hosts, field: str
+) -> None:
+    lichess.answer("/masters", Reply(body={"moves": [games("e7e5", 400, 300, 300) | {field: 10**400}]}))
+    with pytest.raises(Unreachable, match="unexpected reply"):
+        explorer(hosts, lichess.url).find(KINGS_PAWN, soon())
+
+
+MOVES = [games("e7e5", 400, 300, 300), games("c7c5", 200, 100, 300), games("a7a6", 0, 0, 9), games("d7d5", 0, 0, 10)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "move"),
+    [
+        ({}, "d7d5"),
+        ({"min_games": 11}, "c7c5"),
+        ({"sort": "games_played"}, "e7e5"),
+        ({"min_games": 5000}, None),
+    ],
+)
+def test_the_best_score_or_the_most_games_of_our_side_decide(
+    lichess: ScriptedLichess, hosts: Hosts, keys: dict[str, Any], move: str | None
+) -> None:
+    lichess.answer("/masters", Reply(body={"moves": MOVES}))
+    found = explorer(hosts, lichess.url, **keys).find(KINGS_PAWN, soon())
+    assert (found.moves[0] if found else None) == move
+
+
+def test_of_an_answer_that_still_grows_the_last_whole_line_counts(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    whole, cut = b'{"moves":[{"uci":"e7e5","black":20}]}\n', b'{"moves":[{"uci":"c7'
+    lines: list[bytes | float] = [b'{"moves":[]}\n', b"\n", whole, cut, 5.0]
+    lichess.answer("/player", Reply(lines=lines))
+    started = time.monotonic()
+    assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 0.4)) == "e7e5"
+    assert time.monotonic() - started < 2.0
+
+
+def test_an_index_that_is_being_made_is_read_as_far_as_it_came(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    lines: list[bytes | float] = [b'{"moves":[{"uci":"e7e5","black":20}]}\n']
+    for _ in range(40):
+        lines += [0.05, b"\n"]
+    lichess.answer("/player", Reply(lines=lines))
+    started = time.monotonic()
+    assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 0.5)) == "e7e5"
+    assert time.monotonic() - started < 1.8
+
+
+# Cloud evaluations
+
+
+def cloud(hosts: Hosts, **keys: Any) -> CloudServer:
+    return CloudServer(hosts.at(hosts.access.url), CloudConfig.model_validate(keys), 0)
+
+
+def evaluation(*scores: tuple[str, int], depth: int = 30, knodes: int = 9000) -> dict[str, Any]:
+    return {"fen": "?", "depth": depth, "knodes": knodes, "pvs": [{"moves": f"{m} a2a3", "cp": cp} for m, cp in scores]}
+
+
+BLACK_TO_MOVE = evaluation(("e7e5", -20), ("c7c5", 10), ("e7e6", 31), ("a7a6", 90))
+
+
+def test_the_best_line_of_the_cloud_is_played_and_nobody_sees_the_token(
+    lichess: ScriptedLichess, hosts: Hosts
+) -> None:
+    lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
+    found = cloud(hosts).find(KINGS_PAWN, soon())
+    assert found is not None
+    assert found.moves == ("e7e5",)
+    assert (found.summary.score, found.summary.depth, found.summary.nodes) == ("cp 20", 30, 9_000_000)
+    (request,) = lichess.requests
+    assert "multiPv=1" in request.path
+    assert "Authorization" not in request.headers
+
+
+def test_a_good_line_is_one_not_much_worse_for_the_side_to_move(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
+    server = cloud(hosts, move_quality="good", max_score_difference=50)
+    played = Counter(first(server.find(KINGS_PAWN, soon())) for _ in range(40))
+    assert set(played) == {"e7e5", "c7c5"}
+    assert "multiPv=5" in lichess.requests[0].path
+
+
+def test_a_mate_is_better_than_any_material(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    pvs = [{"moves": "d8h4", "mate": -1}, {"moves": "a7a6", "cp": -900}]
+    lichess.answer("/api/cloud-eval", Reply(body={"depth": 40, "knodes": 1, "pvs": pvs}))
+    found = cloud(hosts, move_quality="good").find(question("f2f3", "e7e5", "g2g4"), soon())
+    assert found is not None
+    assert (found.moves[0], found.summary.score) == ("d8h4", "mate 1")
+
+
+@pytest.mark.parametrize("keys", [{"min_depth": 31}, {"min_knodes": 9001}])
+def test_a_shallow_evaluation_is_not_believed(lichess: ScriptedLichess, hosts: Hosts, keys: dict[str, int]) -> None:
+    lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
+    assert cloud(hosts, **keys).find(KINGS_PAWN, soon()) is None
+
+
+def test_a_position_the_cloud_does_not_know_is_a_refusal_and_no_failure(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    lichess.answer("/api/cloud-eval", Reply(404, {"error": "No cloud evaluation available for that position"}))
+    for _ in range(3):
+        with pytest.raises(Refused):
+            cloud(hosts).find(KINGS_PAWN, soon())
+    assert len(lichess.requests) == 3
+
+
+# chessdb
+
+
+def chessdb(hosts: Hosts, address: str, **keys: Any) -> ChessdbServer:
+    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0, WAITS)
+
+
+@pytest.mark.parametrize(("quality", "action"), [("all", "query"), ("good", "querybest"), ("best", "querypv")])
+def test_each_quality_asks_chessdb_for_something_else(
+    oracle: Oracle, hosts: Hosts, quality: str, action: str
+) -> None:
+    assert first(chessdb(hosts, oracle.url, move_quality=quality).find(KINGS_PAWN, soon())) == "a7a5"
+    assert oracle.queries[0]["action"] == action
+    assert oracle.queries[0]["board"] == KINGS_PAWN.board.fen()
+    assert oracle.tokens == [None]
+
+
+def test_a_line_of_chessdb_must_be_deep_enough(oracle: Oracle, hosts: Hosts) -> None:
+    assert chessdb(hosts, oracle.url, move_quality="best", min_depth=25).find(KINGS_PAWN, soon()) is None
+    assert chessdb(hosts, oracle.url, move_quality="best", min_depth=24).find(KINGS_PAWN, soon()) is not None
+
+
+def test_a_position_chessdb_does_not_know_has_no_move(oracle: Oracle, hosts: Hosts) -> None:
+    oracle.manner = Manner.IGNORANT
+    for quality in ("all", "good", "best"):
+        assert chessdb(hosts, oracle.url, move_quality=quality).find(KINGS_PAWN, soon()) is None
+
+
+def test_chessdb_says_with_a_good_status_that_it_is_asked_too_often(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    lichess.answer("/cdb.php", Reply(body={"status": "rate limit exceeded"}))
+    with pytest.raises(RateLimited):
+        chessdb(hosts, lichess.url).find(KINGS_PAWN, soon())
+
+
+def test_moves_that_castle_are_told_as_king_takes_rook(oracle: Oracle, hosts: Hosts) -> None:
+    found = explorer(hosts, oracle.url, source="lichess").find(CASTLING, soon())
+    assert found is not None
+    assert {"e1h1", "e1a1"} <= set(found.moves)

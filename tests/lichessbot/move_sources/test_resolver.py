@@ -1,0 +1,216 @@
+"""Who is asked, in which order, and when not."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.facade import OWN_BOOK, Board, Book
+from lichessbot.config import EngineConfig
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.lichess.enums import Variant
+from lichessbot.log import Journal
+from lichessbot.move_sources.http import Hosts, Resting
+from lichessbot.move_sources.models import Finding, Question, playable
+from lichessbot.move_sources.resolver import Kind, Panel, Seat, may_ask, seats
+from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
+from tests.lichessbot.move_sources.test_local import book
+
+
+@dataclass
+class Sayer:
+    """A source that says what it was told to."""
+
+    name: str
+    answer: Finding | ApiError | None = None
+    asked: list[Question] = field(default_factory=list)
+
+    def find(self, question: Question, until: float) -> Finding | None:
+        self.asked.append(question)
+        if isinstance(self.answer, ApiError):
+            raise self.answer
+        return self.answer
+
+
+def seat(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> Seat:
+    return Seat(kind, source, **limits)
+
+
+def panel(*them: Seat, most_misses: int = 10) -> Panel:
+    return Panel(them, most_misses, Journal())
+
+
+def soon() -> float:
+    return time.monotonic() + 5.0
+
+
+def consult(panel: Panel, asked: Question | None = None) -> tuple[tuple[str, ...], str] | None:
+    found = panel.consult(asked or question(), soon())
+    return None if found is None else (found[0].moves, found[1])
+
+
+def test_the_first_that_knows_a_move_is_followed_and_the_others_are_not_asked() -> None:
+    ignorant, knowing, late = Sayer("a"), Sayer("b", Finding(("e2e4",))), Sayer("c", Finding(("d2d4",)))
+    assert consult(panel(seat(ignorant), seat(knowing), seat(late))) == (("e2e4",), "b")
+    assert (len(ignorant.asked), len(late.asked)) == (1, 0)
+
+
+@pytest.mark.parametrize("moves", [("e2e5",), ("",), ("e7e5",), ("nonsense",), ("0000",), ("e1g1",)])
+def test_a_source_that_lies_is_passed_over(moves: tuple[str, ...]) -> None:
+    assert consult(panel(seat(Sayer("liar", Finding(moves))), seat(Sayer("b", Finding(("e2e4",)))))) == (("e2e4",), "b")
+
+
+def test_the_first_legal_move_counts_unless_the_engine_is_to_choose() -> None:
+    moves = ("a1a8", "e2e4", "d2d4", "e2e4")
+    assert consult(panel(seat(Sayer("a", Finding(moves))))) == (("e2e4",), "a")
+    assert consult(panel(seat(Sayer("a", Finding(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
+
+
+def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> None:
+    fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
+    found = Finding(("e1h1",))
+    for variant, move in ((Variant.STANDARD, "e1g1"), (Variant.FROM_POSITION, "e1h1")):
+        good = playable(found, question(fen=fen, variant=variant).board, repeats=False)
+        assert good is not None
+        assert good.moves == (move,)
+
+
+def test_openings_do_not_go_back_but_tables_may() -> None:
+    back = Finding(("f6g8",))
+    asked = question("g1f3", "g8f6", "f3g1")
+    assert consult(panel(seat(Sayer("a", back))), asked) is None
+    assert consult(panel(seat(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
+
+
+@pytest.mark.parametrize(
+    "error", [Unreachable("gone"), Refused(404, "no"), Resting("rests"), RateLimited(timedelta(days=7), "slow")]
+)
+def test_a_source_that_fails_is_passed_over(error: ApiError) -> None:
+    assert consult(panel(seat(Sayer("a", error)), seat(Sayer("b", Finding(("e2e4",)))))) == (("e2e4",), "b")
+
+
+# Out of book
+
+
+def asked_after(answers: Sequence[Finding | ApiError | None], most_misses: int, kind: Kind) -> int:
+    """How often a source was asked that answers so, one position after the other."""
+    sayer = Sayer("a")
+    them = panel(seat(sayer, kind), most_misses=most_misses)
+    for answer in answers:
+        sayer.answer = answer
+        consult(them)
+    return len(sayer.asked)
+
+
+def test_after_so_many_unknown_positions_no_opening_server_is_asked() -> None:
+    assert asked_after([None] * 9, 3, Kind.ONLINE_OPENINGS) == 3
+    assert asked_after([Refused(404, "unknown")] * 9, 3, Kind.ONLINE_OPENINGS) == 3
+
+
+def test_tables_and_books_are_asked_for_ever() -> None:
+    assert asked_after([None] * 9, 3, Kind.ONLINE_ENDINGS) == 9
+    assert asked_after([None] * 9, 3, Kind.BOOK) == 9
+
+
+def test_a_server_that_does_not_answer_says_nothing_about_the_position() -> None:
+    assert asked_after([Unreachable("gone")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
+    assert asked_after([Resting("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
+
+
+def test_one_position_unknown_to_several_counts_once() -> None:
+    first, second = Sayer("a"), Sayer("b")
+    them = panel(seat(first), seat(second), most_misses=2)
+    for _ in range(5):
+        consult(them)
+    assert (len(first.asked), len(second.asked)) == (2, 2)
+
+
+def test_when_time_is_up_nobody_else_is_asked() -> None:
+    sayer = Sayer("a", Finding(("e2e4",)))
+    assert panel(seat(sayer)).consult(question(), time.monotonic()) is None
+    assert sayer.asked == []
+
+
+# Limits
+
+
+@pytest.mark.parametrize(
+    ("limits", "asked", "allowed"),
+    [
+        ({"min_time": 20}, question(remaining_s=19.9), False),
+        ({"min_time": 20}, question(remaining_s=20.0), True),
+        ({"min_time": 20}, question(remaining_s=None, initial_s=None), True),
+        ({"max_time": 600}, question(initial_s=601.0), False),
+        ({"max_time": 600}, question(initial_s=600.0), True),
+        ({"max_time": 600}, question(remaining_s=None, initial_s=None), True),
+        ({"max_depth": 1}, question("e2e4"), True),
+        ({"max_depth": 1}, question("e2e4", "e7e5"), False),
+        ({"max_depth": 0}, question(), False),
+        ({"max_pieces": 3}, question(fen=ROOK_ENDING), True),
+        ({"max_pieces": 7}, question(), False),
+        ({"max_pieces": 7}, question(fen="4k3/8/8/8/8/8/8/4K2R w K - 0 1"), False),
+        ({"variants": frozenset({"chess960"})}, question(), False),
+        ({"variants": frozenset({"chess960"})}, question(variant=Variant.CHESS960), True),
+    ],
+)
+def test_each_limit(limits: dict[str, Any], asked: Question, allowed: bool) -> None:
+    assert may_ask(seat(Sayer("a"), **limits), asked) is allowed
+
+
+def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: Path) -> None:
+    on = {"enabled": True}
+    config = EngineConfig.model_validate(
+        {
+            "polyglot": {"enabled": True, "book": {"standard": str(book(tmp_path / "b.bin", e2e4=1))}},
+            "lichess_bot_tbs": {"syzygy": {"enabled": True, "paths": str(tmp_path)}},
+            "online_moves": {
+                "chessdb_book": on, "lichess_cloud_analysis": on, "lichess_opening_explorer": on, "online_egtb": on,
+            },
+        }
+    )  # fmt: skip
+    assert [seat.source.name for seat in seats(config, hosts, Journal())] == [
+        "polyglot",
+        "syzygy",
+        "online_egtb",
+        "chessdb_book",
+        "lichess_cloud_analysis",
+        "lichess_opening_explorer",
+        "own_book",
+    ]
+
+
+def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
+    assert seats(EngineConfig(own_book=False), hosts, Journal()) == []
+    assert not EngineConfig(own_book=False).has_sources
+    assert EngineConfig().has_sources
+    online = {"online_egtb": {"enabled": True}}
+    assert EngineConfig.model_validate({"own_book": False, "online_moves": online}).has_sources
+
+
+def test_the_book_the_bot_brings_knows_as_many_moves_as_it_is_asked_for(hosts: Hosts) -> None:
+    book, (own,) = Book(OWN_BOOK), seats(EngineConfig(), hosts, Journal())
+    frontier, plies = [Board()], 0
+    while frontier:
+        known = {after.key(): after for board in frontier for after in _children(board, book)}
+        frontier, plies = list(known.values()), plies + 1
+    assert own.max_depth == plies // 2, "the last position reached is one it knows nothing of"
+
+
+def _children(board: Board, book: Book) -> Iterator[Board]:
+    for it in book.moves(board):
+        after = board.copy()
+        after.push(it.move)
+        yield after
+
+
+def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
+    files = {"standard": str(book(tmp_path / "s.bin", e2e4=1)), "chess960": [str(book(tmp_path / "c.bin", d2d4=1))]}
+    config = EngineConfig.model_validate({"own_book": False, "polyglot": {"enabled": True, "book": files}})
+    them = Panel(seats(config, hosts, Journal()), 10, Journal())
+    expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
+    for variant, move in expected.items():
+        assert consult(them, question(variant=variant)) == ((move,), "polyglot")

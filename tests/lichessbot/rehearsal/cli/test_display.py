@@ -1,0 +1,78 @@
+"""What a person sees: live boards on a terminal, one plain line for each event elsewhere."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from lichessbot.rehearsal.cli.display import BoardView, LiveDisplay, MatchView, PlainDisplay, show_results
+from lichessbot.rehearsal.cli.match import Bout, Outcome
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
+from lichessbot.rehearsal.rules.enums import Color
+
+BOARD = BoardView(
+    title="game 1",
+    placement="r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R",
+    names={Color.WHITE: "Ada", Color.BLACK: "Hal"},
+    clocks_ms={Color.WHITE: 61_000, Color.BLACK: 9_950},
+    turn=Color.WHITE,
+    bot_color=Color.BLACK,
+    last_move="b8c6",
+    plies=4,
+    evaluation_cp=-35,
+)
+
+
+def console(*, terminal: bool) -> tuple[Console, io.StringIO]:
+    written = io.StringIO()
+    return Console(file=written, force_terminal=terminal, width=100, color_system=None), written
+
+
+def bouts() -> list[Bout]:
+    won = Bout(1, Account("Hal", 0), Color.WHITE, outcome=Outcome.WON, reason="mate")
+    failed = Bout(2, Account("Eve", 0), Color.BLACK, outcome=Outcome.FAILED, reason="challenge not answered")
+    return [won, failed]
+
+
+def test_live_board_shows_both_sides_clocks_evaluation_and_progress() -> None:
+    terminal, written = console(terminal=True)
+    with LiveDisplay(terminal) as display:
+        display.say("something happened")
+        display.show(MatchView((BOARD,), ended=1, games=3))
+    screen = written.getvalue()
+    for words in ("Ada", "Hal", "1:01", "9.9", "-0.35", "b8c6", "1 of 3 games", "something happened"):
+        assert words in screen
+
+
+def test_live_board_has_the_bots_side_at_the_bottom() -> None:
+    terminal, written = console(terminal=True)
+    with LiveDisplay(terminal) as display:
+        display.show(MatchView((BOARD,), ended=0, games=1))
+    screen = written.getvalue()
+    assert screen.rindex("Hal") > screen.rindex("Ada")
+
+
+def test_clock_of_an_unlimited_game_is_a_dash() -> None:
+    terminal, written = console(terminal=True)
+    board = BoardView(**{**BOARD.__dict__, "clocks_ms": dict.fromkeys(Color, UNLIMITED_MS)})
+    with LiveDisplay(terminal) as display:
+        display.show(MatchView((board,), ended=0, games=1))
+    assert "35791" not in written.getvalue()
+
+
+def test_plain_display_writes_events_only() -> None:
+    plain, written = console(terminal=False)
+    with PlainDisplay(plain) as display:
+        display.show(MatchView((BOARD,), ended=0, games=1))
+        display.say("game [bold]1[/bold]: won")
+    assert written.getvalue() == "game [bold]1[/bold]: won\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_results_name_every_game_with_its_outcome_and_reason(terminal: bool) -> None:
+    it, written = console(terminal=terminal)
+    show_results(it, bouts())
+    text = written.getvalue()
+    for words in ("Hal", "white", "won", "mate", "Eve", "black", "failed", "challenge not answered"):
+        assert words in text

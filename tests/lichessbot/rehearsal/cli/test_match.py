@@ -1,0 +1,298 @@
+"""A series of games against one bot: who is challenged when, and how the games are judged."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import chess
+import chess.pgn
+import pytest
+
+from engine.facade import STARTING_FEN
+from lichessbot.rehearsal.cli.match import Match, Outcome, Plan, judge
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.schedule import FaultPlan
+from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.players.opponents import OpponentKind
+from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import Color, Source, Status, Variant
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.lichessbot.rehearsal.client import Client, Stream, play, start_game
+
+WHITE, BLACK = Color.WHITE, Color.BLACK
+Join = Callable[..., Client]
+
+PLAN = Plan(
+    games=2,
+    concurrency=1,
+    clock=RealTime(30, 0),
+    variant=Variant.STANDARD,
+    opponent=OpponentKind.GREEDY,
+    depth=1,
+    seed=7,
+)
+
+
+@pytest.fixture
+def lichess(timing: Timing) -> Iterator[RehearsalServer]:
+    """One server for each test: the players of the house have fixed names."""
+    with RehearsalServer(timing=timing) as server:
+        yield server
+
+
+@pytest.fixture
+def bot(lichess: RehearsalServer) -> Client:
+    site = lichess.site
+    account = lichess.call(lambda: site.accounts.add(Account("Bot", 0, "BOT", allows_takebacks=False)))
+    return Client(site.url, site.accounts.issue_token(account), "Bot")
+
+
+@contextmanager
+def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[Match, list[str]]]:
+    """The match has begun; the list collects what it says."""
+    said: list[str] = []
+
+    def begin() -> tuple[House, Match]:
+        account = lichess.site.accounts.get(bot.id)
+        assert account is not None
+        house = House(lichess.site)
+        grant = lichess.site.accounts.grant(bot.token or "")
+        assert grant is not None
+        cruelty = Cruelty(lichess.site, account, grant, FaultPlan())
+        it = Match(lichess.site, house, account, plan, cruelty, said.append)
+        it.fill()
+        return house, it
+
+    house, it = lichess.call(begin)
+    yield it, said
+    lichess.call(house.close)
+
+
+def finish(it: Match, lichess: RehearsalServer) -> None:
+    deadline = time.monotonic() + 20
+    while not lichess.call(lambda: it.is_over):
+        assert time.monotonic() < deadline, "the match does not end"
+        time.sleep(0.02)
+
+
+def accept_next(bot: Client, events: Stream) -> str:
+    """Take the next challenge; the id of the game it becomes."""
+    challenge_id = str(events.next("challenge")["challenge"]["id"])
+    assert bot.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
+    return challenge_id
+
+
+def play_game(bot: Client, game_id: str) -> None:
+    """Mate if possible, else any move, to the end."""
+    stream = bot.game(game_id)
+    full = stream.next("gameFull")
+    chance = random.Random(1)
+    board = chess.Board()
+    white = full["white"].get("id") == bot.id
+    state = full["state"]
+    while True:
+        for move in state["moves"].split()[len(board.move_stack) :]:
+            board.push_uci(move)
+        if state["status"] == "started" and board.turn == white and not board.is_repetition(3):
+            bot.do(game_id, f"move/{chance.choice(list(board.legal_moves)).uci()}")
+        line = stream.next_line()
+        if line is None:
+            return
+        if line.payload is not None:
+            state = line.payload
+
+
+def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer, bot: Client) -> None:
+    events = bot.events()
+    with match(lichess, bot, PLAN) as (it, said):
+        for _ in range(2):
+            play_game(bot, accept_next(bot, events))
+        finish(it, lichess)
+        assert [bout.bot_color for bout in it.bouts] == [WHITE, BLACK]
+        assert it.count(Outcome.FAILED) == 0
+        assert len([line for line in said if "started" in line]) == 2
+        assert it.pgn().count('[Event "') == 2
+        assert '[Round "2"]' in it.pgn()
+
+
+@pytest.mark.parametrize(("ending", "outcome"), [("resign", "failed"), ("draw/yes", "drawn")])
+def test_games_that_the_bot_begins_itself_are_judged_too(
+    lichess: RehearsalServer, bot: Client, ending: str, outcome: str
+) -> None:
+    guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
+    other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
+    with match(lichess, bot, PLAN) as (it, said):
+        game_id = start_game(bot, other)
+        play(game_id, "e2e4 e7e5", bot, other)
+        if ending != "resign":
+            other.do(game_id, ending)
+        bot.do(game_id, ending)
+        assert any(line.startswith(f"game {game_id} beside the series: {outcome}") for line in said)
+        assert len(it.failed_beside) == (outcome == "failed")
+
+
+def test_a_stranger_who_aborts_his_game_is_nobodys_fault(lichess: RehearsalServer, bot: Client) -> None:
+    guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
+    other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
+    with match(lichess, bot, PLAN) as (it, said):
+        game_id = start_game(other, bot)
+        other.do(game_id, "move/e2e4")
+        other.do(game_id, "abort")
+        assert not it.failed_beside
+        assert not [line for line in said if "beside" in line]
+
+
+def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bot: Client) -> None:
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=5, concurrency=3)):
+        challenges = [event["challenge"] for event in events.waiting(0.3)]
+        assert len(challenges) == 3
+        assert len({challenge["challenger"]["id"] for challenge in challenges}) == 3
+        titles = [challenge["challenger"].get("title") for challenge in challenges]
+        assert "BOT" in titles
+        assert None in titles
+
+
+def test_no_more_bots_come_than_play_a_bot_in_a_day(
+    lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.rehearsal.cli.match.MAX_BOUTS_WITH_BOTS", 1)
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=5, concurrency=4)) as (it, _):
+        challenges = [event["challenge"] for event in events.waiting(0.3)]
+        assert sorted(challenge["challenger"].get("title") or "" for challenge in challenges) == ["", "", "BOT"]
+        for challenge in challenges:
+            bot.post(f"/api/challenge/{challenge['id']}/decline")
+        again = [event["challenge"] for event in events.waiting(0.3) if event["type"] == "challenge"]
+        assert [challenge["challenger"].get("title") for challenge in again] == [None, None], "games 4 and 5"
+        assert len(it.bouts) == 5
+
+
+def test_bot_that_says_later_is_asked_again(lichess: RehearsalServer, bot: Client) -> None:
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=1)):
+        challenge_id = events.next("challenge")["challenge"]["id"]
+        bot.post(f"/api/challenge/{challenge_id}/decline", data={"reason": "later"})
+        assert accept_next(bot, events) != challenge_id
+
+
+def test_declined_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Client) -> None:
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
+        challenge_id = events.next("challenge")["challenge"]["id"]
+        bot.post(f"/api/challenge/{challenge_id}/decline", data={"reason": "variant"})
+        finish(it, lichess)
+        assert (it.bouts[0].outcome, it.bouts[0].reason) == (Outcome.FAILED, "challenge declined: variant")
+
+
+def test_unanswered_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Client) -> None:
+    with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
+        finish(it, lichess)
+        assert (it.bouts[0].outcome, it.bouts[0].reason) == (Outcome.FAILED, "challenge not answered")
+
+
+def test_bot_that_never_moves_is_aborted(lichess: RehearsalServer, bot: Client) -> None:
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
+        accept_next(bot, events)
+        finish(it, lichess)
+        assert (it.bouts[0].outcome, it.bouts[0].reason) == (Outcome.FAILED, "aborted")
+
+
+@pytest.mark.parametrize("variant", [Variant.CHESS960, Variant.FROM_POSITION])
+def test_each_start_is_played_with_both_colours(
+    lichess: RehearsalServer, bot: Client, variant: Variant
+) -> None:
+    events = bot.events()
+    with match(lichess, bot, replace(PLAN, games=4, concurrency=4, variant=variant)):
+        starts = [events.next("challenge")["challenge"]["initialFen"] for _ in range(4)]
+    assert starts[0] == starts[1]
+    assert starts[2] == starts[3]
+    assert starts[0] != starts[2]
+
+
+def test_from_position_starts_are_legal_and_unfinished() -> None:
+    for fen in FROM_POSITION_FENS:
+        board = chess.Board(fen)
+        assert board.is_valid()
+        assert not board.is_game_over()
+
+
+# Judgement.
+
+SETUP = GameSetup(
+    id="gamegame",
+    white=Player(Account("Bot", 0, "BOT"), "aaaa"),
+    black=Player(Account("Hal", 0), "hhhh"),
+    variant=Variant.STANDARD,
+    time_control=RealTime(60, 0),
+    initial_fen=STARTING_FEN,
+    rated=False,
+    source=Source.FRIEND,
+    created_at_ms=0,
+)
+
+
+def game(moves: str) -> Game:
+    it = Game(SETUP, 0)
+    for move in moves.split():
+        it.play(it.turn, move, 0)
+    return it
+
+
+def test_mate_is_won_or_lost() -> None:
+    mated = game("f2f3 e7e5 g2g4 d8h4")
+    assert judge(mated, BLACK) == (Outcome.WON, "mate")
+    assert judge(mated, WHITE) == (Outcome.LOST, "mate")
+
+
+def test_draw_is_drawn() -> None:
+    drawn = game("e2e4 e7e5")
+    drawn.offer_draw(WHITE, 0)
+    drawn.offer_draw(BLACK, 0)
+    assert judge(drawn, WHITE) == (Outcome.DRAWN, "draw")
+
+
+def test_our_flag_is_a_failure_and_the_opponents_a_win() -> None:
+    flagged = game("e2e4 e7e5")
+    flagged.check_flag(60_000)
+    assert judge(flagged, WHITE) == (Outcome.FAILED, "outoftime")
+    assert judge(flagged, BLACK) == (Outcome.WON, "outoftime")
+
+
+def test_our_absence_is_a_failure() -> None:
+    left = game("e2e4 e7e5 g1f3")
+    left.claim_victory(WHITE, 0, opponent_gone=True)
+    assert judge(left, BLACK) == (Outcome.FAILED, "timeout")
+    assert judge(left, WHITE) == (Outcome.WON, "timeout")
+
+
+def test_who_flags_after_a_restart_does_not_spoil_it_for_the_other() -> None:
+    aborted = game("e2e4 e7e5")
+    aborted.outlive_restart(Timing(), 1)
+    clock_ms = aborted.clock.remaining_ms(WHITE, 1)
+    aborted.check_flag(clock_ms + 2)
+    assert aborted.status is Status.ABORTED
+    assert judge(aborted, BLACK) == (Outcome.EXCUSED, "aborted by the site")
+    assert judge(aborted, WHITE) == (Outcome.FAILED, "aborted")
+
+
+def test_our_resignation_is_a_failure_unless_we_may() -> None:
+    resigned = game("e2e4 e7e5")
+    resigned.resign(WHITE, 0)
+    assert judge(resigned, WHITE) == (Outcome.FAILED, "resign")
+    assert judge(resigned, WHITE, may_resign=True) == (Outcome.LOST, "resign")
+    assert judge(resigned, BLACK) == (Outcome.WON, "resign")
+
+
+def test_abort_is_a_failure_whoever_did_it() -> None:
+    aborted = game("e2e4")
+    aborted.abort(0)
+    assert judge(aborted, WHITE) == judge(aborted, BLACK) == (Outcome.FAILED, "aborted")

@@ -1,0 +1,342 @@
+"""The `rehearse` command with the real bot as a process of its own."""
+
+import argparse
+import io
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+import lichessbot
+from engine.facade import build_mode
+from lichessbot.rehearsal.cli import rehearse as command
+from lichessbot.rehearsal.cli.options import fault_plan, match_plan, own_config
+from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault
+from lichessbot.rehearsal.faults.traffic import Place
+from tests.lichessbot.rehearsal.client import Client
+
+WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
+EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
+PATIENCE_S = 30.0
+
+
+def arguments(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Child processes find the packages that this process uses, installed or not."""
+    monkeypatch.setenv("PYTHONPATH", WHERE_THE_PACKAGES_ARE)
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every process started from here, by whatever generation, carries this word in its environment."""
+    word = f"MARK_{secrets.token_hex(6)}"
+    monkeypatch.setenv(word, "1")
+    return word
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Processes that carry the mark, this one excepted."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in environment and int(entry.name) != os.getpid():
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.fixture
+def rehearsal(mark: str) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes to be ended with the test."""
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def start(processes: list[subprocess.Popen[str]], *words: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    processes.append(process)
+    return process
+
+
+def read_until(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if match := re.search(pattern, line):
+            return match
+    raise AssertionError(f"{pattern!r} not in {''.join(seen)!r}")
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960", "fromPosition"])
+def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
+    variant: str, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pgn = tmp_path / "games.pgn"
+    words = ["--clock", "3+0", "--variant", variant, "--pgn", str(pgn)]
+    assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(rf"2 games: \d won, \d drawn, \d lost, 0 failed; engine: {build_mode()}", last_line)
+    games = io.StringIO(pgn.read_text())
+    colours = []
+    while (game := chess.pgn.read_game(games)) is not None:
+        assert not game.errors
+        assert game.headers["Result"] in ("1-0", "0-1", "1/2-1/2")
+        assert game.end().board().outcome(claim_draw=True) is not None
+        colours.append(game.headers["White"] == command.BOT_NAME)
+    assert colours == [True, False]
+    assert marked_processes(mark) == []
+
+
+def test_interrupted_rehearsal_takes_its_bot_along(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--clock", "300+0")
+    read_until(process, "started")
+    assert len(marked_processes(mark)) > 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE_S) == command.EXIT_INTERRUPTED
+    assert marked_processes(mark) == []
+
+
+def test_daemon_that_dies_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--clock", "300+0")
+    read_until(process, "started")
+    for pid in marked_processes(mark):
+        if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
+    assert process.stdout is not None
+    output = process.stdout.read()
+    assert process.wait(PATIENCE_S) == command.EXIT_BAD
+    assert "the daemon ended by itself with exit code -9" in output
+    assert "the end of the daemon's log" in output
+
+
+def test_serve_waits_for_any_client_and_challenges_it(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--serve", "--opponent", "random")
+    url = read_until(process, r"url: (\S+)")[1]
+    token = read_until(process, r"token: (\w+)")[1]
+    client = Client(url, token, command.BOT_NAME)
+    events = client.events()
+    challenge = events.next("challenge")["challenge"]
+    client.post(f"/api/challenge/{challenge['id']}/accept")
+    assert events.next("gameStart")["game"]["id"] == challenge["id"]
+    assert client.challenge(Client(url, None, "RandomBot2"))["status"] == "created"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert events.rest() is not None
+    assert events.ended_cleanly
+
+
+def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        started = time.monotonic()
+        assert command.run(arguments("--port", str(port))) == command.EXIT_BAD
+    assert time.monotonic() - started < 5
+    output = capsys.readouterr().out
+    assert f"127.0.0.1:{port}" in output
+    assert len(output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--games", "0"],
+        ["--concurrency", "none"],
+        ["--clock", "5"],
+        ["--clock", "0+0"],
+        ["--variant", "atomic"],
+        ["--opponent", "grandmaster"],
+        ["--depth", "65"],
+        ["--pgn", "no-such-folder/games.pgn"],
+        ["--faults", "no-such-fault"],
+        ["--faults", "threefold@account"],
+        ["--chaos", "0"],
+        ["--chaos", "1.1"],
+        ["--time-scale", "0"],
+    ],
+)
+def test_wrong_options_are_usage_errors(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        arguments(*words)
+    assert error.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--faults", "list", "--chaos", "0.1"],
+        ["--faults", "list", "--serve"],
+        ["--ledger", "ledger.jsonl"],
+        ["--serve", "--config", EXAMPLE_CONFIG],
+        ["--config", "no-such-file.yml"],
+    ],
+)
+def test_options_that_make_no_sense_together_are_usage_errors(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as error:
+        command.run(arguments(*words))
+    assert error.value.code == 2
+
+
+def test_unknown_fault_is_told_with_the_nearest_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        arguments("--faults", "stal,reset")
+    last_line = capsys.readouterr().err.splitlines()[-1]
+    assert "there is no fault 'stal'" in last_line
+    assert "stall" in last_line
+
+
+def test_catalogue_explains_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run(arguments("--faults", "list")) == command.EXIT_GOOD
+    listed = capsys.readouterr().out
+    assert all(fault.label in listed and fault.nature.says in listed for fault in Fault)
+
+
+def test_faults_and_chaos_settle_the_plan() -> None:
+    named = fault_plan(arguments("--faults", "stall@game-stream,502-html", "--seed", "7", "--games", "3"))
+    assert Card(Fault.STALL, Place.GAME_STREAM) in named.cards
+    assert Card(Fault.STALL, Place.EVENT_STREAM) not in named.cards
+    assert (named.chance, named.seed, named.games) == (None, 7, 3)
+    chaos = fault_plan(arguments("--chaos", "0.2"))
+    assert {card.fault for card in chaos.cards} == set(Fault)
+    assert fault_plan(arguments()).cards == ()
+    assert match_plan(arguments()).clock.limit_s < match_plan(arguments("--chaos", "0.2")).clock.limit_s
+
+
+@pytest.mark.parametrize(
+    ("challenge", "takes_positions"),
+    [
+        ({}, True),
+        ({"variants": ["standard", "fromPosition"]}, True),
+        ({"variants": ["standard"]}, False),
+        ({"bot": {"variants": ["chess960"]}}, False),
+    ],
+)
+def test_a_bot_that_takes_no_positions_is_not_challenged_to_one(
+    challenge: dict[str, object], takes_positions: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The late repetition begins from a position."""
+    config = {"challenge": challenge}
+    assert (LATE_THREEFOLD in fault_plan(arguments("--faults", "all"), config).cards) is takes_positions
+    if not takes_positions:
+        with pytest.raises(SystemExit):
+            fault_plan(arguments("--faults", "threefold"), config)
+        assert "threefold needs fromPosition" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "may_resign"),
+    [
+        ("engine: {draw_or_resign: {resign_enabled: true}}", True),
+        ("engine: {draw_or_resign: {resign_enabled: false}}", False),
+        ("engine: 3", False),
+        ("profiles: [{engine: {draw_or_resign: {resign_enabled: true}}}]", True),
+        ("profiles: [3, {engine: 3}]", False),
+    ],
+)
+def test_a_bot_that_is_configured_to_resign_is_not_blamed_for_it(
+    tmp_path: Path, settings: str, may_resign: bool
+) -> None:
+    file = tmp_path / "config.yml"
+    file.write_text(settings)
+    args = arguments("--config", str(file))
+    assert match_plan(args, own_config(args)).may_resign is may_resign
+    assert not match_plan(arguments()).may_resign
+
+
+def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
+    client = Client(
+        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
+    )
+    assert [client.get("/api/account").status_code for _ in range(2)] == [502, 200]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert process.stdout is not None
+    assert "502-html: struck 1, games touched 0" in process.stdout.read()
+
+
+def test_another_client_is_told_what_it_did_wrong(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--serve")
+    client = Client(
+        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
+    )
+    game = client.post("/api/challenge/ai", json={"level": 1, "color": "white"}).json()
+    time.sleep(1.5)                    # so that it cannot have meant the position before
+    assert client.post(f"/api/bot/game/{game['id']}/move/e2e5").status_code == 400
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert process.stdout is not None
+    assert "the client misbehaved: " in (said := process.stdout.read())
+    assert "e2e5 is illegal" in said
+
+
+def test_the_port_that_is_asked_for_is_the_one_where_faults_strike(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = start(rehearsal, "--serve", "--faults", "reset", "--port", str(port))
+    assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
+
+
+def test_the_files_of_an_engine_are_found_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("""\
+engine:
+  command: [engines/mine, -x]
+  working_dir: nets
+  polyglot: {book: {standard: mine.bin, chess960: [a.bin, /opt/b.bin]}}
+  lichess_bot_tbs: {syzygy: {paths: 3}}
+profiles:
+  - {when: {speed: bullet}, engine: {command: [stockfish]}}
+  - {when: {speed: blitz}, engine: {command: [/opt/mine], working_dir: ""}}
+""")
+    settings = own_config(arguments("--config", str(config)))
+    assert settings is not None
+    assert settings["engine"] == {
+        "command": [f"{tmp_path}/engines/mine", "-x"],
+        "working_dir": f"{tmp_path}/nets",
+        "polyglot": {"book": {"standard": f"{tmp_path}/mine.bin", "chess960": [f"{tmp_path}/a.bin", "/opt/b.bin"]}},
+        "lichess_bot_tbs": {"syzygy": {"paths": 3}},
+    }
+    assert settings["profiles"][0]["engine"] == {"command": ["stockfish"]}
+    assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
+
+
+def test_operator_rehearses_his_own_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
+    assert command.run(arguments("--games", "1", "--config", str(config))) == command.EXIT_BAD
+    assert "challenge declined: variant" in capsys.readouterr().out

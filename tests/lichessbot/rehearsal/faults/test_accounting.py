@@ -1,0 +1,205 @@
+"""What faults cost: whose games, how long, how much of the clock, and whether anybody could have moved."""
+
+import time
+
+import pytest
+
+from lichessbot.rehearsal.faults.accounting import Cost, Strike
+from lichessbot.rehearsal.faults.catalogue import Card, Fault
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.traffic import Place
+from lichessbot.rehearsal.rules.timing import monotonic_ms
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.conftest import Join, joining
+from tests.lichessbot.rehearsal.cruel import E4_E5, cruelty
+
+DELAY_S = 0.3
+RESTART = Card(Fault.RESTART, Place.MOVE)
+STALL = Card(Fault.STALL, Place.GAME_STREAM)
+STATE_LOST = Card(Fault.STATE_LOST, Place.STATE_LINE)
+LINE_NULLS = Card(Fault.LINE_NULLS, Place.STATE_LINE)
+LINE_DOUBLED = Card(Fault.LINE_DOUBLED, Place.STATE_LINE)
+BAD_GATEWAY = Card(Fault.GATEWAY_HTML, Place.MOVE)
+EVICTION = Card(Fault.EVICTION, Place.GAME_START)
+
+
+@pytest.fixture
+def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
+    return own_lichess
+
+
+@pytest.fixture
+def join(lichess: RehearsalServer) -> Join:
+    return joining(lichess)
+
+
+def book(lichess: RehearsalServer, it: Cruelty, card: Card, game_id: str | None) -> Strike:
+    lichess.call(lambda: it.ledger.book(card, game_id))
+    return it.ledger.strikes[-1]
+
+
+def only_cost(strike: Strike) -> Cost:
+    (cost,) = strike.costs
+    return cost
+
+
+def test_harmless_fault_is_made_up_for_at_once(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    it = cruelty(lichess, ada)
+    strike = book(lichess, it, LINE_DOUBLED, start_game(ada, bob))
+    assert (strike.delay_ms, only_cost(strike).clock_lost_ms) == (0, 0)
+
+
+def test_lost_stream_is_made_up_for_when_it_is_opened_again(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, STALL, game_id)
+    time.sleep(DELAY_S)
+    assert strike.delay_ms is None
+    ada.game(game_id)
+    assert strike.delay_ms is not None
+    assert only_cost(strike).clock_lost_ms == pytest.approx(strike.delay_ms, abs=20)
+    assert strike.delay_ms >= 1000 * DELAY_S
+
+
+def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    book(lichess, it, BAD_GATEWAY, game_id)
+    assert not it.ledger.is_cut_off(game_id, monotonic_ms() + 1)
+    strike = book(lichess, it, STALL, game_id)
+    assert not it.ledger.is_cut_off(game_id, strike.at_ms)
+    assert it.ledger.is_cut_off(game_id, strike.at_ms + 1)
+    assert not it.ledger.is_cut_off("another", strike.at_ms + 1)
+    ada.game(game_id)
+    assert not it.ledger.is_cut_off(game_id, strike.at_ms + 1)
+
+
+@pytest.mark.parametrize(
+    ("card", "is_spoilt"), [(STATE_LOST, True), (LINE_NULLS, True), (LINE_DOUBLED, False), (STALL, False)]
+)
+def test_line_is_spoilt_if_it_is_lost_or_unreadable(
+    lichess: RehearsalServer, ada: Client, bob: Client, card: Card, is_spoilt: bool
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    at_ms = book(lichess, it, card, game_id).at_ms
+    assert it.ledger.is_spoilt(game_id, at_ms, at_ms) is is_spoilt
+    assert not it.ledger.is_spoilt(game_id, at_ms - 2, at_ms - 1)
+    assert not it.ledger.is_spoilt(game_id, at_ms + 1, at_ms + 2)
+    assert not it.ledger.is_spoilt("another", at_ms, at_ms)
+
+
+def test_restart_cuts_a_game_off_only_until_its_own_stream_is_opened_again(
+    lichess: RehearsalServer, ada: Client, bob: Client, join: Join
+) -> None:
+    it = cruelty(lichess, ada)
+    games = [start_game(ada, bob), start_game(ada, join("Cleo"))]
+    strike = book(lichess, it, RESTART, games[0])
+    ada.game(games[0])
+    assert [it.ledger.is_cut_off(game_id, strike.at_ms + 1) for game_id in games] == [False, True]
+
+
+def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, STATE_LOST, game_id)
+    ada.game(game_id)
+    assert strike.delay_ms is None
+    ada.do(game_id, "move/g1f3")
+    assert strike.delay_ms is not None
+
+
+def test_eviction_is_made_up_for_when_the_events_are_heard_again(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    strike = book(lichess, it, EVICTION, start_game(ada, bob))
+    assert strike.delay_ms is None
+    ada.events()
+    assert strike.delay_ms is not None
+
+
+def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    games = [start_game(ada, bob), start_game(bob, ada)]
+    strike = book(lichess, it, RESTART, games[0])
+    assert {cost.game.id for cost in strike.costs} == set(games)
+    ada.game(games[0])
+    assert strike.delay_ms is None
+    ada.game(games[1])
+    assert strike.delay_ms is not None
+
+
+@pytest.mark.parametrize(
+    ("card", "savable"),
+    [(RESTART, False), (BAD_GATEWAY, True)],      # one lasts as long as the clock, the other is over at once
+    ids=str,
+)
+def test_outage_as_long_as_the_clock_loses_for_anybody(
+    card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_hurried_game(lichess, ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, card, game_id)
+    assert ada.game(game_id).rest()[-1]["status"] == "outoftime"
+    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True)) is savable
+    (summary,) = it.ledger.summary()
+    assert (summary.struck, summary.games_touched, summary.games_lost) == (1, 1, 1)
+    assert summary.own_fault == int(savable)
+    (entry,) = it.ledger.entries()
+    assert (entry["game"], entry["lost"], entry["own_fault"]) == (game_id, True, savable)
+
+
+@pytest.mark.parametrize(("card", "savable"), [(RESTART, False), (LINE_DOUBLED, True)], ids=str)
+def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
+    card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_hurried_game(lichess, ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, card, game_id)
+    stream = ada.game(game_id)
+    time.sleep(DELAY_S)
+    play(game_id, "g1f3 g8f6", ada, bob)
+    assert stream.rest()[-1]["status"] == "outoftime"
+    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True)) is savable
+
+
+def test_game_lost_without_any_fault_could_have_been_saved(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada)
+    game = lichess.site.table(start_game(ada, bob)).game
+    assert lichess.call(lambda: it.ledger.close(game, lost=True))
+
+
+def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    strike = book(lichess, it, RESTART, game_id)
+    ada.do(game_id, "resign")
+    assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True))
+    assert only_cost(strike).own_fault
+
+
+def test_game_that_went_well_settles_what_was_still_open(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    it = cruelty(lichess, ada)
+    game_id = start_game(ada, bob)
+    strike = book(lichess, it, STATE_LOST, game_id)
+    bob.do(game_id, "abort")
+    lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=False))
+    assert strike.delay_ms is not None
+    assert not only_cost(strike).lost

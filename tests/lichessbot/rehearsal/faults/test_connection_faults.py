@@ -1,0 +1,241 @@
+"""Connections that break, on real sockets: the proxy before the embedded Lichess, and before anything else."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from lichessbot.rehearsal.faults.catalogue import Fault
+from lichessbot.rehearsal.faults.connection_faults import Proxy
+from lichessbot.rehearsal.faults.schedule import FaultPlan, Mischief
+from lichessbot.rehearsal.faults.traffic import Place, Traffic
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.lichessbot.rehearsal.client import Client, play, start_game
+from tests.lichessbot.rehearsal.conftest import Join, joining
+from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, cruelty
+
+MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
+STREAM_PATHS = {Place.EVENT_STREAM: "/api/stream/event", Place.GAME_STREAM: "/api/bot/game/stream/{}"}
+
+
+@pytest.fixture
+def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
+    return own_lichess
+
+
+@pytest.fixture
+def join(lichess: RehearsalServer) -> Join:
+    return joining(lichess)
+
+
+@contextmanager
+def proxied(
+    lichess: RehearsalServer,
+    client: Client,
+    fault: Fault,
+    place: Place,
+    *,
+    game_id: str | None = None,
+    on_loss: Callable[[Traffic], None] = lambda traffic: None,
+) -> Iterator[Client]:
+    """The same account, by way of the proxy. The fault strikes always, or in mid-stream of the game named."""
+    mischief = Mischief(FaultPlan(cards_of(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
+    if game_id is not None:
+        mischief.enter(game_id, 1)
+    address = urlsplit(lichess.site.url)
+    proxy = Proxy(str(address.hostname), int(address.port or 0), mischief, lichess.site.timing, on_loss)
+    lichess.call(proxy.open)
+    yield Client(proxy.url, client.token, client.name)
+    lichess.wait_for(proxy.close())
+
+
+def read_to_the_end(response: requests.Response) -> tuple[bytes, type[Exception] | None]:
+    """What came of a stream, and how its connection ended."""
+    read = b""
+    try:
+        for data in response.iter_content(1):
+            read += data
+    except requests.RequestException as error:
+        return read, type(error)
+    return read, None
+
+
+@pytest.mark.parametrize("fault", [Fault.RESET, Fault.CLOSED, Fault.CUT], ids=lambda fault: fault.label)
+@pytest.mark.parametrize("place", STREAM_PATHS, ids=lambda place: place.value)
+def test_broken_stream_is_no_clean_end(
+    fault: Fault, place: Place, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    path = STREAM_PATHS[place].format(start_game(ada, bob))
+    broken = pytest.raises((requests.ConnectionError, requests.exceptions.ChunkedEncodingError))
+    with proxied(lichess, ada, fault, place) as client, broken:
+        client.get(path)
+
+
+def test_stream_can_break_in_the_middle_of_a_line(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    with proxied(lichess, ada, Fault.CUT, Place.GAME_STREAM, game_id=game_id) as client:
+        response = client.get(STREAM_PATHS[Place.GAME_STREAM].format(game_id), stream=True)
+        play(game_id, E4_E5, ada, bob)
+        play(game_id, "g1f3 b8c6", ada, bob)
+        read, error = read_to_the_end(response)
+    assert error is requests.exceptions.ChunkedEncodingError
+    assert read.startswith(b'{"type":"gameFull"')
+    assert not read.endswith(b"\n")
+
+
+def test_stalled_stream_is_silent_and_stays_open(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    start_game(ada, bob)
+    with proxied(lichess, ada, Fault.STALL, Place.EVENT_STREAM) as client:
+        address = urlsplit(client.url)
+        with socket.create_connection((address.hostname, address.port)) as raw:
+            head = f"GET /api/stream/event HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n\r\n"
+            raw.sendall(head.encode())
+            raw.settimeout(3 * timing.tick_s)
+            with pytest.raises(TimeoutError):
+                raw.recv(1)
+
+
+@pytest.mark.parametrize("fault", [Fault.RESET, Fault.CLOSED], ids=lambda fault: fault.label)
+def test_broken_command_was_not_carried_out(
+    fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    game_id = start_game(ada, bob)
+    with proxied(lichess, ada, fault, Place.MOVE) as client, pytest.raises(requests.ConnectionError):
+        client.command(game_id, "move/e2e4")
+    assert ada.game(game_id).next("gameFull")["state"]["moves"] == ""
+
+
+def test_command_whose_answer_is_lost_was_carried_out(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    with proxied(lichess, ada, Fault.ANSWER_LOST, Place.MOVE) as client, pytest.raises(requests.ConnectionError):
+        client.command(game_id, "move/e2e4")
+    assert ada.game(game_id).next("gameFull")["state"]["moves"] == "e2e4"
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_pause_is_not_asked_of_a_client_that_never_heard_of_it(
+    lost: bool, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
+    game_id = start_game(ada, bob)
+    elsewhere = Place.CHAT if lost else Place.DECLINE
+    with proxied(lichess, ada, Fault.ANSWER_LOST, elsewhere, on_loss=it.ledger.answer_lost) as client:
+        try:
+            assert client.command(game_id, "chat").status_code == 429
+        except requests.ConnectionError:
+            assert lost
+        time.sleep(0.4)
+        client.get("/api/account")
+    assert bool(it.offences) is not lost
+
+
+@pytest.mark.parametrize(
+    ("fault", "losses"), [(Fault.ANSWER_LOST, 1), (Fault.TRICKLE, 1), (Fault.REFUSED, 0), (Fault.RESET, 0)]
+)
+def test_an_answer_counts_as_lost_once_if_it_does_not_arrive_or_arrives_late(
+    fault: Fault, losses: int, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    game_id = start_game(ada, bob)
+    lost: list[Traffic] = []
+    through_proxy = proxied(lichess, ada, fault, Place.MOVE, on_loss=lost.append)
+    with through_proxy as client, suppress(requests.ConnectionError):
+        client.command(game_id, "move/e2e4")
+    assert lost == [Traffic(Place.MOVE, game_id, "e2e4")] * losses
+
+
+def test_trickling_answer_is_whole_in_the_end(lichess: RehearsalServer, ada: Client, timing: Timing) -> None:
+    began_s = time.monotonic()
+    with proxied(lichess, ada, Fault.TRICKLE, Place.ACCOUNT) as client:
+        assert client.get("/api/account").json()["id"] == ada.id
+    assert time.monotonic() - began_s >= timing.slow_headers_s
+
+
+def test_restart_ends_everything_refuses_for_a_while_and_replays(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    game_id = start_game(ada, bob)
+    with proxied(lichess, ada, Fault.RESTART, Place.MOVE) as client:
+        events = client.events()
+        assert events.next("gameStart")["game"]["id"] == game_id
+        with pytest.raises(requests.ConnectionError):
+            client.command(game_id, "move/e2e4")
+        went_down_s = time.monotonic()
+        events.rest()
+        assert not events.ended_cleanly
+        with pytest.raises(requests.ConnectionError, match="refused"):
+            client.get("/api/account")
+        assert wait_until_up(client) - went_down_s == pytest.approx(timing.restart_s, abs=0.3)
+        assert client.events().next("gameStart")["game"]["id"] == game_id
+
+
+def test_refusal_of_connections_leaves_those_that_stand(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    game_id = start_game(ada, bob)
+    with proxied(lichess, ada, Fault.REFUSED, Place.MOVE) as client:
+        stream = client.game(game_id)
+        stream.next("gameFull")
+        client.do(game_id, "move/e2e4")
+        assert stream.next("gameState")["moves"] == "e2e4"
+        with pytest.raises(requests.ConnectionError, match="refused"):
+            client.events()
+        wait_until_up(client)
+
+
+def wait_until_up(client: Client) -> float:
+    """When connections are accepted again, on the monotonic clock."""
+    address = urlsplit(client.url)
+    while True:
+        try:
+            socket.create_connection((address.hostname, address.port), 1).close()
+        except ConnectionRefusedError:
+            time.sleep(0.01)
+        else:
+            return time.monotonic()
+
+
+def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
+    """What it does not understand it passes on."""
+    with echoing() as port:
+        proxy = Proxy("127.0.0.1", port, Mischief(FaultPlan()), lichess.site.timing)
+        lichess.call(proxy.open)
+        with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
+            for words in (b"EHLO example\r\n", b"GET \xff\r\n", b"\x00\x01"):
+                raw.sendall(words)
+                assert raw.recv(100) == words
+        lichess.wait_for(proxy.close())
+
+
+def test_server_that_is_gone_closes_the_connection(lichess: RehearsalServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    proxy = Proxy("127.0.0.1", port, Mischief(FaultPlan()), lichess.site.timing)
+    lichess.call(proxy.open)
+    with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
+        assert raw.recv(1) == b""
+    lichess.wait_for(proxy.close())
+
+
+@contextmanager
+def echoing() -> Iterator[int]:
+    """The port of a server that says back what it hears, to one client."""
+
+    def echo() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            while data := connection.recv(1000):
+                connection.sendall(data)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=echo)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()

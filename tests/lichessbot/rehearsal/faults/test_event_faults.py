@@ -1,0 +1,139 @@
+"""What other people do: challenges that come and go, a second client, a repetition told late."""
+
+import time
+
+import pytest
+
+from lichessbot.rehearsal.faults.catalogue import Fault
+from lichessbot.rehearsal.faults.event_faults import STRANGERS
+from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.rehearsal.server.site import ChallengeMade, Happening
+from tests.lichessbot.rehearsal.client import Client, play
+from tests.lichessbot.rehearsal.conftest import Join, joining
+from tests.lichessbot.rehearsal.cruel import cards_of, cruelty, start_numbered_game
+
+
+@pytest.fixture
+def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
+    return own_lichess
+
+
+@pytest.fixture
+def join(lichess: RehearsalServer) -> Join:
+    return joining(lichess)
+
+
+def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault) -> str:
+    """Hal challenges Ada in game 1 of the rehearsal, and the prank is played."""
+    begun: list[Cruelty] = []
+
+    def number(happening: Happening) -> None:
+        """Whoever observes first can enter the challenge before the pranks hear of it."""
+        if isinstance(happening, ChallengeMade) and begun:
+            begun.pop().mischief.enter(happening.challenge.id, 1)
+
+    lichess.call(lambda: lichess.site.observe(number))
+    begun.append(cruelty(lichess, ada, *cards_of(fault)))
+    return str(hal.challenge(ada)["id"])
+
+
+def test_withdrawn_challenge_cannot_be_accepted(lichess: RehearsalServer, ada: Client, hal: Client) -> None:
+    events = ada.events()
+    challenge_id = challenged(lichess, ada, hal, Fault.CHALLENGE_CANCELED)
+    assert events.next("challengeCanceled")["challenge"]["id"] == challenge_id
+    answer = ada.post(f"/api/challenge/{challenge_id}/accept")
+    assert answer.json() == {"error": "The challenge has been canceled."}
+
+
+def test_replaced_challenge_dies_without_a_word(lichess: RehearsalServer, ada: Client, hal: Client) -> None:
+    events = ada.events()
+    first = challenged(lichess, ada, hal, Fault.CHALLENGE_REPLACED)
+    told = [line["challenge"]["id"] for line in events.waiting(0.2) if line["type"] == "challenge"]
+    assert len(told) == 2
+    assert ada.post(f"/api/challenge/{first}/accept").status_code == 400
+    assert ada.post(f"/api/challenge/{told[1]}/accept").status_code == 200
+
+
+def test_expired_challenge_can_still_become_a_game(lichess: RehearsalServer, ada: Client, hal: Client) -> None:
+    challenge_id = challenged(lichess, ada, hal, Fault.CHALLENGE_EXPIRED)
+    assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "offline"
+    assert ada.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
+
+
+def test_a_hundred_strangers_challenge_at_once_and_withdraw(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.FLOOD))
+    start_numbered_game(lichess, it, bob, ada)
+    waiting = ada.get("/api/challenge").json()["in"]
+    assert len({challenge["challenger"]["id"] for challenge in waiting}) == STRANGERS
+    accepted = waiting[0]["id"]
+    assert ada.post(f"/api/challenge/{accepted}/accept").status_code == 200
+    assert ada.game(accepted).next("gameFull")["state"]["status"] == "aborted"
+    time.sleep(timing.flood_s + 0.1)
+    assert ada.get("/api/challenge").json()["in"] == []
+
+
+def test_second_client_ends_the_event_stream_cleanly_and_leaves(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.EVICTION))
+    events = ada.events()
+    game_id = start_numbered_game(lichess, it, bob, ada)
+    events.rest()
+    assert events.ended_cleanly
+    again = ada.events()
+    assert again.next("gameStart")["game"]["id"] == game_id
+    assert again.waiting(0.2) == []
+
+
+@pytest.mark.parametrize("fault", [Fault.EVENTS_ENDED, Fault.GAME_STREAM_ENDED], ids=lambda fault: fault.label)
+def test_streams_end_cleanly_while_the_game_goes_on(
+    fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(fault))
+    events = ada.events()
+    game_id = start_numbered_game(lichess, it, bob, ada)
+    stream = ada.game(game_id)
+    play(game_id, "e2e4", bob, ada)
+    ended = events if fault is Fault.EVENTS_ENDED else stream
+    ended.rest()
+    assert ended.ended_cleanly
+    ada.do(game_id, "move/e7e5")
+
+
+def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.THREEFOLD))
+    game_id = start_numbered_game(lichess, it, ada, bob)
+    stream = ada.game(game_id)
+    play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
+    assert ada.command(game_id, "move/e2e4").status_code == 400
+    states = [line for line in stream.rest() if line["type"] == "gameState"]
+    assert [state["status"] for state in states[-2:]] == ["started", "draw"]
+    assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD]
+    assert it.offences == []
+    assert timing.threefold_late_s > timing.threefold_settle_s
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_threefold_is_late_exactly_where_the_ledger_says_so(
+    seed: int, lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.THREEFOLD), chance=0.5, seed=seed)
+    game_id = start_numbered_game(lichess, it, ada, bob)
+    play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
+    late = lichess.site.table(game_id).threefold_settle_s == timing.threefold_late_s
+    assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD] * late
+
+
+def test_challenges_outside_the_rehearsal_are_left_alone(
+    lichess: RehearsalServer, ada: Client, hal: Client
+) -> None:
+    it = cruelty(lichess, ada, *cards_of(Fault.CHALLENGE_CANCELED))
+    challenge_id = hal.challenge(ada)["id"]
+    assert ada.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
+    assert it.ledger.strikes == []

@@ -1,0 +1,136 @@
+"""When faults strike: from the seed alone, however the games are woven together."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from lichessbot.rehearsal.faults.catalogue import Card, Fault, Layer, Notice, cards
+from lichessbot.rehearsal.faults.schedule import FaultPlan, Mischief
+from lichessbot.rehearsal.faults.traffic import Place, Traffic, line_traffic, request_traffic
+from lichessbot.rehearsal.rules.timing import Timing
+
+EVERY_CARD = tuple(card for fault in Fault for card in cards(fault))
+
+
+def moves_struck(plan: FaultPlan, games: list[str], order: list[int]) -> list[tuple[int, Fault]]:
+    """Which moves of which games are struck, if the games move in this order."""
+    mischief = Mischief(plan)
+    for number, game_id in enumerate(games, 1):
+        mischief.enter(game_id, number)
+    struck = []
+    for game in order:
+        fault = mischief.strike(Layer.REQUESTS, Place.MOVE, games[game])
+        if fault is not None:
+            struck.append((game, fault))
+    return sorted(struck, key=lambda it: (it[0], it[1].label))
+
+
+def test_fault_names_are_unique_and_readable() -> None:
+    labels = [fault.label for fault in Fault]
+    assert len(labels) == len(set(labels))
+    assert all(Fault.of_label(label) is not None for label in labels)
+    assert all(fault.nature.places and fault.nature.says for fault in Fault)
+
+
+def test_same_seed_plans_the_same_chaos_whatever_the_ids_and_the_order() -> None:
+    plan = FaultPlan(EVERY_CARD, chance=0.3, seed=7, games=3)
+    order = [0, 1, 2] * 20
+    shuffled = random.Random(1).sample(order, len(order))
+    assert moves_struck(plan, ["a", "b", "c"], order) == moves_struck(plan, ["x", "y", "z"], shuffled)
+    other = FaultPlan(EVERY_CARD, chance=0.3, seed=8, games=3)
+    assert moves_struck(plan, ["a", "b", "c"], order) != moves_struck(other, ["a", "b", "c"], order)
+
+
+def test_chaos_takes_about_its_share_of_the_opportunities() -> None:
+    plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3)
+    struck = moves_struck(plan, ["a"], [0] * 1000)
+    assert len(struck) == pytest.approx(200, abs=50)
+
+
+def test_however_many_games_there_are_at_once_what_stops_all_strikes_no_more_often() -> None:
+    games, struck = [str(number) for number in range(10)], {}
+    for at_once in (1, 10):
+        plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3, games=10, at_once=at_once)
+        faults = [fault for _, fault in moves_struck(plan, games, list(range(10)) * 500)]
+        struck[at_once] = Counter(fault.nature.stops_all for fault in faults)
+    assert struck[10][False] == struck[1][False]
+    assert struck[10][True] == pytest.approx(struck[1][True] / 10, rel=0.3)
+
+
+def test_without_chaos_each_card_strikes_once_in_one_of_the_games() -> None:
+    plan = FaultPlan(tuple(c for c in EVERY_CARD if c.place is Place.MOVE), seed=5, games=4)
+    struck = moves_struck(plan, ["a", "b", "c", "d"], [0, 1, 2, 3] * 40)
+    on_moves = [card.fault for card in plan.cards if card.fault.nature.layer is Layer.REQUESTS]
+    assert sorted(fault.label for _, fault in struck) == sorted(fault.label for fault in on_moves)
+    assert {game for game, _ in struck} == {0, 1, 2, 3}
+
+
+def test_requests_of_no_game_are_struck_too() -> None:
+    mischief = Mischief(FaultPlan((Card(Fault.LIMIT_HTML, Place.ACCOUNT),), games=9))
+    assert mischief.strike(Layer.REQUESTS, Place.ACCOUNT) is Fault.LIMIT_HTML
+    assert mischief.strike(Layer.REQUESTS, Place.ACCOUNT) is None
+
+
+def test_nothing_strikes_without_a_plan() -> None:
+    mischief = Mischief(FaultPlan())
+    assert not mischief.is_on
+    assert all(mischief.strike(layer, place) is None for layer in Layer for place in Place)
+
+
+@pytest.mark.parametrize(
+    ("fault", "clock_left_s", "holds_up_s"),
+    [
+        (Fault.GATEWAY_HTML, 100, 0),           # at once again
+        (Fault.LIMIT_BARE, 300, 60),            # the customary minute, where the clock allows
+        (Fault.LIMIT_BARE, 20, 10),             # half of the clock, where it does not
+        (Fault.LIMIT_RATELIMIT, 300, 30),       # what the body says
+        (Fault.STALL, 300, 20),                 # nearly three ticks of silence
+        (Fault.STATE_LOST, 300, 30),
+        (Fault.RESTART, 300, 20),
+    ],
+)
+def test_faults_hold_up_a_correct_client_for(fault: Fault, clock_left_s: float, holds_up_s: float) -> None:
+    assert fault.holds_up_s(Timing(), clock_left_s) == holds_up_s
+
+
+def test_what_streams_do_not_show_is_noticed_by_asking_only() -> None:
+    by_asking = {fault for fault in Fault if fault.nature.notice is Notice.BY_ASKING}
+    assert by_asking == {Fault.START_LOST, Fault.STATE_LOST}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "traffic"),
+    [
+        ("GET", "/api/account", Traffic(Place.ACCOUNT)),
+        ("GET", "/api/account/playing?nb=50", Traffic(Place.PLAYING)),
+        ("GET", "/api/stream/event", Traffic(Place.EVENT_STREAM)),
+        ("GET", "/api/bot/game/stream/abcdefgh", Traffic(Place.GAME_STREAM, "abcdefgh")),
+        ("POST", "/api/bot/game/abcdefgh/move/e7e8q?offeringDraw=true", Traffic(Place.MOVE, "abcdefgh", "e7e8q")),
+        ("POST", "/api/bot/game/abcdefgh/abort", Traffic(Place.COMMAND, "abcdefgh")),
+        ("POST", "/api/bot/game/abcdefgh/draw/no", Traffic(Place.COMMAND, "abcdefgh")),
+        ("POST", "/api/bot/game/abcdefgh/takeback/yes", Traffic(Place.TAKEBACK, "abcdefgh")),
+        ("POST", "/api/bot/game/abcdefgh/claim-victory", Traffic(Place.CLAIM, "abcdefgh")),
+        ("POST", "/api/challenge/abcdefgh/accept", Traffic(Place.ACCEPT, "abcdefgh")),
+        ("GET", "/api/challenge/abcdefgh/accept", Traffic(Place.OTHER_REQUEST)),
+        ("POST", "/api/challenge/somebody", Traffic(Place.CREATE)),
+        ("POST", "/api/challenge/some-body_1", Traffic(Place.CREATE)),
+        ("POST", "/api/challenge/abcdefgh/cancel", Traffic(Place.CANCEL)),
+        ("GET", "/api/challenge/abcdefgh/show", Traffic(Place.SHOW)),
+        ("GET", "/api/challenge", Traffic(Place.SHOW)),
+        ("GET", "/api/bot/online?nb=512", Traffic(Place.ONLINE)),
+        ("GET", "/api/users/status?ids=a,b", Traffic(Place.STATUS)),
+        ("GET", "/api/tournament/abcdefgh", Traffic(Place.TOURNAMENT)),
+        ("POST", "/api/tournament/abcdefgh/join", Traffic(Place.TOURNAMENT)),
+        ("GET", "/api/cloud-eval?fen=x", Traffic(Place.CLOUD)),
+        ("POST", "/api/token/test", Traffic(Place.OTHER_REQUEST)),
+    ],
+)
+def test_requests_are_known_by_method_and_path(method: str, path: str, traffic: Traffic) -> None:
+    assert request_traffic(method, path) == traffic
+
+
+def test_last_state_of_a_game_is_a_line_of_its_own_kind() -> None:
+    assert line_traffic({"type": "gameState", "status": "started"}, "a").place is Place.STATE_LINE
+    assert line_traffic({"type": "gameState", "status": "mate"}, "a").place is Place.FINAL_LINE
+    assert line_traffic({"type": "gameStart", "game": {"id": "b"}}, None) == Traffic(Place.START_LINE, "b")

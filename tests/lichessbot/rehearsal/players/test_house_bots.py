@@ -1,0 +1,110 @@
+"""The players of the house: they answer challenges and play their games, over real sockets."""
+
+from collections.abc import Iterator
+
+import chess
+import pytest
+
+from lichessbot.rehearsal.players.house_bots import House, Manners
+from lichessbot.rehearsal.players.opponents import OpponentKind, opponent
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.enums import DeclineReason
+from lichessbot.rehearsal.rules.timing import wall_ms
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.lichessbot.rehearsal.client import Client
+
+NAME = "HouseGreedy"
+
+
+@pytest.fixture(scope="module")
+def house(lichess: RehearsalServer) -> Iterator[Client]:
+    """A player of the house, as a name to challenge."""
+
+    def open_house() -> House:
+        site = lichess.site
+        house = House(site)
+        account = site.accounts.add(Account(NAME, wall_ms(), "BOT", bio="Takes everything."))
+        house.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1))
+        return house
+
+    it = lichess.call(open_house)
+    yield Client(lichess.site.url, None, NAME)
+    lichess.call(it.close)
+
+
+def play_to_the_end(player: Client, game_id: str) -> tuple[chess.Board, dict[str, object]]:
+    """First legal moves against whoever answers; returns the last position and the last state."""
+    stream = player.game(game_id)
+    full = stream.next("gameFull")
+    white = full["white"].get("id") == player.id
+    fen = chess.STARTING_FEN if full["initialFen"] == "startpos" else full["initialFen"]
+    state = full["state"]
+    while True:
+        board = chess.Board(fen, chess960=full["variant"]["key"] != "standard")
+        for move in state["moves"].split():
+            board.push(board.parse_uci(move))
+        if state["status"] != "started" or board.is_repetition(3):
+            rest = stream.rest()
+            return board, rest[-1] if rest else state
+        if board.turn == white:
+            player.do(game_id, f"move/{next(iter(board.legal_moves)).uci()}")
+        state = stream.next("gameState")
+
+
+@pytest.mark.parametrize("variant", ["standard", "chess960"])
+def test_house_accepts_challenges_and_plays_to_an_end_by_the_rules(
+    ada: Client, house: Client, variant: str
+) -> None:
+    events = ada.events()
+    ada.challenge(house, variant=variant)
+    game_id = events.next("gameStart")["game"]["id"]
+    board, last = play_to_the_end(ada, game_id)
+    expected = board.outcome(claim_draw=True)
+    assert expected is not None
+    winner = {True: "white", False: "black", None: None}[expected.winner]
+    assert last.get("winner") == winner
+    assert last["status"] in ("mate", "stalemate", "draw")
+    assert events.next("gameFinish")["game"]["id"] == game_id
+
+
+def test_house_declines_variants_it_cannot_play(ada: Client, house: Client) -> None:
+    events = ada.events()
+    ada.challenge(house, variant="atomic")
+    assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "variant"
+
+
+def test_built_in_ai_moves(ada: Client, house: Client) -> None:
+    form = {"level": 1, "clock.limit": 60, "clock.increment": 0, "color": "black"}
+    game_id = ada.post("/api/challenge/ai", data=form).json()["id"]
+    stream = ada.game(game_id)
+    state = stream.next("gameFull")["state"]
+    assert len((state if state["moves"] else stream.next("gameState"))["moves"]) == 4
+
+
+def test_house_is_online_without_a_stream(ada: Client, house: Client) -> None:
+    assert house.get("/api/users/status", params={"ids": house.id}).json()[0]["online"] is True
+    assert house.id in house.get("/api/bot/online").text
+
+
+def test_a_player_of_the_house_may_decline_or_leave_a_challenge_alone(
+    lichess: RehearsalServer, ada: Client
+) -> None:
+    def open_house() -> House:
+        site = lichess.site
+        house = House(site)
+        for name, manners in (
+            ("Grumpy", Manners(declines=DeclineReason.TOO_SLOW)),
+            ("Sleepy", Manners(ignores=True)),
+        ):
+            account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
+            house.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), manners)
+        return house
+
+    house = lichess.call(open_house)
+    events = ada.events()
+    ada.challenge(Client(ada.url, None, "Grumpy"))
+    assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "tooslow"
+    challenge_id = ada.challenge(Client(ada.url, None, "Sleepy"))["id"]
+    assert [event["type"] for event in events.waiting(0.3)] == ["challenge"]
+    assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
+    lichess.call(house.close)

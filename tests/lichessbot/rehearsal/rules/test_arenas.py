@@ -1,0 +1,160 @@
+"""Arena tournaments over real sockets: joining, being paired, leaving, the end."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.arenas import Application, Arena, ArenaTerms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.errors import Refused
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.lichessbot.rehearsal.client import Client
+from tests.lichessbot.rehearsal.conftest import Join
+from tests.lichessbot.rehearsal.cruel import account_of
+
+CLOCK = RealTime(60, 0)
+Open = Callable[..., str]
+
+
+@pytest.fixture
+def open_arena(lichess: RehearsalServer) -> Open:
+    def open_arena(starts_in_s: float = 0.0, lasts_s: float = 30.0, **terms: object) -> str:
+        settled = ArenaTerms("Bots at Noon", CLOCK, **terms)  # type: ignore[arg-type]
+        organiser = lichess.site.organiser
+        return lichess.call(lambda: organiser.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
+
+    return open_arena
+
+
+def join(client: Client, arena: str, **form: object) -> tuple[int, dict[str, object]]:
+    response = client.post(f"/api/tournament/{arena}/join", data=form)
+    return response.status_code, response.json()
+
+
+def test_two_that_ask_to_be_paired_play_and_the_game_names_its_tournament(
+    ada: Client, bob: Client, open_arena: Open
+) -> None:
+    arena = open_arena()
+    events = ada.events()
+    assert join(ada, arena, pairMeAsap="true") == (200, {"ok": True})
+    assert join(bob, arena, pairMeAsap="true")[0] == 200
+    start = events.next("gameStart")["game"]
+    assert (start["tournamentId"], start["source"]) == (arena, "arena")
+    assert ada.game(start["id"]).next("gameFull")["tournamentId"] == arena
+    assert ada.command(start["id"], "abort").status_code == 400
+
+
+def test_a_program_that_does_not_ask_is_not_paired(ada: Client, bob: Client, open_arena: Open) -> None:
+    arena = open_arena()
+    events = ada.events()
+    join(ada, arena)
+    join(bob, arena, pairMeAsap="true")
+    assert events.waiting(0.3) == []
+
+
+def test_nobody_is_paired_before_the_start_and_then_only_who_asks_again(
+    ada: Client, bob: Client, open_arena: Open
+) -> None:
+    arena = open_arena(starts_in_s=0.3)
+    events = ada.events()
+    for player in (ada, bob):
+        join(player, arena, pairMeAsap="true")
+    shown = ada.get(f"/api/tournament/{arena}").json()
+    assert (shown["nbPlayers"], shown["secondsToStart"]) == (2, 1)
+    assert "isFinished" not in shown
+    assert events.waiting(0.6) == []
+    for player in (ada, bob):
+        join(player, arena, pairMeAsap="true")
+    assert events.next("gameStart")["game"]["tournamentId"] == arena
+
+
+def test_the_first_move_has_a_time_limit(ada: Client, bob: Client, open_arena: Open) -> None:
+    arena = open_arena()
+    events = ada.events()
+    for player in (ada, bob):
+        join(player, arena, pairMeAsap="true")
+    game = events.next("gameStart")["game"]
+    over = events.next("gameFinish")["game"]
+    assert over["status"]["name"] == "noStart"
+    assert over["winner"] == "black"
+    players = ada.get(f"/api/tournament/{arena}").json()["standing"]["players"]
+    winner = bob if game["color"] == "white" else ada
+    assert (players[0]["name"], players[0]["score"]) == (winner.name, 2)
+
+
+@pytest.mark.parametrize(
+    ("terms", "form", "error"),
+    [
+        ({"password": "sesame"}, {"password": "open"}, "Wrong entry code"),
+        ({"open_to_bots": False}, {}, "Tournament restrictions"),
+        ({"teams": {"reds": ()}}, {"team": "blues"}, "Missing team"),
+        ({"teams": {"reds": ()}}, {"team": "reds"}, "Missing team"),
+    ],
+)
+def test_who_may_not_join_hears_why(
+    ada: Client, open_arena: Open, terms: dict[str, object], form: dict[str, object], error: str
+) -> None:
+    assert join(ada, open_arena(**terms), **form) == (400, {"error": error})
+
+
+def test_a_member_joins_for_his_team_with_the_password(
+    lichess: RehearsalServer, ada: Client, open_arena: Open
+) -> None:
+    arena = open_arena(password="sesame", teams={"reds": [account_of(lichess, ada)]})
+    assert join(ada, arena, password="sesame", team="reds")[0] == 200
+    assert join(ada, arena, pairMeAsap="true")[0] == 200, "who is in needs neither again"
+
+
+def test_who_withdrew_is_not_paired_and_may_come_back(ada: Client, bob: Client, open_arena: Open) -> None:
+    arena = open_arena()
+    events = ada.events()
+    join(ada, arena, pairMeAsap="true")
+    assert ada.post(f"/api/tournament/{arena}/withdraw").json() == {"ok": True}
+    join(bob, arena, pairMeAsap="true")
+    assert events.waiting(0.3) == []
+    join(ada, arena, pairMeAsap="true")
+    assert events.next("gameStart")["game"]["tournamentId"] == arena
+
+
+def test_a_finished_tournament_says_so_and_takes_nobody(ada: Client, open_arena: Open) -> None:
+    arena = open_arena(lasts_s=0.05)
+    time.sleep(0.1)
+    assert ada.get(f"/api/tournament/{arena}").json()["isFinished"] is True
+    assert join(ada, arena) == (400, {"error": "This tournament no longer exists"})
+
+
+def test_there_is_no_other_tournament(ada: Client) -> None:
+    for response in (ada.get("/api/tournament/nothing1"), ada.post("/api/tournament/nothing1/join")):
+        assert (response.status_code, response.json()) == (404, {"error": "No such tournament"})
+
+
+def test_waiting_ends_after_a_minute(lichess: RehearsalServer, join: Join) -> None:
+    arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
+    ada, bob = (account_of(lichess, join(name, "BOT")) for name in ("Ada", "Bob"))
+    for account in (ada, bob):
+        arena.join(account, Application(pair_me=True), 0, 60.0)
+    assert list(arena.pairs((), 60_000)) == []
+    assert list(arena.pairs((ada,), 59_999)) == []
+    assert list(arena.pairs((), 59_999)) == [(ada, bob)]
+    assert list(arena.pairs((), 59_999)) == [], "each request is for one game"
+    with pytest.raises(Refused):
+        arena.join(ada, Application(), 1_000_000_001, 60.0)
+
+
+def test_of_three_the_one_who_played_last_sits_out() -> None:
+    ada, bob, cyd = Account("Ada", 0), Account("Bob", 0), Account("Cyd", 0)
+    arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
+    for account in (ada, bob, cyd):
+        account.is_house = True
+        arena.join(account, Application(), 0, 60.0)
+    assert set(*arena.pairs((), 1)) == {ada, bob}
+    played = [ada, bob]
+    for now_ms in range(10, 50, 10):
+        for points, account in enumerate(played):
+            arena.score(account, points)
+            arena.free(account, now_ms + points)
+        played = list(*arena.pairs((), now_ms + 5))
+        assert cyd in played, "nobody waits twice in a row"
+        cyd = next(account for account in arena.entries if account not in played)

@@ -1,0 +1,539 @@
+"""One game as a state machine, judged by python-chess (contract 5 and 6)."""
+
+import random
+from dataclasses import replace
+
+import chess
+import pytest
+
+from engine.facade import STARTING_FEN
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, Unlimited
+from lichessbot.rehearsal.rules.enums import CastlingSpelling, ChatRoom, Color, Rule, Source, Status, Variant
+from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
+from lichessbot.rehearsal.rules.game import MAX_PLIES, ChatLine, Game, GameState, Line
+from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.timing import Timing
+
+WHITE, BLACK = Color.WHITE, Color.BLACK
+
+BOT = Player(Account("Ada", 0, title="BOT", allows_takebacks=False), "aaaa")
+HUMAN = Player(Account("Hal", 0), "hhhh")
+OTHER_HUMAN = Player(Account("Eve", 0), "eeee")
+BUILT_IN = Player(None, "iiii", ai_level=3)
+
+SETUP = GameSetup(
+    id="gamegame",
+    white=BOT,
+    black=HUMAN,
+    variant=Variant.STANDARD,
+    time_control=RealTime(60, 0),
+    initial_fen=STARTING_FEN,
+    rated=False,
+    source=Source.FRIEND,
+    created_at_ms=0,
+)
+HUMANS = replace(SETUP, white=HUMAN, black=OTHER_HUMAN)
+
+SHUFFLE = ["g1f3", "g8f6", "f3g1", "f6g8"]
+
+
+def game(setup: GameSetup = SETUP, moves: list[str] | None = None, fen: str | None = None) -> Game:
+    """A game in which `moves` were made without any time passing."""
+    if fen is not None:
+        setup = replace(setup, variant=Variant.FROM_POSITION, initial_fen=fen)
+    it = Game(setup, 0)
+    for move in moves or []:
+        it.play(it.turn, move, 0)
+    return it
+
+
+def states(lines: list[Line]) -> list[GameState]:
+    return [line for line in lines if isinstance(line, GameState)]
+
+
+def said(lines: list[Line]) -> list[str]:
+    return [line.text for line in lines if isinstance(line, ChatLine)]
+
+
+# Moves.
+
+
+def test_every_move_writes_one_state_with_the_whole_game() -> None:
+    it = game(moves=["e2e4"])
+    (state,) = states(it.play(BLACK, "e7e5", 5))
+    assert state.moves == ("e2e4", "e7e5")
+    assert state.status is Status.STARTED
+
+
+@pytest.mark.parametrize(
+    ("color", "move", "text"),
+    [
+        (WHITE, "e2e9", "Invalid UCI: e2e9"),
+        (WHITE, "castle", "Invalid UCI: castle"),
+        (BLACK, "e7e5", "Not your turn, or game already over"),
+    ],
+)
+def test_refused_moves_say_why(color: Color, move: str, text: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        game().play(color, move, 0)
+    assert refusal.value.text == text
+
+
+@pytest.mark.parametrize("move", ["e2e5", "P@e4", "e2e4q"])
+def test_illegal_moves_are_refused_and_change_nothing(move: str) -> None:
+    it = game()
+    with pytest.raises(Refused):
+        it.play(WHITE, move, 0)
+    assert it.ply == 0
+
+
+def test_moves_after_the_end_are_refused() -> None:
+    it = game(moves=["f2f3", "e7e5", "g2g4", "d8h4"])
+    with pytest.raises(Refused, match="game already over"):
+        it.play(WHITE, "a2a3", 0)
+
+
+CASTLING = ["e2e4", "e7e5", "g1f3", "g8f6", "f1c4", "f8c5"]
+
+
+@pytest.mark.parametrize("spelling", ["e1g1", "e1h1"])
+def test_both_castling_spellings_are_accepted_in_standard(spelling: str) -> None:
+    assert game(moves=[*CASTLING, spelling]).moves[-1] == "e1g1"
+
+
+def test_standard_castling_can_be_written_king_takes_rook() -> None:
+    setup = replace(SETUP, spelling=CastlingSpelling.KING_TAKES_ROOK)
+    assert game(setup, [*CASTLING, "e1g1"]).moves[-1] == "e1h1"
+
+
+@pytest.mark.parametrize("spelling", ["e1g1", "e1h1"])
+def test_from_position_castling_is_always_written_king_takes_rook(spelling: str) -> None:
+    it = game(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", moves=[spelling])
+    assert it.moves == ["e1h1"]
+
+
+def test_chess960_castling_may_swap_king_and_rook() -> None:
+    setup = replace(SETUP, variant=Variant.CHESS960, initial_fen="4k3/8/8/8/8/8/8/5KR1 w G - 0 1")
+    it = game(setup, ["f1g1"])
+    assert it.moves == ["f1g1"]
+    assert it.fen().startswith("4k3/8/8/8/8/8/8/5RK1 b")
+
+
+def test_black_may_move_first_and_plies_count_from_the_start_position() -> None:
+    it = game(fen="4k3/8/8/8/8/8/4P3/4K2R b K - 0 1")
+    assert it.turn is BLACK
+    assert not it.has_moved(BLACK)
+    it.play(BLACK, "e8e7", 0)
+    assert it.has_moved(BLACK)
+    assert not it.has_moved(WHITE)
+    assert it.ply == 1
+
+
+# Endings on the board.
+
+
+def test_checkmate_ends_the_game_with_a_winner_in_the_same_state() -> None:
+    it = game(moves=["f2f3", "e7e5", "g2g4"])
+    (state,) = states(it.play(BLACK, "d8h4", 0))
+    assert (state.status, state.winner) == (Status.MATE, BLACK)
+
+
+def test_stalemate_is_a_draw() -> None:
+    it = game(fen="7k/8/6K1/8/8/8/5Q2/8 w - - 0 1")
+    (state,) = states(it.play(WHITE, "f2f7", 0))
+    assert (state.status, state.winner) == (Status.STALEMATE, None)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "4k3/8/8/8/8/8/4p3/4K3 w - - 0 1",
+        "4k3/8/8/8/8/8/4p3/4KN2 w - - 0 1",
+        "2b1k3/8/8/8/8/8/4p3/4KB2 w - - 0 1",
+    ],
+)
+def test_insufficient_material_draws_at_once(fen: str) -> None:
+    (state,) = states(game(fen=fen).play(WHITE, "e1e2", 0))
+    assert (state.status, state.winner) == (Status.DRAW, None)
+
+
+def test_hundred_half_moves_draw_at_once() -> None:
+    it = game(fen="4k3/8/8/8/8/8/8/R3K3 w - - 98 80")
+    assert not states(it.play(WHITE, "a1a2", 0))[0].status.is_over
+    assert states(it.play(BLACK, "e8e7", 0))[0].status is Status.DRAW
+
+
+def test_mate_on_the_hundredth_half_move_wins() -> None:
+    it = game(fen="7k/8/6K1/8/8/8/8/R7 w - - 99 80")
+    assert states(it.play(WHITE, "a1a8", 0))[0].status is Status.MATE
+
+
+def test_threefold_in_a_bots_game_is_drawn_in_two_steps() -> None:
+    it = game(moves=(SHUFFLE * 2)[:-1])
+    (state,) = states(it.play(BLACK, "f6g8", 0))
+    assert state.status is Status.STARTED
+    assert it.threefold_pending
+    with pytest.raises(Refused, match="Not your turn, or game already over"):
+        it.play(WHITE, "e2e4", 0)
+    (state,) = states(it.settle_threefold(50))
+    assert (state.status, state.winner) == (Status.DRAW, None)
+
+
+def test_threefold_between_people_needs_a_claim_and_fivefold_does_not() -> None:
+    it = game(HUMANS, SHUFFLE * 3)
+    assert not it.threefold_pending
+    assert not it.is_over
+    it = game(HUMANS, SHUFFLE * 4)
+    assert it.status is Status.DRAW
+
+
+def test_threefold_between_people_is_drawn_when_one_offered_lately() -> None:
+    it = game(HUMANS, SHUFFLE)
+    it.offer_draw(WHITE, 0)
+    for move in SHUFFLE:
+        it.play(it.turn, move, 0)
+    assert it.threefold_pending
+
+
+def test_offer_on_a_threefold_position_ends_the_game() -> None:
+    it = game(HUMANS, SHUFFLE * 2)
+    (state,) = states(it.offer_draw(WHITE, 0))
+    assert state.status is Status.DRAW
+
+
+def test_move_beyond_ply_600_draws_the_game() -> None:
+    it = game(HUMANS)
+    it.moves = ["a1a1"] * MAX_PLIES
+    (state,) = states(it.play(WHITE, "e2e4", 0))
+    assert state.status is Status.DRAW
+
+
+def _judged(board: chess.Board) -> tuple[Status, Color | None]:
+    """What python-chess makes of a position, in our words; repetitions excepted."""
+    if board.is_checkmate():
+        return Status.MATE, BLACK if board.turn else WHITE
+    if board.is_stalemate():
+        return Status.STALEMATE, None
+    fivefold = board.is_repetition(5)
+    if board.is_insufficient_material() or board.halfmove_clock >= 100 or fivefold:
+        return Status.DRAW, None
+    return Status.STARTED, None
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen"),
+    [
+        (Variant.STANDARD, STARTING_FEN),
+        (Variant.CHESS960, "bqnbnrkr/pppppppp/8/8/8/8/PPPPPPPP/BQNBNRKR w HFhf - 0 1"),
+        (Variant.FROM_POSITION, "8/5k2/8/3q4/8/4K3/8/8 w - - 0 1"),
+        (Variant.FROM_POSITION, "8/P5k1/8/8/8/8/p5K1/8 b - - 60 70"),
+    ],
+)
+def test_random_games_end_as_python_chess_says(variant: Variant, fen: str) -> None:
+    setup = replace(HUMANS, variant=variant, initial_fen=fen)
+    for seed in range(6):
+        chance = random.Random(f"{fen}/{seed}")
+        it = game(setup)
+        board = chess.Board(fen, chess960=variant.has_own_start)
+        while not it.is_over and it.ply < MAX_PLIES:
+            move = chance.choice(list(board.legal_moves))
+            it.play(it.turn, board.uci(move), 0)
+            board.push(move)
+            assert (it.status, it.winner) == _judged(board)
+        assert chess.Board(it.fen(), chess960=True).epd() == chess.Board(board.fen(), chess960=True).epd()
+
+
+# Clocks.
+
+
+def test_time_runs_out_only_after_both_have_moved() -> None:
+    it = game(moves=["e2e4"])
+    assert it.check_flag(10**9) == []
+    it.play(BLACK, "e7e5", 10**9)
+    (state,) = states(it.check_flag(10**9 + 60_000))
+    assert (state.status, state.winner) == (Status.OUT_OF_TIME, BLACK)
+
+
+def test_move_arriving_after_zero_loses_and_is_no_error() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    (state,) = states(it.play(WHITE, "g1f3", 60_000))
+    assert (state.status, state.winner) == (Status.OUT_OF_TIME, BLACK)
+    assert state.moves == ("e2e4", "e7e5")
+
+
+def test_move_in_the_last_millisecond_counts() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    (state,) = states(it.play(WHITE, "g1f3", 59_999))
+    assert (state.status, state.white_ms) == (Status.STARTED, 1)
+
+
+def test_flag_is_a_draw_when_the_other_side_cannot_mate() -> None:
+    it = game(fen="4k3/8/8/8/8/8/4P3/4KR2 w - - 0 1", moves=["f1f2", "e8e7"])
+    (state,) = states(it.check_flag(60_000))
+    assert (state.status, state.winner) == (Status.OUT_OF_TIME, None)
+
+
+def test_who_flags_soon_after_a_restart_of_the_site_and_unmoved_since_does_not_lose() -> None:
+    timing = Timing()
+    for moves, status in (([], Status.ABORTED), (["g1f3"], Status.OUT_OF_TIME)):
+        it = game(moves=["e2e4", "e7e5"])
+        it.outlive_restart(timing, 50_000)
+        assert it.clock.remaining_ms(Color.WHITE, 50_000) == 10_000 + 20_000
+        assert it.clock.remaining_ms(Color.BLACK, 50_000) == 60_000 + 10_000
+        for move in moves:
+            it.play(it.turn, move, 60_000)
+        (state,) = states(it.check_flag(50_000 + 30_000 if not moves else 60_000 + 70_000))
+        assert state.status is status
+
+
+def test_a_restart_gives_nothing_in_a_game_of_days() -> None:
+    it = game(replace(SETUP, time_control=Correspondence(2)), ["e2e4", "e7e5"])
+    before = it.clock.remaining_ms(Color.WHITE, 0)
+    it.outlive_restart(Timing(), before - 1000)
+    assert it.clock.remaining_ms(Color.WHITE, 0) == before
+    (state,) = states(it.check_flag(before + 1000))
+    assert state.status is Status.OUT_OF_TIME
+
+
+def test_flag_is_a_draw_when_the_other_side_was_offering_one() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(BLACK, 0)
+    (state,) = states(it.check_flag(60_000))
+    assert (state.status, state.winner) == (Status.OUT_OF_TIME, None)
+
+
+def test_state_shows_running_time_deducted_when_it_is_written() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    assert it.state(2_500).white_ms == 57_500
+    assert it.state(2_500).black_ms == 60_000
+
+
+# Abort and resign.
+
+
+@pytest.mark.parametrize("moves", [[], ["e2e4"]])
+def test_abort_and_resign_abort_before_both_have_moved(moves: list[str]) -> None:
+    assert states(game(moves=moves).abort(0))[0].status is Status.ABORTED
+    assert states(game(moves=moves).resign(WHITE, 0))[0].status is Status.ABORTED
+
+
+def test_abort_is_refused_after_two_plies() -> None:
+    with pytest.raises(Refused, match="This game can no longer be aborted"):
+        game(moves=["e2e4", "e7e5"]).abort(0)
+
+
+def test_resignation_gives_the_game_to_the_other_side() -> None:
+    (state,) = states(game(moves=["e2e4", "e7e5"]).resign(WHITE, 0))
+    assert (state.status, state.winner) == (Status.RESIGN, BLACK)
+
+
+def test_no_abort_game_can_neither_be_aborted_nor_resigned_at_its_start() -> None:
+    it = game(replace(SETUP, rules=frozenset({Rule.NO_ABORT})))
+    with pytest.raises(Refused, match="This game can no longer be aborted"):
+        it.abort(0)
+    with pytest.raises(Refused, match="This game cannot be resigned"):
+        it.resign(WHITE, 0)
+
+
+def test_finished_games_can_neither_be_aborted_nor_resigned() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.resign(WHITE, 0)
+    with pytest.raises(Refused):
+        it.abort(0)
+    with pytest.raises(Refused):
+        it.resign(BLACK, 0)
+
+
+# Draw offers.
+
+
+def test_offer_writes_a_state_with_the_flag_and_a_system_line() -> None:
+    lines = game(moves=["e2e4", "e7e5"]).offer_draw(WHITE, 0)
+    assert states(lines)[0].draw_offer is WHITE
+    assert said(lines) == ["White offers draw"]
+
+
+def test_accepting_an_offer_draws_the_game() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    (state,) = states(it.offer_draw(BLACK, 0))
+    assert (state.status, state.winner) == (Status.DRAW, None)
+
+
+def test_offer_is_ignored_before_both_have_moved() -> None:
+    assert game(moves=["e2e4"]).offer_draw(BLACK, 0) == []
+
+
+def test_second_offer_is_ignored_while_the_first_is_pending() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    assert it.offer_draw(WHITE, 0) == []
+
+
+def test_next_offer_is_ignored_for_twenty_plies() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.decline_draw(BLACK)
+    quiet = ["b1c3", "b8c6", "g1f3", "g8f6", "f1e2", "f8e7", "a2a3", "a7a6", "h2h3", "h7h6"]
+    for move in [*quiet, "b2b3", "b7b6", "d2d3", "d7d6", "g2g3", "g7g6", "c3d5", "c6d4", "d5c3", "d4c6"]:
+        assert it.offer_draw(WHITE, 0) == []
+        it.play(it.turn, move, 0)
+    assert it.offer_draw(WHITE, 0) == []
+    it.play(WHITE, "c1e3", 0)
+    assert it.offer_draw(WHITE, 0) != []
+
+
+def test_offers_to_the_built_in_ai_are_ignored() -> None:
+    assert game(replace(SETUP, black=BUILT_IN), ["e2e4", "e7e5"]).offer_draw(WHITE, 0) == []
+
+
+def test_no_early_draw_holds_for_sixty_plies() -> None:
+    setup = replace(HUMANS, rules=frozenset({Rule.NO_EARLY_DRAW}))
+    it = game(setup, ["e2e4", "e7e5"])
+    assert it.offer_draw(WHITE, 0) == []
+    it.moves *= 30
+    assert it.offer_draw(WHITE, 0) != []
+
+
+def test_decline_writes_nothing_and_withdraws_the_offer() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.decline_draw(BLACK)
+    assert it.state(0).draw_offer is None
+
+
+def test_draw_flag_is_sticky_the_declining_move_still_shows_it() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    it.offer_draw(WHITE, 0)
+    (state,) = states(it.play(BLACK, "b8c6", 0))
+    assert state.draw_offer is WHITE
+    assert it.state(0).draw_offer is None
+
+
+def test_own_move_keeps_own_offer() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.play(WHITE, "g1f3", 0)
+    assert it.state(0).draw_offer is WHITE
+
+
+def test_offer_to_a_side_that_cannot_win_ends_the_game_as_a_claim() -> None:
+    it = game(fen="4k3/8/8/8/8/8/4P3/4KR2 w - - 0 1", moves=["f1f2", "e8e7"])
+    (state,) = states(it.offer_draw(WHITE, 0))
+    assert (state.status, state.winner) == (Status.INSUFFICIENT_MATERIAL_CLAIM, None)
+
+
+# Takebacks.
+
+
+def test_takebacks_never_reach_a_bot_by_default() -> None:
+    assert game(moves=["e2e4", "e7e5"]).offer_takeback(BLACK, 0) == []
+
+
+def test_takeback_accepted_by_the_side_to_move_takes_one_ply() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
+    assert states(it.offer_takeback(WHITE, 0))[0].takeback_offer is WHITE
+    (state,) = states(it.offer_takeback(BLACK, 0))
+    assert state.moves == ("e2e4", "e7e5")
+    assert it.turn is WHITE
+
+
+def test_takeback_asked_for_on_ones_own_turn_takes_two_plies() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3", "b8c6"])
+    it.offer_takeback(WHITE, 0)
+    (state,) = states(it.offer_takeback(BLACK, 0))
+    assert state.moves == ("e2e4", "e7e5")
+    assert it.fen().startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")
+
+
+def test_takeback_before_both_have_moved_is_ignored() -> None:
+    assert game(HUMANS, ["e2e4"]).offer_takeback(WHITE, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("color", "text"), [(BLACK, "Takeback declined"), (WHITE, "Takeback cancelled")]
+)
+def test_takeback_can_be_declined_and_withdrawn(color: Color, text: str) -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
+    it.offer_takeback(WHITE, 0)
+    lines = it.decline_takeback(color, 0)
+    assert states(lines)[0].takeback_offer is None
+    assert said(lines) == [text]
+
+
+def test_move_withdraws_a_pending_takeback() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
+    it.offer_takeback(WHITE, 0)
+    (state,) = states(it.play(BLACK, "b8c6", 0))
+    assert state.takeback_offer is None
+
+
+# Claims.
+
+
+def test_claim_needs_a_gone_opponent_whose_turn_it_is() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    with pytest.raises(Refused, match="You cannot claim the win on this game"):
+        it.claim_victory(WHITE, 0, opponent_gone=False)
+    (state,) = states(it.claim_victory(WHITE, 0, opponent_gone=True))
+    assert (state.status, state.winner) == (Status.TIMEOUT, WHITE)
+
+
+def test_victory_claim_on_ones_own_turn_has_no_effect() -> None:
+    assert game(moves=["e2e4", "e7e5"]).claim_victory(WHITE, 0, opponent_gone=True) == []
+
+
+def test_victory_claim_without_a_clock_has_no_effect() -> None:
+    it = game(replace(SETUP, time_control=Unlimited()), ["e2e4", "e7e5", "g1f3"])
+    assert it.claim_victory(WHITE, 0, opponent_gone=True) == []
+
+
+def test_victory_claim_by_a_side_that_cannot_mate_is_a_draw() -> None:
+    it = game(fen="4k2r/8/8/8/8/8/8/4K3 b - - 0 1", moves=["h8h7", "e1e2"])
+    (state,) = states(it.claim_victory(WHITE, 0, opponent_gone=True))
+    assert (state.status, state.winner) == (Status.TIMEOUT, None)
+
+
+def test_draw_claim_is_refused_on_ones_own_turn() -> None:
+    with pytest.raises(Refused, match="You cannot claim draw on this game"):
+        game(moves=["e2e4", "e7e5"]).claim_draw(WHITE, 0, opponent_gone=True)
+
+
+def test_draw_claim_in_the_abortable_phase_has_no_effect() -> None:
+    assert game(moves=["e2e4"]).claim_draw(WHITE, 0, opponent_gone=True) == []
+
+
+def test_draw_claim_ends_the_game_without_a_winner() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    (state,) = states(it.claim_draw(WHITE, 0, opponent_gone=True))
+    assert (state.status, state.winner) == (Status.TIMEOUT, None)
+
+
+@pytest.mark.parametrize(
+    "setup", [replace(SETUP, black=BUILT_IN), replace(SETUP, rules=frozenset({Rule.NO_CLAIM_WIN}))]
+)
+def test_nothing_can_be_claimed_against_the_ai_or_where_the_rules_forbid_it(setup: GameSetup) -> None:
+    it = game(setup, ["e2e4", "e7e5", "g1f3"])
+    with pytest.raises(Refused):
+        it.claim_victory(WHITE, 0, opponent_gone=True)
+
+
+# Chat.
+
+
+def test_own_chat_line_comes_back() -> None:
+    (line,) = game().say(WHITE, ChatRoom.SPECTATOR, "hello")
+    assert line == ChatLine(ChatRoom.SPECTATOR, "Ada", "hello")
+
+
+@pytest.mark.parametrize("text", ["see https://example.org", "my site www.example", "visit example.com now"])
+def test_links_of_bots_vanish_silently(text: str) -> None:
+    assert game().say(WHITE, ChatRoom.PLAYER, text) == []
+    assert game().say(BLACK, ChatRoom.PLAYER, text) != []
+
+
+@pytest.mark.parametrize("text", ["", "x" * 141])
+def test_chat_text_has_1_to_140_characters(text: str) -> None:
+    with pytest.raises(InvalidForm):
+        game().say(WHITE, ChatRoom.PLAYER, text)

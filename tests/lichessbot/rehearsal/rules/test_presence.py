@@ -1,0 +1,104 @@
+"""Who is at the board, and when the game of an absent player can be claimed (contract 6.2)."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.facade import STARTING_FEN
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import Color, Source, Variant
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.presence import OpponentGone, Presence
+from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.timing import Timing
+
+WHITE, BLACK = Color.WHITE, Color.BLACK
+LAPSE_MS = 1000
+
+SETUP = GameSetup(
+    id="gamegame",
+    white=Player(Account("Ada", 0, title="BOT"), "aaaa"),
+    black=Player(Account("Hal", 0), "hhhh"),
+    variant=Variant.STANDARD,
+    time_control=RealTime(180, 0),
+    initial_fen=STARTING_FEN,
+    rated=False,
+    source=Source.FRIEND,
+    created_at_ms=0,
+)
+
+
+def game(setup: GameSetup = SETUP, fen: str | None = None) -> Game:
+    """A game in which both have moved."""
+    if fen is not None:
+        setup = replace(setup, variant=Variant.FROM_POSITION, initial_fen=fen)
+    it = Game(setup, 0)
+    for _ in range(2):
+        it.play(it.turn, it.board().legal_moves()[0], 0)
+    return it
+
+
+def first_claim_ms(it: Game, leaver: Color) -> int:
+    """How long after leaving the game can be claimed, in steps of a quarter second."""
+    presence = Presence(Timing())
+    presence.leave(leaver, 0)
+    return next(ms for ms in range(0, 200_000, 250) if presence.is_claimable(leaver, it, ms)) - LAPSE_MS
+
+
+def test_present_players_lose_nothing() -> None:
+    presence = Presence(Timing())
+    assert presence.look(game(), 10**6) == []
+    assert not presence.is_claimable(BLACK, game(), 10**6)
+
+
+@pytest.mark.parametrize(("limit_s", "wait_s"), [(60, 40), (180, 40), (600, 80), (1800, 120)])
+def test_claim_takes_longer_in_slower_games(limit_s: int, wait_s: int) -> None:
+    it = game(replace(SETUP, time_control=RealTime(limit_s, 0)))
+    assert first_claim_ms(it, BLACK) == 1000 * wait_s
+
+
+def test_claim_comes_sooner_when_the_leaver_is_four_pawns_down() -> None:
+    down_five = "4k3/8/8/8/8/8/3P4/R3K3 w - - 0 1"
+    assert first_claim_ms(game(fen=down_five), BLACK) == pytest.approx(40_000 / 3, abs=250)
+    assert first_claim_ms(game(fen=down_five), WHITE) == 40_000
+
+
+def test_claim_comes_sooner_against_somebody_anonymous_but_never_under_ten_seconds() -> None:
+    anonymous = replace(SETUP, black=Player(None, "xxxx"))
+    assert first_claim_ms(game(anonymous), BLACK) == 20_000
+    down = "4k3/8/8/8/8/8/3P4/R3K3 w - - 0 1"
+    assert first_claim_ms(game(anonymous, fen=down), BLACK) == 10_000
+
+
+def test_opponent_is_told_after_five_seconds_and_then_counted_down_to_zero() -> None:
+    presence, it = Presence(Timing()), game()
+    presence.leave(BLACK, 0)
+    assert presence.look(it, 5_000) == []
+    told = [line for at_ms in range(6_000, 50_000, 5_000) for line in presence.look(it, at_ms)]
+    assert told[0] == OpponentGone(WHITE, gone=True, claim_win_in_s=35)
+    assert [line.claim_win_in_s for line in told] == [35, 30, 25, 20, 15, 10, 5, 0]
+
+
+def test_coming_back_is_told_once_and_only_to_those_who_heard_of_the_absence() -> None:
+    presence, it = Presence(Timing()), game()
+    presence.leave(BLACK, 0)
+    assert presence.arrive(BLACK) == []
+    presence.leave(BLACK, 0)
+    presence.look(it, 10_000)
+    assert presence.arrive(BLACK) == [OpponentGone(WHITE, gone=False)]
+    assert presence.arrive(BLACK) == []
+    assert not presence.is_claimable(BLACK, it, 10**6)
+
+
+def test_nothing_is_told_when_the_leavers_clock_ends_before_the_wait() -> None:
+    it = game(replace(SETUP, time_control=RealTime(30, 0)))
+    presence = Presence(Timing())
+    presence.leave(BLACK, 0)
+    assert presence.look(it, 20_000) == []
+
+
+def test_nothing_is_told_before_both_have_moved() -> None:
+    presence = Presence(Timing())
+    presence.leave(BLACK, 0)
+    assert presence.look(Game(SETUP, 0), 20_000) == []

@@ -1,0 +1,99 @@
+"""Exported games, read back by python-chess (contract 3.5)."""
+
+import io
+
+import chess.pgn
+import pytest
+
+from tests.lichessbot.rehearsal.client import Client, play, start_game
+
+FEN = "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1"
+GAME_JSON_KEYS = {
+    "id", "rated", "variant", "speed", "perf", "createdAt", "lastMoveAt", "status", "source", "players",
+    "moves", "clock", "clocks",
+}
+MATE = "f2f3 e7e5 g2g4 d8h4"
+
+
+def read(pgn: str) -> chess.pgn.Game:
+    game = chess.pgn.read_game(io.StringIO(pgn))
+    assert game is not None
+    assert not game.errors
+    return game
+
+
+def test_pgn_of_a_finished_game_validates(ada: Client, hal: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob, **{"clock.limit": 180, "clock.increment": 2})
+    play(game_id, MATE, ada, bob)
+    response = Client(ada.url, None).get(f"/game/export/{game_id}")
+    assert response.headers["Content-Type"].startswith("application/x-chess-pgn")
+    game = read(response.text)
+    assert [move.uci() for move in game.mainline_moves()] == MATE.split()
+    assert game.end().board().is_checkmate()
+    headers = game.headers
+    assert headers["Event"] == "Casual blitz game"
+    assert headers["Site"] == f"{ada.url}/{game_id}"
+    assert (headers["White"], headers["Black"], headers["Result"]) == (ada.name, bob.name, "0-1")
+    assert (headers["TimeControl"], headers["Termination"]) == ("180+2", "Normal")
+    assert headers["WhiteTitle"] == "BOT"
+    assert len(headers["Date"]) == 10
+    assert "Variant" not in headers
+    assert [node.clock() for node in game.mainline()][:2] == [180, 180]
+
+
+def test_pgn_without_clocks_on_request(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    play(game_id, MATE, ada, bob)
+    assert "%clk" in ada.get(f"/game/export/{game_id}").text
+    assert "%clk" not in ada.get(f"/game/export/{game_id}", params={"clocks": "false"}).text
+
+
+@pytest.mark.parametrize(("variant", "tag"), [("chess960", "Chess960"), ("fromPosition", "From Position")])
+def test_pgn_of_other_starts_carries_variant_and_fen(
+    ada: Client, bob: Client, variant: str, tag: str
+) -> None:
+    form = {"fen": FEN} if variant == "fromPosition" else {}
+    game_id = start_game(ada, bob, variant=variant, **form)
+    initial_fen = ada.game(game_id).next("gameFull")["initialFen"]
+    if variant == "fromPosition":
+        play(game_id, "e8g8 e1c1", bob, ada)
+    ada.do(game_id, "resign")
+    game = read(ada.get(f"/game/export/{game_id}").text)
+    assert game.headers["Variant"] == tag
+    assert game.headers["FEN"] == initial_fen
+    assert game.board().is_valid()
+    if variant == "fromPosition":
+        assert game.end().board().fen().startswith("r4rk1/8/8/8/8/8/8/2KR3R b")
+
+
+def test_aborted_game_has_no_result(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    ada.do(game_id, "abort")
+    headers = read(ada.get(f"/game/export/{game_id}").text).headers
+    assert (headers["Result"], headers["Termination"]) == ("*", "Abandoned")
+
+
+def test_ongoing_game_is_shown_three_plies_late(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    play(game_id, "e2e4 e7e5 g1f3 b8c6 f1c4", ada, bob)
+    game = read(ada.get(f"/game/export/{game_id}").text)
+    assert [move.uci() for move in game.mainline_moves()] == ["e2e4", "e7e5"]
+    assert (game.headers["Result"], game.headers["Termination"]) == ("*", "Unterminated")
+
+
+def test_json_has_the_shape_of_the_contract(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    play(game_id, MATE, ada, bob)
+    game = ada.get(f"/game/export/{game_id}", headers={"Accept": "application/json"}).json()
+    assert set(game) == GAME_JSON_KEYS | {"winner"}
+    assert (game["status"], game["winner"], game["variant"]) == ("mate", "black", "standard")
+    assert game["moves"] == "f3 e5 g4 Qh4#"
+    assert game["players"]["white"]["user"] == {"name": ada.name, "title": "BOT", "id": ada.id}
+    assert game["clock"] == {"initial": 60, "increment": 0, "totalTime": 60}
+    assert len(game["clocks"]) == 4
+    assert game["clocks"][0] == 6000
+    assert game["lastMoveAt"] >= game["createdAt"]
+
+
+def test_unknown_game_cannot_be_exported(ada: Client) -> None:
+    assert ada.get("/game/export/xxxxxxxx").status_code == 404

@@ -1,0 +1,302 @@
+"""Event and game streams on real sockets: order, ticks, eviction, ends (contract 4 and 5)."""
+
+import asyncio
+import socket
+import statistics
+import time
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+import berserk
+import pytest
+
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.rehearsal.server.streams import QUEUE_LINES, LineStream
+from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
+
+GAME_EVENT_KEYS = {
+    "fullId", "gameId", "id", "fen", "color", "lastMove", "source", "status", "variant", "speed", "perf",
+    "rated", "hasMoved", "isMyTurn", "opponent", "secondsLeft", "rating", "compat",
+}
+GAME_FULL_KEYS = {
+    "type", "id", "variant", "speed", "perf", "rated", "createdAt", "white", "black", "initialFen",
+    "state", "clock",
+}
+GAME_STATE_KEYS = {"type", "moves", "wtime", "btime", "winc", "binc", "status"}
+
+
+# The wire.
+
+
+def test_lines_are_chunked_ndjson_one_chunk_each_with_headers_at_once(ada: Client, hal: Client) -> None:
+    address = urlsplit(ada.url)
+    with socket.create_connection((address.hostname, address.port), timeout=5) as raw:
+        request = f"GET /api/stream/event HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.token}\r\n\r\n"
+        raw.sendall(request.encode())
+        head = raw.recv(4096)
+        assert head.startswith(b"HTTP/1.1 200")
+        assert b"content-type: application/x-ndjson" in head.lower()
+        assert b"transfer-encoding: chunked" in head.lower()
+        hal.challenge(ada)
+        chunk = raw.recv(65536)
+        while chunk == b"1\r\n\n\r\n":          # a tick came first
+            chunk = raw.recv(65536)
+        size, _, rest = chunk.partition(b"\r\n")
+        line = rest[: int(size, 16)]
+        assert line.startswith(b'{"type":"challenge"')
+        assert line.endswith(b"}\n")
+        assert rest[len(line) :] == b"\r\n"
+
+
+def test_no_line_waits_for_a_full_buffer_or_an_acknowledgement(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    stream = bob.game(game_id)
+    stream.next("gameFull")
+    waits_s = []
+    for mover, move in ((ada, "e2e4"), (bob, "e7e5"), (ada, "g1f3"), (bob, "b8c6"), (ada, "f1c4")):
+        sent_s = time.monotonic()
+        mover.do(game_id, f"move/{move}")
+        stream.next("gameState")
+        waits_s.append(time.monotonic() - sent_s)
+    assert statistics.median(waits_s) < 0.03        # a delayed acknowledgement costs 0.04
+
+
+def test_empty_line_at_every_tick_on_both_streams(ada: Client, bob: Client, timing: Timing) -> None:
+    game_id = start_game(ada, bob)
+    for stream in (bob.events(), bob.game(game_id)):
+        lines = [line for _ in range(4) if (line := stream.next_line()) is not None]
+        assert [line.payload is None for line in lines] == [False, True, True, True]
+        gaps = [later.at_s - earlier.at_s for earlier, later in pairwise(lines[1:])]
+        assert gaps == pytest.approx([timing.tick_s] * 2, abs=0.15)
+
+
+def test_overflowing_queue_drops_the_oldest_lines() -> None:
+    async def read_late() -> list[bytes]:
+        stream = LineStream(tick_s=1)
+        for number in range(QUEUE_LINES + 2):
+            stream.write({"n": number})
+        stream.end()
+        return [chunk async for chunk in stream.body()]
+
+    chunks = asyncio.run(read_late())
+    assert (len(chunks), chunks[0]) == (QUEUE_LINES, b'{"n":2}\n')
+
+
+# Events.
+
+
+def test_open_replays_running_games_first(ada: Client, bob: Client, hal: Client) -> None:
+    first, second = start_game(ada, bob), start_game(bob, ada)
+    ada.do(first, "move/e2e4")
+    waiting = hal.challenge(ada)
+    events = ada.events().waiting(0.2)
+    assert [event["type"] for event in events] == ["gameStart", "gameStart", "challenge"]
+    assert {event["game"]["id"] for event in events[:2]} == {first, second}
+    assert events[2]["challenge"]["id"] == waiting["id"]
+
+
+def test_game_start_has_the_shape_of_the_contract(ada: Client, hal: Client) -> None:
+    events = ada.events()
+    game_id = start_game(ada, hal)
+    event = events.next("gameStart")
+    game = event["game"]
+    assert set(event) == {"type", "game"}
+    assert set(game) == GAME_EVENT_KEYS
+    assert game["id"] == game["gameId"] == game_id
+    assert len(game["fullId"]) == 12
+    assert game["status"] == {"id": 20, "name": "started"}
+    assert game["variant"] == {"key": "standard", "name": "Standard"}
+    assert game["perf"] == game["speed"] == "bullet"
+    assert game["opponent"] == {"id": hal.id, "username": hal.name, "rating": 1500}
+    assert game["compat"]["bot"] is True
+    assert (game["lastMove"], game["isMyTurn"], game["hasMoved"]) == ("", True, False)
+    assert game["secondsLeft"] == 60
+
+
+def test_opponents_name_may_carry_the_title(ada: Client, bob: Client) -> None:
+    events = ada.events()
+    start_game(ada, bob)
+    assert events.next("gameStart")["game"]["opponent"]["username"] == f"BOT {bob.name}"
+
+
+def test_game_finish_is_sent_for_aborts_too(ada: Client, bob: Client) -> None:
+    streams = [ada.events(), bob.events()]
+    game_id = start_game(ada, bob)
+    ada.do(game_id, "abort")
+    for events in streams:
+        game = events.next("gameFinish")["game"]
+        assert game["status"] == {"id": 25, "name": "aborted"}
+        assert "winner" not in game
+
+
+def test_game_finish_names_the_winner(ada: Client, bob: Client) -> None:
+    events = ada.events()
+    game_id = start_game(ada, bob)
+    play(game_id, "e2e4 e7e5", ada, bob)
+    ada.do(game_id, "resign")
+    assert events.next("gameFinish")["game"]["winner"] == "black"
+
+
+def test_second_event_stream_of_a_token_ends_the_first_cleanly(ada: Client) -> None:
+    first = ada.events()
+    second = ada.events()
+    assert first.rest() == []
+    assert first.ended_cleanly
+    assert second.next_line() is not None
+
+
+def test_streams_of_two_tokens_of_one_account_live_side_by_side(
+    lichess: RehearsalServer, ada: Client, hal: Client
+) -> None:
+    account = lichess.site.accounts.get(ada.id)
+    assert account is not None
+    other = Client(ada.url, lichess.call(lambda: lichess.site.accounts.issue_token(account)), ada.name)
+    streams = [ada.events(), other.events()]
+    hal.challenge(ada)
+    for events in streams:
+        assert events.next("challenge")["challenge"]["challenger"]["id"] == hal.id
+
+
+# The game stream.
+
+
+def test_first_line_is_the_full_game(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob, **{"clock.limit": 180, "clock.increment": 2})
+    full = ada.game(game_id).next()
+    assert set(full) == GAME_FULL_KEYS
+    assert set(full["state"]) == GAME_STATE_KEYS
+    assert (full["type"], full["id"], full["initialFen"]) == ("gameFull", game_id, "startpos")
+    assert full["clock"] == {"initial": 180_000, "increment": 2000}
+    assert full["perf"] == {"name": "Blitz"}
+    assert full["variant"] == {"key": "standard", "name": "Standard", "short": "Std"}
+    assert set(full["white"]) == {"id", "name", "title", "rating", "provisional"}
+    assert full["state"]["moves"] == ""
+
+
+def test_person_has_a_null_title_in_the_full_game(ada: Client, hal: Client) -> None:
+    full = ada.game(start_game(ada, hal)).next()
+    assert full["black"]["title"] is None
+
+
+@pytest.mark.parametrize("variant", ["chess960", "fromPosition"])
+def test_other_starts_carry_their_fen(ada: Client, bob: Client, variant: str) -> None:
+    form = {"fen": "8/5pk1/1p4p1/p1r4p/P4R1P/1P4P1/5PK1/8 w - - 0 1"} if variant == "fromPosition" else {}
+    full = ada.game(start_game(ada, bob, variant=variant, **form)).next()
+    assert full["initialFen"].count("/") == 7
+    assert full["variant"]["key"] == variant
+
+
+def test_games_without_a_clock_say_so(ada: Client, bob: Client, timing: Timing) -> None:
+    challenge = ada.post(f"/api/challenge/{bob.id}", data={"days": 3, "color": "white"}).json()
+    bob.post(f"/api/challenge/{challenge['id']}/accept")
+    full = ada.game(challenge["id"]).next()
+    assert (full["daysPerTurn"], "clock" in full) == (3, False)
+    assert full["state"]["wtime"] == 3 * timing.day_s * 1000
+    challenge = ada.post(f"/api/challenge/{bob.id}", data={"color": "white"}).json()
+    bob.post(f"/api/challenge/{challenge['id']}/accept")
+    full = ada.game(challenge["id"]).next()
+    assert full["state"]["wtime"] == 2147483647
+    assert "clock" not in full
+    assert "daysPerTurn" not in full
+
+
+def test_every_move_writes_one_state_to_both_also_to_the_mover(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    streams = [ada.game(game_id), bob.game(game_id)]
+    play(game_id, "e2e4 e7e5", ada, bob)
+    for stream in streams:
+        moves = [line["moves"] for line in stream.waiting(0.2) if line["type"] == "gameState"]
+        assert moves == ["e2e4", "e2e4 e7e5"]
+
+
+def test_game_end_is_a_last_state_and_a_clean_end(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    stream = bob.game(game_id)
+    play(game_id, "f2f3 e7e5 g2g4 d8h4", ada, bob)
+    last = stream.rest()[-1]
+    assert (last["status"], last["winner"]) == ("mate", "black")
+    assert stream.ended_cleanly
+
+
+def test_stream_of_a_finished_game_is_one_line_and_a_clean_end(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    ada.do(game_id, "abort")
+    stream = bob.game(game_id)
+    (full,) = stream.rest()
+    assert (full["type"], full["state"]["status"]) == ("gameFull", "aborted")
+    assert stream.ended_cleanly
+
+
+def test_reopened_game_stream_has_all_moves(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    stream = ada.game(game_id)
+    stream.next("gameFull")
+    stream.drop()
+    play(game_id, "e2e4 e7e5 g1f3", ada, bob)
+    assert ada.game(game_id).next("gameFull")["state"]["moves"] == "e2e4 e7e5 g1f3"
+
+
+def test_second_game_stream_of_the_same_program_ends_the_first(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    first, other = ada.game(game_id, "program/1"), ada.game(game_id, "program/2")
+    second = ada.game(game_id, "program/1")
+    assert [line["type"] for line in first.rest()] == ["gameFull"]
+    assert first.ended_cleanly
+    ada.do(game_id, "move/e2e4")
+    for stream in (other, second):
+        assert stream.next("gameState")["moves"] == "e2e4"
+
+
+def test_leaving_the_game_stream_is_told_and_can_be_claimed(ada: Client, bob: Client, timing: Timing) -> None:
+    game_id = start_game(ada, bob)
+    mine, theirs = ada.game(game_id), bob.game(game_id)
+    play(game_id, "e2e4 e7e5 g1f3", ada, bob)
+    theirs.next("gameState")
+    early = ada.command(game_id, "claim-victory")
+    assert (early.status_code, early.json()) == (400, {"error": "You cannot claim the win on this game"})
+    theirs.drop()
+    gone = mine.next("opponentGone")
+    assert gone == {"type": "opponentGone", "gone": True, "claimWinInSeconds": gone["claimWinInSeconds"]}
+    assert gone["claimWinInSeconds"] > 0
+    while gone["claimWinInSeconds"]:
+        gone = mine.next("opponentGone")
+    ada.do(game_id, "claim-victory")
+    last = mine.rest()[-1]
+    assert (last["status"], last["winner"]) == ("timeout", "white")
+
+
+def test_coming_back_is_told(ada: Client, bob: Client) -> None:
+    game_id = start_game(ada, bob)
+    mine, theirs = ada.game(game_id), bob.game(game_id)
+    play(game_id, "e2e4 e7e5 g1f3", ada, bob)
+    theirs.next("gameState")
+    theirs.drop()
+    assert mine.next("opponentGone")["gone"] is True
+    bob.game(game_id).next("gameFull")
+    while (line := mine.next("opponentGone"))["gone"]:
+        pass
+    assert line == {"type": "opponentGone", "gone": False}
+
+
+def test_flag_between_programs_is_seen_at_a_tick(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    game_id = start_hurried_game(lichess, ada, bob)
+    stream = bob.game(game_id)
+    play(game_id, "e2e4 e7e5", ada, bob)
+    started = time.monotonic()
+    last = stream.rest()[-1]
+    assert (last["status"], last["winner"], last["wtime"]) == ("outoftime", "black", 0)
+    assert 0.95 < time.monotonic() - started < 2 + timing.tick_s
+
+
+def test_berserk_reads_both_streams(ada: Client, bob: Client) -> None:
+    client = berserk.Client(berserk.TokenSession(ada.token), base_url=ada.url)
+    game_id = start_game(ada, bob)
+    event = next(client.bots.stream_incoming_events())
+    assert event["type"] == "gameStart"
+    lines = client.bots.stream_game_state(game_id)
+    assert next(lines)["type"] == "gameFull"
+    client.bots.make_move(game_id, "e2e4")
+    assert next(lines)["moves"] == "e2e4"

@@ -1,0 +1,115 @@
+"""What engines offer, as real engines say it, and what is set of it."""
+
+import pytest
+
+from lichessbot.config import EngineConfig
+from lichessbot.uci.options import Options
+
+STOCKFISH = """\
+option name Debug Log File type string default
+option name Threads type spin default 1 min 1 max 1024
+option name Hash type spin default 16 min 1 max 33554432
+option name Clear Hash type button
+option name Ponder type check default false
+option name Skill Level type spin default 20 min 0 max 20
+option name Move Overhead type spin default 10 min 0 max 5000
+option name UCI_ShowWDL type check default false
+option name SyzygyPath type string default <empty>
+option name Style type combo default Normal var Solid var Normal var Very Risky
+option name Broken type wheel default 3
+option type check
+option
+"""
+
+
+@pytest.fixture
+def options() -> Options:
+    offered = Options()
+    for line in STOCKFISH.splitlines():
+        offered.note(line.split()[1:])
+    return offered
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("Skill Level", 3, "setoption name Skill Level value 3"),
+        ("skill level", 20, "setoption name Skill Level value 20"),
+        ("UCI_ShowWDL", True, "setoption name UCI_ShowWDL value true"),
+        ("SyzygyPath", "/my tables", "setoption name SyzygyPath value /my tables"),
+        ("SyzygyPath", "", "setoption name SyzygyPath value <empty>"),
+        ("SyzygyPath", "a\nquit", "setoption name SyzygyPath value a quit"),
+        ("Style", "very risky", "setoption name Style value very risky"),
+        ("Clear Hash", None, "setoption name Clear Hash"),
+    ],
+)
+def test_an_option_is_set_as_uci_writes_it(options: Options, name: str, value: object, line: str) -> None:
+    config = EngineConfig(uci_options={name: value})
+    assert line in list(options.settings(config))
+    assert list(options.complaints(config)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("Skil Level", 3, "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level"),
+        ("Broken", 3, "uci_options.Broken: the engine offers no such option"),
+        ("qqqqqqqq", 3, "uci_options.qqqqqqqq: the engine offers no such option"),
+        ("Skill Level", 21, "uci_options.Skill Level: expected a whole number from 0 to 20, found 21"),
+        ("Skill Level", -1, "uci_options.Skill Level: expected a whole number from 0 to 20, found -1"),
+        ("Skill Level", "high", "uci_options.Skill Level: expected a whole number from 0 to 20, found high"),
+        ("Skill Level", True, "uci_options.Skill Level: expected a whole number from 0 to 20, found true"),
+        ("UCI_ShowWDL", 1, "uci_options.UCI_ShowWDL: expected true or false, found 1"),
+        ("Style", "Wild", "uci_options.Style: expected one of Solid, Normal, Very Risky, found Wild"),
+    ],
+)
+def test_what_the_engine_does_not_take_is_told_and_not_set(
+    options: Options, name: str, value: object, complaint: str
+) -> None:
+    config = EngineConfig(uci_options={name: value})
+    (found,) = options.complaints(config)
+    assert found.startswith(complaint)
+    assert not [line for line in options.settings(config) if name.lower() in line.lower()]
+
+
+def test_what_has_a_key_of_its_own_is_set_within_the_bounds_of_the_engine(options: Options) -> None:
+    lines = list(options.settings(EngineConfig(hash_mb=32, threads=2, move_overhead_ms=5000, ponder=False)))
+    assert lines == [
+        "setoption name Hash value 32",
+        "setoption name Threads value 2",
+        "setoption name Move Overhead value 5000",
+        "setoption name Ponder value false",
+    ]
+    assert options.set_to("move overhead", 9000) == ("setoption name Move Overhead value 5000",)
+
+
+def test_our_own_engine_searches_with_the_tables_that_are_asked_for_moves(options: Options) -> None:
+    tables = {"enabled": True, "paths": ["/one", "/two"], "max_pieces": 5}
+    ours = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables}})
+    assert "setoption name SyzygyPath value /one:/two" in list(options.settings(ours))
+    others = ours.model_copy(update={"command": ("stockfish",)})
+    unwanted = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables | {"enabled": False}}})
+    assert not [line for it in (others, unwanted) for line in options.settings(it) if "Syzygy" in line]
+    named = ours.model_copy(update={"uci_options": {"SyzygyPath": "/three"}})
+    assert [line for line in options.settings(named) if "Syzygy" in line][-1].endswith("/three")
+
+
+def test_an_engine_that_offers_nothing_is_told_nothing() -> None:
+    assert list(Options().settings(EngineConfig())) == []
+    assert list(Options().complaints(EngineConfig())) == []
+
+
+def test_a_table_that_the_engine_does_not_take_is_told() -> None:
+    offered = Options()
+    offered.note(["name", "Hash", "type", "spin", "default", "16", "min", "1", "max", "32"])
+    assert list(offered.complaints(EngineConfig(hash_mb=64))) == [
+        "hash_mb: expected a whole number from 1 to 32, found 64"
+    ]
+
+
+def test_an_engine_that_offers_without_end_is_not_listened_to() -> None:
+    offered = Options()
+    for number in range(5000):
+        offered.note(f"name Option {number} type button".split())
+    assert offered.get("Option 999") is not None
+    assert offered.get("Option 1000") is None

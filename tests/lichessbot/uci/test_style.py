@@ -1,0 +1,118 @@
+"""The style of the bot's own engine: from the config to the engine, through profiles, and what is refused."""
+
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+from annotated_types import Ge, Le
+
+from engine.facade import STARTING_FEN, STYLES, Limits
+from lichessbot.config import Config, load_config
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.style import StyleConfig
+from lichessbot.errors import ConfigError
+from lichessbot.inbox import Inbox
+from lichessbot.lichess.enums import Colour, OpponentKind
+from lichessbot.timeouts import Waits
+from lichessbot.uci.engine import EngineProcess
+from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, engine_for, in_words
+from lichessbot.uci.search import BestMove, EngineReady, Search
+
+PATIENCE_S = 20.0
+HUMAN = GameFacts("blitz", "standard", OpponentKind.HUMAN, 1500, True, False, Colour.WHITE)
+
+
+def load(folder: Path, text: str) -> Config:
+    file = folder / "config.yml"
+    file.write_text(text)
+    return load_config(file, {TOKEN_VARIABLE: "lip_abc"}).config
+
+
+def problems(folder: Path, text: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(folder, text)
+    return [problem.removeprefix(f"{folder / 'config.yml'}:") for problem in caught.value.problems]
+
+
+def test_the_keys_and_ranges_are_those_of_the_engine() -> None:
+    ranges = {}
+    for name, field in StyleConfig.model_fields.items():
+        (least,) = (it.ge for it in field.metadata if isinstance(it, Ge))
+        (most,) = (it.le for it in field.metadata if isinstance(it, Le))
+        ranges[name] = (least, most)
+    assert ranges == {name: (percents[0], percents[-1]) for name, percents in STYLES.items()}
+
+
+def test_our_engine_takes_every_style(tmp_path: Path) -> None:
+    keys = ", ".join(f"{name}: 90" for name in STYLES)
+    inbox: Inbox = SimpleQueue()
+    engine = EngineProcess("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Waits())
+    try:
+        engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
+        assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
+        assert isinstance(inbox.get(timeout=PATIENCE_S), BestMove)
+        assert engine.complaints == ()
+        assert len(engine.config.uci_options) == len(STYLES)
+    finally:
+        engine.close()
+
+
+def test_what_is_neutral_is_not_spoken_of(tmp_path: Path) -> None:
+    assert load(tmp_path, "engine: {style: {mobility: 100}, command: [stockfish]}").engine.uci_options == {}
+
+
+def test_a_profile_changes_the_style_key_by_key_and_back_to_neutral(tmp_path: Path) -> None:
+    config = load(tmp_path, """\
+engine: {style: {mobility: 150, king_attack: 200}}
+profiles:
+  - {when: {opponent: human}, engine: {style: {mobility: 100, material: -50}}}
+""")
+    engine = engine_for(HUMAN, config, UNKNOWN_MACHINE)
+    assert engine.uci_options == {"Style Mobility": 100, "Style King Attack": 200, "Style Material": -50}
+    assert "Style Material: -50" in in_words(HUMAN, config, UNKNOWN_MACHINE)
+
+
+def test_mistakes_are_named_with_what_was_meant(tmp_path: Path) -> None:
+    text = """\
+engine:
+  style: {mobilty: 150}
+  command: [stockfish]
+profiles:
+  - {when: {speed: bullet}, engine: {style: {material: 201}}}
+  - {when: {speed: blitz}, engine: {style: {king_atack: 10}}}
+"""
+    assert problems(tmp_path, text) == [
+        "2: engine.style.mobilty: unknown key; nearest valid key: mobility",
+        "5: profiles.0.engine.style.material: expected less than or equal to 200, found 201",
+        "6: profiles.1.engine.style.king_atack: unknown key; nearest valid key: king_attack",
+    ]
+
+
+def test_another_program_has_no_style(tmp_path: Path) -> None:
+    text = "engine:\n  style: {mobility: 150}\n  command: [stockfish]\n"
+    assert problems(tmp_path, text) == [
+        "2: engine.style: is for the bot's own engine only; remove it or command"
+    ]
+
+
+def test_who_plays_to_lose_does_not_resign_won_games(tmp_path: Path) -> None:
+    text = """\
+engine: {draw_or_resign: {resign_enabled: true}}
+profiles:
+  - {when: {speed: bullet}, engine: {style: {material: -1}}}
+"""
+    assert problems(tmp_path, text) == [
+        "1: engine.draw_or_resign.resign_enabled: expected false, as profiles.0.engine.style.material is below 0"
+        " and good scores are bad news"
+    ]
+    assert load(tmp_path, text.replace("-1", "0")).engine.draw_or_resign.resign_enabled
+    never = "style: {material: -1}, draw_or_resign: {resign_enabled: false}"
+    config = load(tmp_path, text.replace("style: {material: -1}", never))
+    assert not config.engine.changed_by(config.profiles[0]).draw_or_resign.resign_enabled
+    later = text.replace("style: {material: -1}", never) + (
+        "  - {when: {rated: true}, engine: {draw_or_resign: {resign_enabled: true}}}\n"
+    )
+    assert problems(tmp_path, later) == [
+        "4: profiles.1.engine.draw_or_resign.resign_enabled: expected false, as profiles.0.engine.style.material is"
+        " below 0 and good scores are bad news"
+    ]

@@ -1,0 +1,183 @@
+"""Correspondence games from beginning to end: few places, many games, and a daemon that comes and goes."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import Correspondence, TimeControl, Unlimited
+from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.arena import BOT, Arena
+
+DAY_S = 7200.0
+SECTION = """\
+correspondence: {{concurrency: {places}, move_time: 1, checkin_period: 1, disconnect_time: {disconnect_time}}}
+"""
+
+
+@pytest.fixture
+def day_s() -> float:
+    return DAY_S
+
+
+@pytest.fixture
+def arena(tmp_path: Path, day_s: float) -> Iterator[Arena]:
+    """A server whose days are short. Afterwards: nothing crashed, and nobody is left over."""
+    with RehearsalServer(timing=Timing(tick_s=2.0, day_s=day_s)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        assert "Traceback" not in arena.log()
+        assert " ERROR " not in arena.log()
+
+
+def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: Any) -> None:
+    arena.configure(SECTION.format(places=places, disconnect_time=disconnect_time), depth=1, **keys)
+
+
+def our_plies(table: Table) -> int:
+    """How many moves the bot has made."""
+    first = 0 if table.game.setup.white.name == BOT else 1
+    return len(table.game.moves[first::2])
+
+
+def streams(arena: Arena) -> int:
+    """The games at whose board the bot sits."""
+    return sum(any(True for _ in table._streams) for table in arena.started)
+
+
+def is_our_turn(table: Table) -> bool:
+    return table.game.setup.player(table.game.turn).name == BOT
+
+
+def begin(arena: Arena, count: int) -> None:
+    """So many games, one in three without a clock, of both colours."""
+    opponents = [arena.player(f"Penpal{number}") for number in range(count)]
+    for number, opponent in enumerate(opponents):
+        color = ColorChoice.WHITE if number % 2 else ColorChoice.BLACK
+        arena.correspondence(opponent, (None, 3, 14)[number % 3], color)
+
+
+def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float) -> None:
+    configure(arena, places)
+    begin(arena, count)
+    most_engines = most_streams = 0
+    watch_at = 0.0
+
+    def watch() -> bool:
+        nonlocal most_engines, most_streams, watch_at
+        if time.monotonic() < watch_at:
+            return True
+        watch_at = time.monotonic() + 0.2
+        most_engines = max(most_engines, len(arena.engines()))
+        most_streams = max(most_streams, streams(arena))
+        return True
+
+    arena.start()
+    arena.until(lambda: watch() and sum(our_plies(table) >= 1 for table in arena.started) >= count // 2, patience_s)
+    arena.signal(signal.SIGKILL)
+    arena.process.wait()
+    arena.start()
+    arena.until(lambda: watch() and all(our_plies(it) >= 2 or it.game.is_over for it in arena.started), patience_s)
+    assert arena.stop() == 0, "games that last for days are not waited for"
+    assert 0 < most_engines <= places + 1, "one may just be ending"
+    assert 0 < most_streams <= places + 1, "one may just be closing"
+    assert {table.game.status for table in arena.started} <= {Status.STARTED, Status.MATE}
+
+
+def test_games_go_on_over_a_restart_with_one_place_for_all(arena: Arena) -> None:
+    play_over_a_restart(arena, 5, 1, 60.0)
+
+
+@pytest.mark.long
+def test_two_hundred_games_go_on_over_a_restart(tmp_path: Path) -> None:
+    with RehearsalServer(timing=Timing(tick_s=2.0, day_s=DAY_S)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            play_over_a_restart(arena, 200, 2, 1800.0)
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        assert "Traceback" not in arena.log()
+
+
+@pytest.mark.parametrize("control", [Correspondence(3), Unlimited()])
+def test_a_challenge_to_such_a_game_is_accepted_and_played(arena: Arena, control: TimeControl) -> None:
+    configure(arena, rules="time_controls: [correspondence], max_days: .inf")
+    arena.start()
+    arena.propose(arena.player("Penpal"), Terms(Variant.STANDARD, control))
+    arena.until(lambda: arena.started and our_plies(arena.started[0]) >= 2)
+    assert arena.stop() == 0
+
+
+def test_at_the_board_a_quick_reply_is_answered_without_a_look(arena: Arena) -> None:
+    configure(arena, disconnect_time=600)
+    table = arena.correspondence(arena.player("Quick"), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.until(lambda: our_plies(table) >= 4 or table.game.is_over)
+    assert arena.log().count("game.visit") == 1
+    assert arena.stop() == 0
+
+
+def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> None:
+    configure(arena)
+    table = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.until(lambda: our_plies(table) == 1)
+    arena.until(lambda: not arena.engines() and not streams(arena))
+    time.sleep(1.5)
+    assert arena.log().count("game.visit") == 1, "looks show that it is not our turn"
+    assert arena.stop() == 0
+
+
+def test_correspondence_takes_no_slot_of_a_game_with_a_clock(arena: Arena) -> None:
+    configure(arena, disconnect_time=600, concurrency=1)
+    arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.challenge(arena.player("Greedy"), base_s=60)
+    arena.until_ended(1)
+    assert arena.ended[0].game.status is not Status.ABORTED
+    assert arena.stop() == 0
+
+
+@pytest.mark.parametrize("day_s", [60.0])
+def test_the_shortest_of_time_is_played_first(arena: Arena) -> None:
+    configure(arena)
+    days = [14, 2, None, 7, 1]
+    tables = [
+        arena.correspondence(arena.player(f"Silent{number}", mind=None), given, ColorChoice.BLACK)
+        for number, given in enumerate(days)
+    ]
+    arena.start()
+    arena.until(lambda: all(our_plies(table) for table in tables))
+    played = sorted(tables, key=lambda table: table.game.last_change_ms)
+    assert [tables.index(table) for table in played] == [4, 1, 3, 0, 2]
+    assert arena.stop() == 0
+
+
+def test_a_game_that_ends_while_nobody_sits_at_it_is_visited_once_more_and_recorded(arena: Arena) -> None:
+    sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
+    arena.configure(sections, depth=1, engine="own_book: false")
+    table = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    arena.start()
+    arena.until(lambda: our_plies(table) == 1 and not streams(arena))
+    opponent = Color.BLACK if table.game.setup.white.name == BOT else Color.WHITE
+    arena.server.call(lambda: table.play(opponent, "e7e5" if opponent is Color.BLACK else "e2e4"))
+    arena.until(lambda: our_plies(table) == 2 and not streams(arena))
+    arena.server.call(lambda: table.resign(opponent))
+    arena.until(lambda: "game.over" in arena.log())
+    time.sleep(1.5)
+    assert arena.log().count("game.visit") == 3
+    assert arena.stop() == 0
+    (pgn,) = (arena.folder / "games").glob("*.pgn")
+    assert pgn.read_text().count("[%eval") == 2, "what was thought on both visits"

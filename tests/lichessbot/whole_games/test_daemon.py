@@ -1,0 +1,542 @@
+"""Whole games of the unchanged daemon against the embedded Lichess; python-chess is the judge."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from engine.facade import describe_build
+from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import (
+    CastlingSpelling,
+    Color,
+    ColorChoice,
+    DeclineReason,
+    Scope,
+    Status,
+    Variant,
+)
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.arena import BOT, PATIENCE_S, Arena, Ponderer, SlowOpponent, judge
+
+CASTLING_START = FROM_POSITION_FENS[0]
+# Our own engine, on a machine that is sometimes too busy to start it.
+DROWSY_ENGINE = """\
+import sys
+import time
+from pathlib import Path
+
+from engine.__main__ import main
+
+if Path({drowsy!r}).exists():
+    time.sleep(5.0)
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def spelling() -> CastlingSpelling:
+    return CastlingSpelling.KING_TO_TARGET
+
+
+@pytest.fixture
+def arena(tmp_path: Path, spelling: CastlingSpelling) -> Iterator[Arena]:
+    """A fresh server and bot. Afterwards: nothing crashed, nobody is left over, no token was shown."""
+    with RehearsalServer(timing=Timing(tick_s=2.0), spelling=spelling) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        log = arena.log()
+        assert arena.token not in log
+        assert "Traceback" not in log
+        assert " ERROR " not in log or "refused" in log
+
+
+def watch_out_for_trouble(arena: Arena) -> None:
+    """In a game without faults nothing is to be warned of, but running as root if the tests do."""
+    warnings = [line for line in arena.log().splitlines() if " WARNING " in line and " root " not in line]
+    assert [line for line in warnings if " WARNING root " not in line] == []
+
+
+# Whole games
+
+
+@pytest.mark.parametrize(
+    ("variant", "spelling"),
+    [
+        # How Lichess spells castling differs only in standard chess.
+        (Variant.STANDARD, CastlingSpelling.KING_TO_TARGET),
+        (Variant.STANDARD, CastlingSpelling.KING_TAKES_ROOK),
+        (Variant.CHESS960, CastlingSpelling.KING_TO_TARGET),
+        (Variant.FROM_POSITION, CastlingSpelling.KING_TO_TARGET),
+    ],
+)
+def test_whole_games_are_played_with_both_colours(arena: Arena, variant: Variant) -> None:
+    arena.start()
+    fen = CASTLING_START if variant is Variant.FROM_POSITION else None
+    for number, color in enumerate((ColorChoice.WHITE, ColorChoice.BLACK)):
+        arena.challenge(arena.player(f"Greedy{number}"), color=color, variant=variant, fen=fen)
+    arena.until_ended(2)
+    assert arena.stop() == 0
+    for table in arena.ended:
+        judge(table)
+    watch_out_for_trouble(arena)
+
+
+def test_black_moves_first_where_the_position_says_so(arena: Arena) -> None:
+    arena.start()
+    fen = FROM_POSITION_FENS[1]
+    assert " b " in fen
+    arena.challenge(arena.player("White"), color=ColorChoice.WHITE, variant=Variant.FROM_POSITION, fen=fen)
+    arena.challenge(arena.player("Black"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen)
+    arena.until_ended(2)
+    for table in arena.ended:
+        judge(table)
+
+
+def test_the_engine_mates_greedy_opponents(arena: Arena) -> None:
+    arena.start()
+    arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+    (table,) = arena.ended
+    assert table.game.winner is table.game.setup.color_of(arena.bot)
+
+
+def test_games_that_start_in_one_burst_are_each_played_once(arena: Arena) -> None:
+    arena.configure(concurrency=8, depth=2)
+    arena.start()
+    players = [arena.player(f"Greedy{number}") for number in range(8)]
+    for player in players:
+        arena.challenge(player, base_s=60)
+    arena.until_ended(8, 90)
+    for table in arena.ended:
+        judge(table)
+        assert arena.log().count(f"game.join game={table.game.id}") == 1
+    watch_out_for_trouble(arena)
+
+
+def test_no_more_games_than_slots_even_in_a_burst_of_twenty(arena: Arena) -> None:
+    arena.configure(concurrency=2, depth=2)
+    arena.start()
+    ids = [arena.challenge(arena.player(f"Slow{number}", SlowOpponent), base_s=60) for number in range(20)]
+    arena.until(lambda: [arena.decline_reason(it) for it in ids].count(DeclineReason.LATER) >= 16)
+    arena.until(lambda: all(arena.is_settled(it) for it in ids))
+    arena.until_ended(len(arena.started))
+    assert arena.most_at_once == 2
+    assert 2 <= len(arena.started) <= 4, "two play at once, two may wait until one of them is done"
+
+
+def test_a_slot_is_free_again_after_its_game(arena: Arena) -> None:
+    arena.configure(concurrency=1, depth=2)
+    arena.start()
+    for number in range(3):
+        arena.challenge(arena.player(f"Greedy{number}"))
+        arena.until_ended(number + 1)
+        arena.until(lambda: arena.log().count("game.over") == len(arena.ended))
+    assert len(arena.ended) == 3
+
+
+def test_a_slot_is_free_again_when_the_challenge_is_gone_before_we_accept(arena: Arena) -> None:
+    arena.configure(concurrency=1, depth=2)
+    first, second = arena.player("First"), arena.player("Second")
+    arena.start()
+
+    def challenge_and_cancel() -> None:
+        # Both in one turn of the server: the daemon's acceptance comes too late.
+        challenge = arena.site.challenge(first, BOT, Terms(Variant.STANDARD, RealTime(30, 0)))
+        arena.site.cancel(challenge.id, first)
+
+    arena.server.call(challenge_and_cancel)
+    arena.until(lambda: "command.failed" in arena.log())
+    arena.challenge(second)
+    arena.until_ended(1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"variant": Variant.ATOMIC}, DeclineReason.VARIANT),
+        ({"base_s": 60, "increment_s": 60}, DeclineReason.TOO_SLOW),
+        ({"rated": True}, DeclineReason.CASUAL),
+    ],
+)
+def test_a_declined_challenger_hears_the_reason(
+    arena: Arena, changes: dict[str, object], reason: DeclineReason
+) -> None:
+    config = arena.folder / "config.yml"
+    config.write_text(f"url: {arena.site.url}\nchallenge: {{max_increment: 20, modes: [casual]}}\n")
+    arena.start()
+    challenge_id = arena.challenge(arena.player("Human"), **changes)  # type: ignore[arg-type]
+    arena.until(lambda: arena.decline_reason(challenge_id) is not None)
+    assert arena.decline_reason(challenge_id) == reason
+    assert arena.started == []
+
+
+def test_challenges_made_while_we_were_away_are_answered(arena: Arena) -> None:
+    arena.challenge(arena.player("Early"))
+    arena.start()
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+# What goes wrong on the way
+
+
+def test_a_stream_taken_by_another_client_is_taken_back_and_replays_are_harmless(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    game_id = arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.until(lambda: arena.started)
+    arena.until_plies(arena.started[0], 4)
+    headers = {"Authorization": f"Bearer {arena.token}"}
+    requests.get(f"{arena.site.url}/api/stream/event", headers=headers, stream=True, timeout=5).close()
+    arena.until(lambda: arena.log().count("events.open") >= 2)
+    arena.until_ended(1)
+    judge(arena.ended[0])
+    assert arena.log().count(f"game.join game={game_id}") == 1
+
+
+def test_the_end_of_the_game_stream_is_not_the_end_of_the_game(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.until(lambda: arena.started)
+    table = arena.started[0]
+    for plies in (3, 6, 9):
+        arena.until_plies(table, plies)
+        arena.server.call(table.end_streams)
+    arena.until_ended(1)
+    judge(table)
+    assert arena.log().count("stream.lost") >= 2
+
+
+def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    for number in range(2):
+        arena.challenge(arena.player(f"Slow{number}", SlowOpponent), base_s=60)
+    arena.until(lambda: len(arena.started) == 2)
+    for table in arena.started:
+        arena.until_plies(table, 4)
+    arena.signal(signal.SIGKILL)
+    arena.wait_for_exit()
+    assert arena.leftovers() == [], "an engine dies with its daemon"
+    arena.configure(concurrency=1, depth=2)
+    arena.start()
+    arena.until_ended(2)
+    for table in arena.ended:
+        judge(table)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
+def test_a_signal_is_heard_also_if_it_does_not_interrupt_the_wait(arena: Arena) -> None:
+    """One that comes just before a wait is like one that another thread gets: nothing ends the wait."""
+    arena.start()
+    arena.until(lambda: "events.open" in arena.log())
+    time.sleep(0.5)
+    pid = arena.process.pid
+    threads = {int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()}
+    sent_at = time.monotonic()
+    assert ctypes.CDLL(None).tgkill(pid, max(threads - {pid}), signal.SIGTERM) == 0
+    assert arena.wait_for_exit() == 0
+    assert time.monotonic() - sent_at < 5.0
+
+
+def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent), color=ColorChoice.WHITE, base_s=12)
+    arena.until(lambda: arena.started)
+    arena.until_plies(arena.started[0], 4)
+    for pid in arena.engines():
+        os.kill(pid, signal.SIGSTOP)
+    arena.until_ended(1)
+    judge(arena.ended[0])
+    assert "engine.replaced" in arena.log()
+
+
+def test_a_killed_engine_is_replaced(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.until(lambda: arena.started)
+    arena.until_plies(arena.started[0], 4)
+    for pid in arena.engines():
+        os.kill(pid, signal.SIGKILL)
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+def test_while_the_next_engine_is_slow_to_start_the_daemon_itself_moves(arena: Arena) -> None:
+    drowsy, program = arena.folder / "drowsy", arena.folder / "program.py"
+    program.write_text(DROWSY_ENGINE.format(drowsy=str(drowsy)))
+    arena.configure(depth=2, engine=f"command: [{sys.executable}, {program}]")
+    arena.start()
+    game_id = arena.challenge(arena.player("Slow", Ponderer), color=ColorChoice.WHITE, base_s=30)
+    arena.until(lambda: f"engine.move game={game_id}" in arena.log())
+    drowsy.touch()
+    for pid in arena.engines():
+        os.kill(pid, signal.SIGKILL)
+    arena.until(lambda: f"engine.fallback game={game_id}" in arena.log())
+    arena.until(lambda: f"engine.move game={game_id}" in arena.log().rpartition("engine.fallback")[2])
+    drowsy.unlink()
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+@pytest.mark.parametrize("color", [ColorChoice.WHITE, ColorChoice.BLACK])
+def test_a_game_whose_opponent_never_moves_is_aborted(arena: Arena, color: ColorChoice) -> None:
+    arena.configure(abort_time=1)
+    arena.start()
+    arena.challenge(arena.player("Sleeper", None), color=color)
+    arena.until_ended(1)
+    assert arena.ended[0].game.status is Status.ABORTED
+    arena.until(lambda: "game.over" in arena.log())
+
+
+def test_a_takeback_is_followed(arena: Arena) -> None:
+    arena.start()
+    arena.bot.allows_takebacks = True
+    human = arena.player("Human", None)
+    arena.challenge(human, color=ColorChoice.WHITE, base_s=60)
+    arena.until(lambda: arena.started)
+    table = arena.started[0]
+    arena.server.call(lambda: table.play(Color.WHITE, "e2e4"))
+    arena.until_plies(table, 2)
+    # In one go: the bot declines what it is asked for, and takes no time over it.
+    arena.server.call(lambda: [table.answer_takeback(color, accept=True) for color in (Color.WHITE, Color.BLACK)])
+    assert table.game.ply == 0
+    arena.server.call(lambda: table.play(Color.WHITE, "d2d4"))
+    arena.until_plies(table, 2)
+    arena.server.call(lambda: table.resign(Color.WHITE))
+    arena.until(lambda: "game.over" in arena.log())
+
+
+# Signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_idle_daemon_leaves_at_the_first_signal(arena: Arena, number: signal.Signals) -> None:
+    arena.start()
+    arena.signal(number)
+    assert arena.wait_for_exit() == 0
+
+
+def test_the_first_signal_finishes_the_games_and_takes_no_new_ones(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.until(lambda: arena.started)
+    arena.until_plies(arena.started[0], 2)
+    arena.signal(signal.SIGTERM)
+    arena.until(lambda: "a second signal leaves at once" in arena.log())
+    late = arena.challenge(arena.player("Late"))
+    arena.until(lambda: arena.decline_reason(late) == DeclineReason.LATER)
+    assert arena.wait_for_exit() == 0
+    (table,) = arena.ended
+    judge(table)
+
+
+def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Arena) -> None:
+    arena.configure(depth=2)
+    arena.start()
+    arena.challenge(arena.player("Slow", Ponderer), base_s=60)
+    arena.until(lambda: arena.started)
+    arena.until_plies(arena.started[0], 4)
+    arena.signal(signal.SIGTERM)
+    arena.until(lambda: "stop.asked" in arena.log())
+    began = time.monotonic()
+    arena.signal(signal.SIGTERM)
+    assert arena.wait_for_exit() == 4
+    assert time.monotonic() - began < 2.0
+    assert arena.engines() == []
+    assert arena.ended == []
+    arena.start()
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+# Who may run
+
+
+def test_a_refused_token_ends_the_daemon(arena: Arena) -> None:
+    arena.token = "lip_unknown"
+    arena.spawn()
+    assert arena.wait_for_exit() == 3
+    assert "No such token" in arena.log()
+
+
+def test_an_account_that_is_no_bot_ends_the_daemon(arena: Arena) -> None:
+    arena.bot.title = None
+    arena.spawn()
+    assert arena.wait_for_exit() == 3
+    assert "lichessbot upgrade" in arena.log()
+
+
+def test_a_token_without_the_scope_ends_the_daemon(arena: Arena) -> None:
+    arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.CHALLENGE_WRITE}))
+    arena.spawn()
+    assert arena.wait_for_exit() == 3
+    assert "Missing scope" in arena.log()
+
+
+def test_the_token_is_on_no_command_line(arena: Arena) -> None:
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent))
+    arena.until(lambda: arena.engines())
+    for pid in (arena.process.pid, *arena.engines()):
+        assert arena.token.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    for pid in arena.engines():
+        assert arena.token.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+
+
+# Bugs of our own
+
+
+def run_with_bug(
+    arena: Arena, bug: str, environment: dict[str, str] | None = None
+) -> "subprocess.Popen[str]":
+    """The daemon with a line of code run before it starts."""
+    code = f"{bug}\nimport sys, lichessbot.__main__\nsys.exit(lichessbot.__main__.main())"
+    words = arena.command("run")
+    command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
+    return subprocess.Popen(command, env=environment or arena.environment(), stderr=subprocess.PIPE, text=True)
+
+
+def test_a_daemon_that_lost_a_thread_leaves_loudly(arena: Arena) -> None:
+    arena.challenge(arena.player("Human"))
+    bug = "import lichessbot.lichess.streams; lichessbot.lichess.streams._is_last = None"
+    with run_with_bug(arena, bug) as process:
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert "thread.died thread=stream-events" in log
+
+
+BROKEN_GAME = """
+import lichessbot.games.game
+handle = lichessbot.games.game.Game.handle
+crashes = []
+def broken(self, report, now):
+    if len(crashes) < {crashes} and self.game_id == {first!r}:
+        crashes.append(self.game_id)
+        1 / 0
+    return handle(self, report, now)
+lichessbot.games.game.Game.handle = broken
+"""
+
+
+def test_a_game_that_met_a_bug_is_joined_again_and_the_others_go_on(arena: Arena) -> None:
+    first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
+    with run_with_bug(arena, BROKEN_GAME.format(crashes=2, first=first)) as process:
+        arena.until_ended(2)
+        process.terminate()
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0
+    assert log.count("game.crashed") == 2
+    assert "ZeroDivisionError" in log
+    for table in arena.ended:
+        judge(table)
+
+
+def test_a_game_that_always_meets_the_bug_is_given_up_after_some_returns(arena: Arena) -> None:
+    first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
+    environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1"}
+    with run_with_bug(arena, BROKEN_GAME.format(crashes=99, first=first), environment) as process:
+        arena.until_ended(1)
+        time.sleep(3.0)
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert log.count("game.crashed") == 4
+    assert log.count("game.given_up") == 1
+    judge(arena.ended[0])
+
+
+# The other commands, against the same server
+
+
+def run(arena: Arena, *words: str, answer: str = "") -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(
+        arena.command(*words), env=arena.environment(), input=answer, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert arena.token not in done.stdout + done.stderr
+    return done
+
+
+def test_check_says_that_all_is_well_and_what_would_happen(arena: Arena) -> None:
+    done = run(arena, "check")
+    assert done.returncode == 0, done.stdout
+    assert "ready to play" in done.stdout
+    assert "the token of testbot is valid and has all scopes" in done.stdout
+    assert "TestBot is a BOT account" in done.stdout
+    assert f"the engine ({describe_build()}) plays" in done.stdout
+    assert "would play up to 4 games at once" in done.stdout
+
+
+def test_check_tells_of_folders_that_cannot_be_written_to(arena: Arena) -> None:
+    (arena.folder / "notes").write_text("no folder")
+    arena.configure("pgn_directory: notes/games\n")
+    done = run(arena, "check")
+    assert done.returncode == 0, "the bot plays all the same"
+    assert "\nok    records are kept in " in done.stdout
+    place = arena.folder / "notes"
+    complaint = f"finished games cannot be kept in {place}/games: {place} is no folder that we may write to"
+    assert f"\nnote  {complaint}\n" in done.stdout
+
+
+def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
+    arena.bot.title = None
+    arena.token = arena.site.accounts.issue_token(arena.bot, frozenset({Scope.BOT_PLAY}))
+    done = run(arena, "check")
+    assert done.returncode == 1
+    assert "the token lacks the scopes challenge:read, challenge:write" in done.stdout
+    assert "TestBot is not a BOT account" in done.stdout
+    assert "not ready to play" in done.stdout
+
+
+def test_check_recognises_an_unknown_token(arena: Arena) -> None:
+    arena.token = "lip_unknown"
+    done = run(arena, "check")
+    assert done.returncode == 1
+    assert "does not know the token" in done.stdout
+
+
+def test_upgrade_asks_before_it_does_what_cannot_be_undone(arena: Arena) -> None:
+    arena.bot.title = None
+    for answer in ("", "y\n"):
+        done = run(arena, "upgrade", answer=answer)
+        assert done.returncode == 1
+        assert "cannot be undone" in done.stdout
+        assert not arena.bot.is_bot
+    done = run(arena, "upgrade", answer="yes\n")
+    assert done.returncode == 0
+    assert arena.bot.is_bot
+
+
+def test_upgrade_with_yes_does_not_ask(arena: Arena) -> None:
+    arena.bot.title = None
+    assert run(arena, "upgrade", "--yes").returncode == 0
+    assert arena.bot.is_bot
+    done = run(arena, "upgrade", "--yes")
+    assert done.returncode == 0
+    assert "already" in done.stdout
+
+
+def test_upgrade_reports_a_refusal(arena: Arena) -> None:
+    arena.bot.title = None
+    arena.bot.wins = 1
+    done = run(arena, "upgrade", "--yes")
+    assert done.returncode == 1
+    assert "You already have games played" in done.stdout

@@ -1,0 +1,140 @@
+"""Which engine plays, from the configuration to the moves at the embedded Lichess."""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lichessbot.rehearsal.players.opponents import EngineOpponent
+from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.arena import PATIENCE_S, Arena, judge
+
+STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
+needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
+
+
+class Thinker(EngineOpponent):
+    """Our own engine: what it replies is often what ours expects."""
+
+    def __init__(self, game_id: str) -> None:
+        super().__init__(depth=5)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        assert "Traceback" not in arena.log()
+
+
+def depths(arena: Arena, game_id: str) -> set[int]:
+    """How deep the bot's moves in a game were searched."""
+    return {int(depth) for depth in re.findall(rf"engine\.move game={game_id} .*? depth=(\d+)", arena.log())}
+
+
+@needs_stockfish
+def test_another_engine_plays_under_the_same_supervision(arena: Arena) -> None:
+    arena.configure(engine=f"command: [{STOCKFISH}], uci_options: {{Skill Level: 20, UCI_ShowWDL: true}}")
+    arena.start()
+    for variant in (Variant.STANDARD, Variant.CHESS960):
+        arena.challenge(arena.player(f"Greedy{variant}"), variant=variant)
+    arena.until_ended(2)
+    assert arena.stop() == 0
+    for table in arena.ended:
+        judge(table)
+    assert " WARNING engine" not in arena.log()
+
+
+@needs_stockfish
+def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(arena: Arena) -> None:
+    more = "profiles: [{when: {speed: bullet}, engine: {uci_options: {Skill Level: 21}}}]\n"
+    arena.configure(more, engine=f"command: [{STOCKFISH}], uci_options: {{Skil Level: 3}}")
+    arena.spawn()
+    assert arena.wait_for_exit() == 2
+    nearest = "engine.uci_options.Skil Level: the engine offers no such option; nearest: Skill Level"
+    assert [line for line in arena.log().splitlines() if "engine.unfit" in line and nearest in line]
+    done = subprocess.run(
+        arena.command("check"), capture_output=True, text=True, timeout=PATIENCE_S, env=arena.environment()
+    )
+    assert done.returncode == 1
+    assert f"FAIL  {nearest}" in done.stdout
+    range_of_skill = "expected a whole number from 0 to 20, found 21"
+    assert f"FAIL  profiles.0.engine.uci_options.Skill Level: {range_of_skill}" in done.stdout
+
+
+def test_an_engine_that_does_not_know_chess960_is_refused_unless_it_need_not(arena: Arena, rude_engine: Path) -> None:
+    command = f"command: [{sys.executable}, {rude_engine}, polite, e2e4]"
+    arena.configure(engine=command)
+    arena.spawn()
+    assert arena.wait_for_exit() == 2
+    assert "rude offers no UCI_Chess960, without which it cannot play chess960 and fromPosition" in arena.log()
+
+
+def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
+    arena.configure(depth=3)
+    arena.start()
+    arena.configure(engine="command: [no-such-engine]", abort_time=20)
+    arena.signal(signal.SIGHUP)
+    problem = 'reload.refused problem="engine: the engine died: the engine does not start: no program no-such-engine'
+    arena.until(lambda: problem in arena.log())
+    first = arena.challenge(arena.player("First"))
+    arena.until_ended(1)
+    arena.configure(depth=2, engine="threads: 2")
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: "key=engine.depth old=3 new=2" in arena.log() and arena.log().count("engine.good") >= 2)
+    second = arena.challenge(arena.player("Second"))
+    arena.until_ended(2)
+    assert arena.stop() == 0
+    assert (depths(arena, first), depths(arena, second)) == ({3}, {2})
+
+
+def test_a_reload_during_the_start_counts(arena: Arena, rude_engine: Path) -> None:
+    arena.configure(engine=f"command: [{sys.executable}, {rude_engine}, deaf]")
+    arena.spawn()
+    arena.until(arena.engines)
+    arena.configure(depth=2)
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: "events.open" in arena.log())
+    game = arena.challenge(arena.player("First"))
+    arena.until_ended(1)
+    assert arena.stop() == 0
+    assert depths(arena, game) == {2}
+
+
+def test_a_profile_decides_how_deep_the_engine_searches(arena: Arena) -> None:
+    more = """\
+profiles:
+  - {when: {variant: chess960, opponent: bot}, engine: {depth: 2}}
+  - {when: {opponent: human}, engine: {depth: 1}}
+"""
+    arena.configure(more, depth=3)
+    arena.start()
+    human = arena.challenge(arena.player("Human"), variant=Variant.CHESS960)
+    bot = arena.challenge(arena.player("Bot", title="BOT"), variant=Variant.CHESS960)
+    plain = arena.challenge(arena.player("Other", title="BOT"))
+    arena.until_ended(3)
+    assert arena.stop() == 0
+    assert (depths(arena, human), depths(arena, bot), depths(arena, plain)) == ({1}, {2}, {3})
+
+
+def test_what_the_opponent_does_as_expected_is_a_ponder_hit(arena: Arena) -> None:
+    arena.configure(concurrency=1, depth=6)
+    arena.start()
+    arena.challenge(arena.player("Thinker", Thinker), base_s=60, color=ColorChoice.WHITE)
+    arena.until(lambda: "engine.ponder_hit" in arena.log() or len(arena.ended) > 0)
+    assert "engine.ponder_hit" in arena.log()
+    arena.until_ended(1)
+    judge(arena.ended[0])
+    assert arena.stop() == 0

@@ -1,0 +1,281 @@
+"""The unchanged daemon challenges other bots at the embedded Lichess, and takes every kind of answer."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lichessbot.__main__ import main
+from lichessbot.rehearsal.players.house_bots import Manners
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
+from lichessbot.rehearsal.rules.challenges import Challenge
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, DeclineReason, Variant
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.rehearsal.server.site import ChallengeMade, Happening
+from tests.fakes.arena import Arena
+
+# The waits for Lichess are a tenth: a minute of the config lasts 6 s, a challenge stays open for 2.5 s.
+SCALE = 0.1
+CONFIG = """\
+url: {url}
+state_dir: state
+challenge: {{concurrency: {concurrency}, variants: [standard]}}
+engine: {{hash_mb: 1, depth: 2, move_overhead_ms: 30}}
+matchmaking: {matchmaking}
+"""
+
+
+class Match(Arena):
+    """An arena whose bot looks for games by itself."""
+
+    def __init__(self, server: RehearsalServer, folder: Path) -> None:
+        self.made: list[Challenge] = []
+        super().__init__(server, folder)
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"LICHESSBOT_TIME_SCALE": str(SCALE)}
+
+    def _note(self, happening: Happening) -> None:
+        if isinstance(happening, ChallengeMade):
+            self.made.append(happening.challenge)
+        super()._note(happening)
+
+    def seek(self, *, concurrency: int = 1, **keys: object) -> None:
+        keys = {"allow_matchmaking": True, "challenge_timeout": 1, "challenge_initial_time": [60]} | keys
+        text = CONFIG.format(url=self.site.url, concurrency=concurrency, matchmaking=json.dumps(keys))
+        (self.folder / "config.yml").write_text(text)
+
+    def rival(self, name: str, manners: Manners, mind: type[GreedyOpponent] = GreedyOpponent) -> Account:
+        account = self.player(name, None, title="BOT")
+        return self.teach(account, mind, manners)
+
+    def sent(self) -> list[str]:
+        """Whom the bot has challenged, in order."""
+        lines = (line for line in self.log().splitlines() if " match.challenge " in line)
+        return [line.split("opponent=")[1].split()[0] for line in lines]
+
+
+@pytest.fixture
+def match(tmp_path: Path) -> Iterator[Match]:
+    timing = Timing(tick_s=0.3, challenge_expiry_s=1.0, day_s=12.0)
+    with RehearsalServer(timing=timing) as server:
+        match = Match(server, tmp_path)
+        try:
+            yield match
+        finally:
+            match.close()
+        assert match.leftovers() == []
+        log = match.log()
+        assert match.token not in log
+        assert "Traceback" not in log
+        assert " ERROR " not in log
+
+
+ACCEPTS = Manners()
+
+
+# Matchmaking
+
+
+def test_a_pair_of_games_is_played_white_first_also_over_a_restart(match: Match) -> None:
+    match.rival("Willing", ACCEPTS)
+    match.player("Silent", title="BOT").bio = ""
+    match.player("Person")
+    match.seek()
+    match.start()
+    match.until_ended(1)
+    match.until(lambda: "game.over" in match.log())
+    assert match.stop() == 0
+    match.start()
+    match.until_ended(2)
+    assert [table.game.setup.color_of(match.bot) for table in match.ended] == [Color.WHITE, Color.BLACK]
+    assert set(match.sent()) == {"willing"}
+
+
+def test_a_human_gets_the_slot_of_our_open_challenge(match: Match) -> None:
+    match.rival("Deaf", Manners(ignores=True))
+    match.seek()
+    match.start()
+    match.until(lambda: " match.challenge " in match.log())
+    match.until(lambda: any(it.challenger is match.bot for it in match.made))
+    match.challenge(match.player("Human"))
+    match.until_ended(1)
+    assert match.ended[0].game.setup.color_of(match.site.accounts.get("human")) is not None
+    assert "match.withdrawn" in match.log()
+    assert "challenge.wait" in match.log()
+
+
+def test_a_bot_is_told_later_when_the_days_games_are_used_up_and_humans_are_not(match: Match) -> None:
+    match.seek(allow_matchmaking=False, bot_games_per_day=1)
+    match.start()
+    match.challenge(match.player("First", title="BOT"))
+    match.until_ended(1)
+    match.until(lambda: "game.over" in match.log())
+    second = match.challenge(match.player("Second", title="BOT"))
+    match.until(lambda: match.decline_reason(second) is DeclineReason.LATER)
+    match.challenge(match.player("Human"))
+    match.until_ended(2)
+
+
+# `lichessbot challenge`
+
+
+def told(match: Match, *words: str) -> tuple[int, list[str]]:
+    """Exit code and lines of a command beside the daemon."""
+    done = subprocess.run(
+        match.command(*words), env=match.environment(), capture_output=True, text=True, timeout=90, check=False
+    )
+    assert match.token not in done.stdout + done.stderr
+    return done.returncode, (done.stdout + done.stderr).splitlines()
+
+
+def test_a_chosen_player_is_challenged_to_games_with_both_colours(match: Match) -> None:
+    match.seek(allow_matchmaking=False)
+    match.start()
+    match.player("Friend")
+    code, lines = told(match, "challenge", "Friend", "--clock", "1+0", "--games", "2")
+    assert code == 0
+    assert [table.game.setup.color_of(match.bot) for table in match.ended] == [Color.WHITE, Color.BLACK]
+    assert [line.split()[:2] for line in lines] == [["game", "1"], ["game", "2"]]
+    assert all(any(word in line for word in ("won", "lost", "drawn")) for line in lines)
+    assert not match.ended[0].game.setup.rated
+
+
+def test_a_chosen_player_who_declines_or_does_not_answer(match: Match) -> None:
+    match.seek(allow_matchmaking=False)
+    offline = "TestBot is not online, and nobody would play: start `lichessbot run` first"
+    assert told(match, "challenge", "Nobody") == (1, [offline])
+    match.start()
+    assert told(match, "challenge", "Nobody") == (1, ["Nobody: 400: No such user: Nobody"])
+    match.rival("Busy", Manners(declines=DeclineReason.LATER))
+    code, lines = told(match, "challenge", "Busy", "--rated")
+    assert (code, lines[0].partition(": ")[2]) == (1, "declined, reason later")
+    match.rival("Deaf", Manners(ignores=True))
+    code, lines = told(match, "challenge", "Deaf", "--color", "black", "--variant", "chess960")
+    assert (code, lines[0].partition(": ")[2]) == (1, "no answer, withdrawn")
+    last = match.made[-1]
+    assert last.settled is ChallengeStatus.CANCELED
+    assert (last.terms.color.value, last.terms.variant) == ("black", Variant.CHESS960)
+
+
+def test_a_challenge_by_days_waits_for_its_answer_without_the_command(match: Match) -> None:
+    match.seek(allow_matchmaking=False)
+    match.start()
+    match.rival("Deaf", Manners(ignores=True))
+    code, lines = told(match, "challenge", "Deaf", "--days", "2")
+    assert code == 0
+    assert lines[0].endswith(": no answer yet, stays open; the daemon plays it once accepted")
+    assert match.made[-1].settled is None
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["challenge", "x/../y"], "'x/../y' is no name on Lichess"),
+        (["challenge", "Bob", "--clock", "3"], "'3' is not minutes + seconds"),
+        (["challenge", "Bob", "--clock", "3.3+0"], "the base should be 0, 15, 30"),
+        (["challenge", "Bob", "--days", "4"], "days should be one of 1, 2, 3"),
+        (["challenge", "Bob", "--games", "0"], "expected 1 to 100, found '0'"),
+        (["tournament", "too-short"], "'too-short' is not the id of an arena"),
+    ],
+)
+def test_what_makes_no_sense_is_said_in_one_line(
+    capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_games_by_days_are_asked_for_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["challenge", "Bob", "--days", "2", "--games", "2"]) == 2
+    assert capsys.readouterr().err.startswith("--days: one game at a time")
+
+
+# Tournaments
+
+
+def open_arena(match: Match, *, starts_in_s: float = 0.0, lasts_s: float = 60.0, **terms: object) -> str:
+    settled = ArenaTerms("Bots at Noon", RealTime(60, 0), **terms)  # type: ignore[arg-type]
+    organiser = match.site.organiser
+    return match.server.call(lambda: organiser.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
+
+
+def ours(match: Match) -> list[Game]:
+    """The games of the bot that are over."""
+    return [table.game for table in match.ended if table.game.setup.color_of(match.bot) is not None]
+
+
+def enter(match: Match, arena_id: str, *names: str, password: str | None = None) -> None:
+    application = Application(password)
+    for name in names:
+        account = match.rival(name, ACCEPTS)
+        match.server.call(lambda account=account: match.site.organiser.join(arena_id, account, application))
+
+
+def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: Match) -> None:
+    arena_id = open_arena(match, starts_in_s=2.0, lasts_s=20.0, password="sesame")
+    match.seek(allow_matchmaking=False)
+    config = match.folder / "config.yml"
+    config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}, password: sesame}}]\n")
+    match.start()
+    match.until(lambda: "tournament.joined" in match.log())
+    human = match.challenge(match.player("Human"))
+    match.until(lambda: match.decline_reason(human) is DeclineReason.LATER)
+    enter(match, arena_id, "One", "Two", password="sesame")
+    match.until(lambda: len(ours(match)) >= 2)
+    match.until(lambda: "tournament.over" in match.log())
+    assert {game.setup.tournament_id for game in ours(match)} == {arena_id}
+    assert "sesame" not in match.log()
+
+
+def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_a_command(match: Match) -> None:
+    arena_id = open_arena(match)
+    match.seek(allow_matchmaking=False)
+    code, lines = told(match, "tournament", arena_id)
+    assert code == 0
+    assert lines[0].startswith("entered for Bots at Noon, which runs for ")
+    assert "no daemon uses" in lines[0]
+    match.start()
+    match.until(lambda: "tournament.joined" in match.log())
+    enter(match, arena_id, "One")
+    match.until(lambda: match.started)
+    match.until_ended(1)
+    match.stop()
+    assert "tournament.left" in match.log()
+    arena = match.site.organiser.arena(arena_id)
+    assert not arena.entries[match.bot].here
+    match.start()
+    match.until(lambda: arena.entries[match.bot].here)
+    code, lines = told(match, "tournament", arena_id, "--leave")
+    assert (code, lines) == (0, [f"left tournament {arena_id}; the daemon (process {match.process.pid}) sees to it"])
+    match.until(lambda: match.log().count("tournament.left") >= 2)
+    assert told(match, "tournament", "noSuch11") == (1, ["tournament noSuch11: 404: No such tournament"])
+
+
+def test_a_running_daemon_hears_of_a_tournament_entered_by_a_command(match: Match) -> None:
+    arena_id = open_arena(match, teams={"reds": [match.bot]})
+    match.seek(allow_matchmaking=False)
+    match.start()
+    assert told(match, "tournament", arena_id) == (1, [f"tournament {arena_id}: 400: Missing team"])
+    code, lines = told(match, "tournament", f"{match.site.url}/tournament/{arena_id}", "--team", "reds")
+    assert (code, lines[0].endswith("sees to it")) == (0, True)
+    match.until(lambda: "tournament.joined" in match.log())
+
+
+def test_a_tournament_joined_elsewhere_keeps_its_slot_and_goes_on(match: Match) -> None:
+    arena_id = open_arena(match)
+    match.seek(allow_matchmaking=False)
+    match.start()
+    match.server.call(lambda: match.site.organiser.join(arena_id, match.bot, Application(pair_me=True)))
+    enter(match, arena_id, "One")
+    match.until_ended(2)
+    assert match.log().count("tournament.found") == 1

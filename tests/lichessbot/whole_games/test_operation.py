@@ -1,0 +1,276 @@
+"""What an operator and a service manager do to a running daemon: reload, stop, watch, start twice."""
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from lichessbot.errors import Refused, Unreachable
+from lichessbot.lichess.client import LineStream
+from lichessbot.lichess.parsing import parse_game_event
+from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.streams import Source, StreamReader
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import Correspondence
+from lichessbot.rehearsal.rules.enums import Color, Variant
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, StateFile
+from lichessbot.timeouts import Waits
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    """A fresh server and bot. Afterwards nobody is left over, and no token was shown or kept."""
+    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        assert arena.token not in arena.log()
+        for path in (tmp_path / "state").glob("*"):
+            assert arena.token.encode() not in path.read_bytes()
+
+
+def append(arena: Arena, text: str) -> None:
+    config = arena.folder / "config.yml"
+    config.write_text(config.read_text() + text)
+
+
+def begin_a_game(arena: Arena) -> None:
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.until(lambda: arena.started and arena.started[0].game.ply >= 2)
+
+
+# Reload
+
+
+def test_a_reload_says_what_changed_and_the_game_goes_on(arena: Arena) -> None:
+    begin_a_game(arena)
+    append(arena, "stop_grace: 60\n")
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: 'reload.key key=stop_grace old=7200 new=60 effect="at once"' in arena.log())
+    arena.until_plies(arena.started[0], arena.started[0].game.ply + 2)
+    arena.until_ended(1)
+    assert arena.log().count(" start ") == 1
+
+
+def test_a_reload_of_an_invalid_file_keeps_the_old_one(arena: Arena) -> None:
+    arena.configure(concurrency=1)
+    arena.start()
+    append(arena, "abort_tme: 5\n")
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: "reload.refused" in arena.log())
+    arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+
+
+def test_reloaded_limits_count_for_the_next_challenge(arena: Arena) -> None:
+    arena.start()
+    config = arena.folder / "config.yml"
+    config.write_text(config.read_text().replace("max_base: 10800", "max_base: 60"))
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: "key=challenge.max_base" in arena.log())
+    challenge = arena.challenge(arena.player("Patient"), base_s=300)
+    arena.until(lambda: arena.decline_reason(challenge) is not None)
+
+
+# Stop
+
+
+def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
+    append(arena, "stop_grace: 1\n")
+    arena.start()
+    arena.challenge(arena.player("Mindless", None), base_s=60)
+    arena.until(lambda: arena.log().count("game.state") >= 1)
+    started_at = time.monotonic()
+    arena.signal(signal.SIGTERM)
+    assert arena.wait_for_exit() == 4
+    assert 1.0 <= time.monotonic() - started_at < 10.0
+    assert 'stop.now why="grace over" games_left=1' in arena.log()
+    assert not arena.started[0].game.is_over
+    arena.start()
+    arena.until(lambda: arena.log().count("game.state") >= 2)
+
+
+# Records
+
+
+def test_a_second_daemon_is_told_about_the_first(arena: Arena) -> None:
+    arena.start()
+    second = subprocess.run(
+        arena.command("run"), env=arena.environment(), capture_output=True, text=True, timeout=30
+    )  # fmt: skip
+    assert second.returncode == 1
+    assert f"is in use by process {arena.process.pid}" in second.stderr
+    assert "state_dir" in second.stderr
+
+
+def test_a_daemon_older_than_its_records_does_not_start(arena: Arena) -> None:
+    file = StateFile(arena.folder / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
+    file.read("SELECT 1")
+    file.close()
+    run = subprocess.run(arena.command("run"), env=arena.environment(), capture_output=True, text=True, timeout=30)
+    assert run.returncode == 2
+    assert "mv " in run.stderr
+    check = subprocess.run(arena.command("check"), env=arena.environment(), capture_output=True, text=True, timeout=30)
+    assert check.returncode == 1
+    assert "newer version" in check.stdout
+
+
+def test_games_answers_and_round_trips_are_recorded(arena: Arena) -> None:
+    arena.start()
+    challenge = arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+    arena.until(lambda: "game.over" in arena.log())
+    assert arena.stop() == 0
+    with closing(sqlite3.connect(arena.folder / "state" / FILE_NAME)) as records:
+        assert records.execute("SELECT id, opponent FROM games").fetchall() == [(arena.ended[0].game.id, "Greedy")]
+        assert records.execute("SELECT challenge_id FROM answers").fetchall() == [(challenge,)]
+        trips = [ms for (ms,) in records.execute("SELECT ms FROM round_trips")]
+    game = arena.ended[0].game
+    color = game.setup.color_of(arena.bot)
+    ours = game.moves[0 if color is Color.WHITE else 1 :: 2]
+    assert len(trips) in (len(ours) - 1, len(ours)), "the game may be over before the last answer is read"
+    assert all(0 < ms < 5000 for ms in trips)
+
+
+def test_records_that_cannot_be_kept_cost_no_game(arena: Arena) -> None:
+    (arena.folder / "state").write_text("a file where the folder should be")
+    arena.start()
+    arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+    arena.until(lambda: "game.over" in arena.log())
+    assert arena.stop() == 0
+    assert arena.log().count("store.failed") == 1
+
+
+# The service manager, and root
+
+
+def test_the_service_manager_hears_of_start_games_and_end(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(arena.folder / "notify"))
+        manager.setblocking(False)
+        heard: list[str] = []
+
+        def has_heard(text: str) -> bool:
+            try:
+                heard.append(manager.recv(4096).decode())
+            except BlockingIOError:
+                return text in heard
+            return text in heard
+
+        monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "600000")
+        begin_a_game(arena)
+        arena.until(lambda: has_heard("STATUS=listening; 1 game"))
+        assert heard.index("READY=1") < heard.index("STATUS=listening; 1 game")
+        arena.signal(signal.SIGTERM)
+        arena.until(lambda: has_heard("STATUS=listening; 1 game; finishing, takes no new games"))
+        assert "STOPPING=1" in heard
+        assert "WATCHDOG=1" in heard
+        arena.until_ended(1)
+        assert arena.wait_for_exit() == 0
+
+
+def test_the_service_manager_hears_of_games_of_days_and_of_who_waits(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(arena.folder / "notify"))
+        manager.settimeout(PATIENCE_S)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "600000")
+        speeds = "[blitz, rapid, classical, bullet, correspondence]"
+        arena.configure(concurrency=1, rules=f"time_controls: {speeds}, max_correspondence_games: 1")
+        arena.start()
+        arena.propose(arena.player("Patient", None), Terms(Variant.STANDARD, Correspondence(2)))
+        arena.until(lambda: len(arena.started) == 1)
+        arena.challenge(arena.player("First", None), base_s=60)
+        arena.until(lambda: len(arena.started) == 2)
+        arena.challenge(arena.player("Second", None), base_s=60)
+        heard: list[str] = []
+        while "STATUS=listening; 1 game; 1 correspondence; 1 waiting" not in heard[:-1]:
+            heard.append(manager.recv(4096).decode())
+        assert "WATCHDOG=1" in heard
+
+
+def test_an_outage_of_lichess_does_not_look_like_a_fault_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "300000")
+        monkeypatch.setenv("LICHESSBOT_TIME_SCALE", "0.02")
+        with RehearsalServer() as server:
+            arena = Arena(server, tmp_path)
+            arena.configure()
+        (tmp_path / "config.yml").write_text("url: http://127.0.0.1:9\n")  # nobody listens there
+        arena.spawn()
+        manager.settimeout(20)
+        heard: list[str] = []
+        deadline = time.monotonic() + 30       # the engine must start first, on however busy a machine
+        while heard.count("WATCHDOG=1") < 15 or ("READY=1" not in heard and time.monotonic() < deadline):
+            heard.append(manager.recv(4096).decode())
+        arena.process.kill()
+        arena.process.wait()
+        assert "READY=1" in heard
+        assert "STATUS=not connected, trying again; 0 games" in heard
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is told")
+def test_root_is_told_that_the_bot_needs_no_rights(arena: Arena) -> None:
+    arena.start()
+    assert "WARNING root note=" in arena.log()
+
+
+class Nothing:
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None:
+    waits = Waits().scaled(0.0005)  # 60 ms beyond its schedule
+    freed = threading.Event()
+
+    def reader(open_stream: Callable[[], LineStream]) -> StreamReader:
+        source = Source("game1", Nothing(), open_stream, parse_game_event)
+        return StreamReader(source, SimpleQueue().put, waits, Courtesy(waits))
+
+    def hang() -> LineStream:
+        freed.wait()
+        raise Unreachable("freed at last")
+
+    def refuse() -> LineStream:
+        raise Refused(404, "no such game")
+
+    hanging, refused = reader(hang), reader(refuse)
+    assert not hanging.overdue, "it has not begun"
+    for thread in (hanging, refused):
+        thread.start()
+    deadline = time.monotonic() + 10
+    while not hanging.overdue:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert not refused.overdue, "it waits to be asked"
+    for thread in (hanging, refused):
+        thread.stop()
+    freed.set()
+    for thread in (hanging, refused):
+        thread.join(10)
+        assert not thread.overdue

@@ -1,0 +1,216 @@
+"""Whole games of the daemon whose sources answer, fail, hang and lie; and openings that do not repeat."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import pytest
+
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Variant
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.arena import Arena, judge
+from tests.fakes.oracle import Manner, Oracle, favourites
+from tests.lichessbot.move_sources.test_local import book
+
+ENGINE = "engine: {hash_mb: 1, depth: 3, move_overhead_ms: 30"
+SOURCES = """, own_book: false, online_moves: {{explorer_url: {url}, tablebase_url: {url}, chessdb_url: {url},
+  max_out_of_book_moves: 500, chessdb_book: {{enabled: true, min_time: 1}},
+  lichess_cloud_analysis: {{enabled: true, min_time: 1}},
+  lichess_opening_explorer: {{enabled: true, min_time: 1, source: lichess}},
+  online_egtb: {{enabled: true, min_time: 1}}}}
+"""
+
+
+class FirstMove(GreedyOpponent):
+    """Always plays the same in the same position."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        return min(board.legal_moves())
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        log = arena.log()
+        assert arena.token not in log
+        assert "Traceback" not in log
+        assert " ERROR " not in log
+
+
+@pytest.fixture
+def oracle() -> Iterator[Oracle]:
+    server = Oracle()
+    yield server
+    server.close()
+
+
+def configure(arena: Arena, extra: str) -> None:
+    """The ordinary configuration with something more in the section `engine`."""
+    arena.configure(depth=3)
+    path = arena.folder / "config.yml"
+    text = path.read_text()
+    assert ENGINE in text
+    path.write_text(text.replace(ENGINE, ENGINE + extra))
+
+
+def our_moves(arena: Arena, table: Table) -> list[str]:
+    ours = table.game.setup.color_of(arena.bot)
+    return list(table.game.moves)[0 if ours is Color.WHITE else 1 :: 2]
+
+
+def test_the_moves_of_the_sources_are_played(arena: Arena, oracle: Oracle) -> None:
+    configure(arena, SOURCES.format(url=oracle.url))
+    arena.start()
+    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK, base_s=180)
+    arena.until(lambda: len(arena.started) == 1)
+    arena.until_plies(arena.started[0], 5)
+    assert our_moves(arena, arena.started[0])[0] == favourites(chess.Board())[0]
+    log = arena.log()
+    assert "source.move" in log
+    assert log.count("engine.move") == 0
+    assert set(oracle.paths) == {"/cdb.php"}
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [
+        Manner.HANGING,
+        Manner.LYING,
+        *(
+            pytest.param(manner, marks=pytest.mark.long)
+            for manner in Manner
+            if manner not in (Manner.HANGING, Manner.LYING, Manner.HELPFUL)
+        ),
+    ],
+)
+def test_games_are_played_to_their_end_in_time_whatever_the_sources_do(
+    arena: Arena, oracle: Oracle, manner: Manner
+) -> None:
+    oracle.manner, oracle.elsewhere = manner, oracle.url
+    configure(arena, SOURCES.format(url=oracle.url))
+    arena.start()
+    for number, color in enumerate((ColorChoice.WHITE, ColorChoice.BLACK)):
+        arena.challenge(arena.player(f"Greedy{number}"), color=color, base_s=30)
+    arena.until_ended(2)
+    assert arena.stop() == 0
+    for table in arena.ended:
+        judge(table)
+        assert table.game.winner is table.game.setup.color_of(arena.bot)
+    assert oracle.paths
+    assert "source.move" not in arena.log()
+
+
+def test_a_table_of_endings_is_followed_or_leaves_the_choice_to_the_engine(arena: Arena, oracle: Oracle) -> None:
+    online = f"{{tablebase_url: '{oracle.url}', online_egtb: {{enabled: true, min_time: 1, move_quality: suggest}}}}"
+    configure(arena, f", online_moves: {online}")
+    arena.start()
+    fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
+    arena.challenge(
+        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=180
+    )
+    arena.until(lambda: len(arena.started) == 1)
+    arena.until_plies(arena.started[0], 1)
+    assert our_moves(arena, arena.started[0])[0] in ("e1a1", "e1b1")
+    assert "source.move" in arena.log()
+
+
+def test_tables_of_endings_on_the_disk_win_a_won_game(arena: Arena, tables: Path) -> None:
+    configure(arena, f", lichess_bot_tbs: {{syzygy: {{enabled: true, paths: ['{tables}']}}}}")
+    arena.start()
+    fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
+    arena.challenge(
+        arena.player("Greedy"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen, base_s=180
+    )
+    arena.until_ended(1)
+    assert arena.stop() == 0
+    (table,) = arena.ended
+    assert table.game.winner is Color.WHITE
+    assert arena.log().count("source.move") == len(our_moves(arena, table))
+
+
+def play_against_one_who_always_answers_the_same(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
+    """The moves of so many games with the same colours, some at a time."""
+    configure(arena, extra)
+    arena.start()
+    for number in range(games):
+        arena.until(lambda: len(arena.started) - len(arena.ended) < 4)
+        arena.challenge(arena.player(f"Same{number}", FirstMove), color=ColorChoice.BLACK, base_s=60)
+        arena.until(lambda number=number: len(arena.started) > number)  # type: ignore[misc]
+    arena.until_ended(games, 300)
+    assert arena.stop() == 0
+    return [tuple(table.game.moves) for table in arena.ended]
+
+
+@pytest.mark.parametrize("games", [4, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("extra", ["", ", own_book: false"])
+def test_no_two_games_against_one_who_always_answers_the_same_are_equal(
+    arena: Arena, games: int, extra: str
+) -> None:
+    played = play_against_one_who_always_answers_the_same(arena, games, extra)
+    assert len(set(played)) == games
+
+
+def test_what_was_played_is_remembered_over_a_restart(arena: Arena) -> None:
+    played = set()
+    for number in range(2):
+        configure(arena, ", own_book: false")
+        arena.start()
+        arena.challenge(arena.player(f"Same{number}", FirstMove), color=ColorChoice.BLACK, base_s=60)
+        arena.until_ended(number + 1)
+        assert arena.stop() == 0
+        played.add(tuple(arena.ended[-1].game.moves))
+    assert len(played) == 2
+
+
+def test_a_profile_has_a_book_of_its_own(arena: Arena) -> None:
+    book(arena.folder / "odd.bin", a2a4=1)
+    configure(arena, ", own_book: false")
+    config = arena.folder / "config.yml"
+    with_book = "{own_book: true, polyglot: {enabled: true, book: {standard: odd.bin}}}"
+    config.write_text(f"{config.read_text()}profiles: [{{when: {{opponent: bot}}, engine: {with_book}}}]\n")
+    arena.start()
+    for number, title in enumerate([None, "BOT"]):
+        arena.challenge(arena.player(f"Player{number}", title=title), color=ColorChoice.BLACK)
+        arena.until_ended(number + 1)
+    assert our_moves(arena, arena.ended[0])[0] != "a2a4"
+    assert our_moves(arena, arena.ended[1])[0] == "a2a4"
+    assert arena.log().count("source=polyglot") == 1
+
+
+def test_a_damaged_book_is_said_at_start_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:
+    (arena.folder / "damaged.bin").write_bytes(bytes(17))
+    configure(arena, ", polyglot: {enabled: true, book: {standard: damaged.bin}}")
+    checked = subprocess.run(
+        arena.command("check"), env=arena.environment(), capture_output=True, text=True, timeout=100, check=False
+    )
+    assert checked.returncode == 1
+    assert "damaged.bin: 17 bytes are not whole entries of 16" in checked.stdout
+    assert "would first look for a move in: polyglot, own_book" in checked.stdout
+    arena.start()
+    assert arena.log().count("book.unusable") == 1
+    arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+    judge(arena.ended[0])
+
+
+def test_the_evaluations_of_the_cloud_are_asked_of_lichess_itself(arena: Arena) -> None:
+    start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
+    arena.site.cloud_evaluations[start] = {"knodes": 500, "depth": 40, "pvs": [{"moves": "g2g4 d7d5", "cp": -90}]}
+    cloud = "lichess_cloud_analysis: {enabled: true, min_time: 1}"
+    configure(arena, f", own_book: false, online_moves: {{{cloud}}}")
+    arena.start()
+    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK)
+    arena.until_ended(1)
+    assert our_moves(arena, arena.ended[0])[0] == "g2g4"
+    judge(arena.ended[0])
