@@ -1,14 +1,14 @@
 #!/bin/sh
-# Installs the bot as a systemd service, or upgrades it; deploy/README.md has the whole story.
+# Install or upgrade the bot as a systemd service. See deploy/README.md.
 #
-#   install.sh                  install or upgrade from the checkout this script lies in
-#   install.sh --wheels DIR     the same from wheels in DIR, without a network
-#   install.sh --rollback       back to the version before the last upgrade
+#   install.sh                  install or upgrade from this checkout
+#   install.sh --wheels DIR     install or upgrade from the wheels in DIR, without a network
+#   install.sh --rollback       go back to the version before the last upgrade
 #   install.sh --uninstall      remove everything but the configuration and the records
-#   install.sh --root DIR ...   below DIR, and without touching systemd: for images and rehearsals
+#   install.sh --root DIR ...   do any of this below DIR, without systemd (for images and tests)
 #
-# An upgrade goes into a folder of its own and counts only once `lichessbot check` has passed there.
-# Running it twice does nothing twice.
+# Each version has a folder of its own and is used only after `lichessbot check` has passed there.
+# Running the script again changes nothing.
 set -eu
 
 checkout=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,7 +36,7 @@ unit=$root/etc/systemd/system/lichessbot.service
 
 systemd() { [ -n "$root" ] || systemctl "$@"; }
 
-# Versions are named after what they were made from, so that the same source is the same version.
+# A version is named after the hash of its sources, so that unchanged sources are not built again.
 version_name() {
     if [ -n "$wheels" ]; then
         cat "$wheels"/lichessbot-*.whl
@@ -62,17 +62,17 @@ configure() {
         sed -e 's|^token_file: null|token_file: /run/credentials/lichessbot.service/token|' \
             -e 's|^state_dir: null|state_dir: /var/lib/lichessbot|' \
             "$checkout/config.example.yml" >"$etc/config.yml"
-        say "wrote $etc/config.yml: see what you want to change"
+        say "wrote $etc/config.yml; edit it to change the defaults"
     fi
     if [ ! -s "$etc/token" ]; then
         if [ -z "${LICHESS_BOT_TOKEN:-}" ] && [ -t 0 ]; then
-            printf 'Token of the BOT account (it will not be shown): '
+            printf 'Token of the BOT account (input is hidden): '
             stty -echo
             read -r LICHESS_BOT_TOKEN
             stty echo
             echo
         fi
-        [ -n "${LICHESS_BOT_TOKEN:-}" ] || fail "no token: put it into $etc/token, or into LICHESS_BOT_TOKEN"
+        [ -n "${LICHESS_BOT_TOKEN:-}" ] || fail "no token: write it to $etc/token or set LICHESS_BOT_TOKEN"
         (umask 077 && printf '%s\n' "$LICHESS_BOT_TOKEN" >"$etc/token")
     fi
     chmod 600 "$etc/token"
@@ -87,7 +87,7 @@ version_at() { # LINK
     [ ! -L "$prefix/$1" ] || basename "$(readlink "$prefix/$1")"
 }
 
-point() { # LINK VERSION: at no moment is there no link
+point() { # LINK VERSION; atomic
     ln -sfn "versions/$2" "$prefix/$1.new"
     mv -T "$prefix/$1.new" "$prefix/$1"
 }
@@ -99,15 +99,15 @@ switch() { # VERSION
     start
 }
 
-# A daemon that is killed finds its games when it starts; an ordinary stop would wait for their end.
+# Kill the daemon instead of stopping it: a stop waits for games to end, and a new daemon resumes them anyway.
 start() {
     systemd daemon-reload
     systemd enable --quiet lichessbot.service
     systemd kill --signal=KILL lichessbot.service 2>/dev/null || true
-    systemd restart lichessbot.service || fail "the service does not start: see journalctl -u lichessbot"
+    systemd restart lichessbot.service || fail "the service did not start; see journalctl -u lichessbot"
 }
 
-install_unit() { # true if it is another one than before
+install_unit() { # succeeds if the unit file has changed
     ! cmp -s "$checkout/deploy/lichessbot.service" "$unit" || return 1
     mkdir -p "$(dirname "$unit")"
     cp "$checkout/deploy/lichessbot.service" "$unit"
@@ -130,7 +130,7 @@ case $action in
             say "building $version"
             build "$prefix/versions/$version"
         fi
-        check "$version" || fail "$version was not put into use: nothing else has changed"
+        check "$version" || fail "$version was not put into use; the previous version is unchanged"
         changed=
         ! install_unit || changed=yes
         if [ "$(version_at current)" != "$version" ]; then
@@ -139,7 +139,7 @@ case $action in
             say "$version is in use"
         elif [ -n "$changed" ]; then
             start
-            say "$version was in use already; its unit is new"
+            say "$version was in use already; its unit file is new"
         else
             systemd start lichessbot.service
             say "$version was in use already"
@@ -148,7 +148,7 @@ case $action in
     rollback)
         version=$(version_at previous)
         [ -n "$version" ] || fail "there is no version to go back to"
-        check "$version" || fail "$version was not put into use: nothing has changed"
+        check "$version" || fail "$version was not put into use; nothing has changed"
         switch "$version"
         say "$version is in use"
         ;;
@@ -158,6 +158,6 @@ case $action in
         systemd stop lichessbot.service 2>/dev/null || true
         rm -rf "$prefix" "$unit"
         systemd daemon-reload
-        say "removed; the configuration in $etc and the records in $state are still there"
+        say "removed; the configuration in $etc and the records in $state remain"
         ;;
 esac
