@@ -6,6 +6,7 @@ Both spellings of castling are understood everywhere: king takes rook (e1h1) and
 import re
 
 from engine.core.bitboard import parse_square, square_name
+from engine.core.draws import is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, format_fen, parse_fen
 from engine.core.move import looks_like_uci, uci_text
 from engine.core.movegen import legal_moves
@@ -190,7 +191,7 @@ class Board:
 
     def is_insufficient_material(self) -> bool:
         """Can neither side mate by any play?"""
-        return bool(self._position.cannot_be_won())
+        return bool(is_insufficient_material(self._position))
 
     def has_insufficient_material(self, side: str) -> bool:
         """Can this side ('white' or 'black') not mate by any play, however badly the other defends?"""
@@ -208,7 +209,7 @@ class Board:
 
     def repetition_count(self) -> int:
         """How often the present position has stood in this game, now included."""
-        return int(self._position.repetition_count())
+        return int(repetition_count(self._position))
 
     # --- Algebraic notation --------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ __all__ = [
     "attacks",
     "available_memory",
     "bitboard",
+    "draws",
     "fen",
     "interruptible_perft",
     "move",

@@ -9,14 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import cython
-from cython.cimports.engine.core.attacks import (
-    KING_ATTACKS,
-    KNIGHT_ATTACKS,
-    PAWN_ATTACKS,
-    bishop_attacks,
-    rook_attacks,
-)
-from cython.cimports.engine.core.bitboard import DARK_SQUARES, bit, lsb, popcount, u64
+from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.bitboard import bit, lsb, u64
 from cython.cimports.engine.core.move import (
     CASTLING,
     DOUBLE_PUSH,
@@ -42,10 +36,18 @@ from cython.cimports.engine.core.pieces import (
     WHITE,
 )
 from cython.cimports.engine.core.zobrist import BLACK_KEY, CASTLING_KEY, EN_PASSANT_KEY, PIECE_KEY
-from cython.cimports.engine.evaluation.piece_square import PHASE, PIECE_SQUARE
+
+from engine.core import params
+
+if not cython.compiled:
+    PIECE_SQUARE = [0] * 768       # [piece * 64 + square], packed, negative for Black; the evaluation fills it
+    PHASE = [0] * 12               # [piece]
 
 STACK = 1024                       # plies that can be taken back: the game's since its last irreversible move, the
 GAME_STACK = 512                   # search's on top; a game never fills more than this
+
+for _piece in range(12):
+    PHASE[_piece] = params.PHASE_VALUE[_piece % KINDS]
 
 
 @cython.final
@@ -54,38 +56,21 @@ class Position:
     """A chess position with the plies that led to it. Castling rights are the bits K 1, Q 2, k 4, q 8."""
 
     def __init__(self) -> None:
-        if not cython.compiled:
-            self.pieces = [0] * 12
-            self.colours = [0] * 2
-            self.board = [NO_PIECE] * 64
-            self.castling_rook = [NO_SQUARE] * 4
-            self.castling_empty = [0] * 4
-            self.castling_safe = [0] * 4
-            self.rights_kept = [15] * 64
-            self.undo_castling = [0] * STACK
-            self.undo_en_passant = [0] * STACK
-            self.undo_halfmove_clock = [0] * STACK
-            self.undo_captured = [0] * STACK
-            self.undo_key = [0] * STACK
-            self.undo_pawn_key = [0] * STACK
-        self.clear()
-
-    # --- Set-up ------------------------------------------------------------------------------------------------
-
-    def clear(self) -> None:
-        """An empty board, White to move; not a legal position until `set_up`."""
+        """Begin with an empty board, which `set_up` fills."""
         index: cython.int
-        for index in range(12):
-            self.pieces[index] = 0
+        if not cython.compiled:
+            self.pieces, self.colours = [0] * 12, [0] * 2
+            self.board, self.rights_kept = [0] * 64, [0] * 64
+            self.castling_rook, self.castling_empty, self.castling_safe = [0] * 4, [0] * 4, [0] * 4
+            self.undo_castling, self.undo_en_passant, self.undo_halfmove_clock = [0] * STACK, [0] * STACK, [0] * STACK
+            self.undo_captured, self.undo_key, self.undo_pawn_key = [0] * STACK, [0] * STACK, [0] * STACK
+            self.occupied = self.key = self.pawn_key = self.piece_square = self.phase = 0
+            self.castling_rights = self.halfmove_clock = self.height = self.side_to_move = 0
         for index in range(64):
             self.board[index] = NO_PIECE
             self.rights_kept[index] = 15
         for index in range(4):
             self.castling_rook[index] = NO_SQUARE
-            self.castling_empty[index] = self.castling_safe[index] = 0
-        self.colours[0] = self.colours[1] = self.occupied = self.key = self.pawn_key = 0
-        self.side_to_move = WHITE
-        self.castling_rights = self.halfmove_clock = self.height = self.piece_square = self.phase = 0
         self.en_passant = NO_SQUARE
 
     def set_up(self, board: list, side_to_move: int, rooks: list, en_passant: int, halfmove_clock: int) -> None:
@@ -134,14 +119,12 @@ class Position:
         self.rights_kept[rook] &= 15 ^ (1 << right)
         self.rights_kept[king] &= 12 if right < 2 else 3
 
-    # --- Pieces (the key is left to the caller) ------------------------------------------------------------------
-
     @cython.cfunc
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def put(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Place a piece on an empty square. Never raises."""
+        """Place a piece on an empty square; the caller updates the key. Never raises."""
         here: u64 = bit(square)
         self.pieces[piece] |= here
         self.colours[piece >= KINDS] |= here
@@ -155,7 +138,7 @@ class Position:
     @cython.nogil
     @cython.exceptval(check=False)
     def remove(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Take the piece that stands there off the board. Never raises."""
+        """Take a piece off its square; the caller updates the key. Never raises."""
         here: u64 = bit(square)
         self.pieces[piece] ^= here
         self.colours[piece >= KINDS] ^= here
@@ -169,7 +152,7 @@ class Position:
     @cython.nogil
     @cython.exceptval(check=False)
     def shift(self, piece: cython.int, origin: cython.int, target: cython.int) -> cython.void:
-        """Move a piece to an empty square. Never raises."""
+        """Move a piece to an empty square; the caller updates the key. Never raises."""
         both: u64 = bit(origin) | bit(target)
         self.pieces[piece] ^= both
         self.colours[piece >= KINDS] ^= both
@@ -178,11 +161,6 @@ class Position:
         self.board[target] = piece
         self.piece_square += PIECE_SQUARE[piece * 64 + target] - PIECE_SQUARE[piece * 64 + origin]
 
-    # --- Moves -------------------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make(self, move: cython.int) -> cython.void:
         """Play a legal move. Never raises."""
         origin: cython.int = from_square(move)
@@ -227,10 +205,6 @@ class Position:
                 self.en_passant = target ^ 8
                 self.key ^= EN_PASSANT_KEY[target ^ 8]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def key_after(self, move: cython.int) -> u64:
         """The key that a legal move leads to; another one for the few that move or take more than they seem to.
 
@@ -247,9 +221,6 @@ class Position:
             key ^= PIECE_KEY[captured * 64 + target]
         return key ^ PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def unmake(self, move: cython.int) -> cython.void:
         """Take back the move last made. Never raises."""
         origin: cython.int = from_square(move)
@@ -274,9 +245,6 @@ class Position:
         self.key = self.undo_key[height]
         self.pawn_key = self.undo_pawn_key[height]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def promote(self, pawn: cython.int, piece: cython.int, square: cython.int) -> cython.void:
         """Change the pawn that has arrived into a piece. Never raises."""
         self.remove(pawn, square)
@@ -284,9 +252,6 @@ class Position:
         self.key ^= PIECE_KEY[pawn * 64 + square] ^ PIECE_KEY[piece * 64 + square]
         self.pawn_key ^= PIECE_KEY[pawn * 64 + square]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def castle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
         """King and rook change places as the rules of Chess960 have it. Never raises."""
         short: cython.bint = rook_origin > origin
@@ -300,9 +265,6 @@ class Position:
         self.key ^= PIECE_KEY[king * 64 + origin] ^ PIECE_KEY[king * 64 + king_target]
         self.key ^= PIECE_KEY[rook * 64 + rook_origin] ^ PIECE_KEY[rook * 64 + rook_target]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def uncastle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
         """The way back of `castle`. Never raises."""
         short: cython.bint = rook_origin > origin
@@ -313,9 +275,6 @@ class Position:
         self.put(king, origin)
         self.put(rook, rook_origin)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make_null(self) -> cython.void:
         """Pass. The halfmove clock starts anew: no repetition is real across a pass. Never raises."""
         height: cython.int = self.height
@@ -328,9 +287,6 @@ class Position:
         self.side_to_move ^= 1
         self.height = height + 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def unmake_null(self) -> cython.void:
         """Take back a pass. Never raises."""
         height: cython.int = self.height - 1
@@ -340,11 +296,6 @@ class Position:
         self.halfmove_clock = self.undo_halfmove_clock[height]
         self.key = self.undo_key[height]
 
-    # --- Attacks -----------------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def attackers(self, square: cython.int, by: cython.int, occupied: u64) -> u64:
         """The pieces of colour `by` that attack the square, seen through the given occupancy. Never raises."""
         first: cython.int = by * KINDS
@@ -357,9 +308,6 @@ class Position:
             | (rook_attacks(square, occupied) & (self.pieces[first + ROOK] | queens))
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_attacked(self, square: cython.int, by: cython.int) -> cython.bint:
         """`attackers` of the present board, but content with one. Never raises."""
         first: cython.int = by * KINDS
@@ -382,41 +330,10 @@ class Position:
         """Where the king of that colour stands. Never raises."""
         return lsb(self.pieces[colour * KINDS + KING])
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def in_check(self) -> cython.bint:
+    def is_check(self) -> cython.bint:
         """Is the king of the side to move attacked? Never raises."""
         return self.is_attacked(self.king_square(self.side_to_move), self.side_to_move ^ 1)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def gives_check(self, move: cython.int) -> cython.bint:
-        """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no. Never raises."""
-        us: cython.int = self.side_to_move
-        king: cython.int = self.king_square(us ^ 1)
-        moved: u64 = bit(to_square(move))
-        kind: cython.int = promoted_kind(move) if is_promotion(move) else self.board[from_square(move)] - us * KINDS
-        if flag_of(move) == CASTLING:
-            return False
-        if kind == KNIGHT and KNIGHT_ATTACKS[king] & moved:
-            return True
-        if kind == PAWN and PAWN_ATTACKS[(us ^ 1) * 64 + king] & moved:
-            return True
-        occupied: u64 = (self.occupied ^ bit(from_square(move))) | moved
-        if flag_of(move) == EN_PASSANT:
-            occupied ^= bit(to_square(move) ^ 8)
-        queens: u64 = self.pieces[us * KINDS + QUEEN] | (moved if kind == QUEEN else 0)
-        diagonal: u64 = self.pieces[us * KINDS + BISHOP] | queens | (moved if kind == BISHOP else 0)
-        straight: u64 = self.pieces[us * KINDS + ROOK] | queens | (moved if kind == ROOK else 0)
-        diagonal &= occupied
-        straight &= occupied
-        return bishop_attacks(king, occupied) & diagonal != 0 or rook_attacks(king, occupied) & straight != 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """May the pawn of the side to move on `origin` capture en passant on `target`, king's safety included?
 
@@ -428,9 +345,6 @@ class Position:
         occupied: u64 = (self.occupied ^ bit(origin) ^ captured) | bit(target)
         return not self.attackers(self.king_square(self.side_to_move), them, occupied) & ~captured
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def en_passant_is_possible(self, target: cython.int) -> cython.bint:
         """Can the side to move capture en passant on `target` with any pawn? Never raises."""
         us: cython.int = self.side_to_move
@@ -441,61 +355,16 @@ class Position:
             pawns &= pawns - 1
         return False
 
-    # --- Draws -------------------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def is_repetition(self, root_height: cython.int) -> cython.bint:
-        """Has this position stood once since the root, or twice before? Either is as good as drawn. Never raises."""
-        seen: cython.int = 0
-        height: cython.int = self.height - 4
-        oldest: cython.int = self.height - self.halfmove_clock
-        if oldest < 0:
-            oldest = 0
-        while height >= oldest:
-            if self.undo_key[height] == self.key:
-                seen += 1
-                if height > root_height or seen == 2:
-                    return True
-            height -= 2
-        return False
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def is_insufficient_material(self) -> cython.bint:
-        """Can nobody mate any more: bare kings, one minor piece, or only bishops of one square colour? Never raises."""
-        heavy: u64 = (
-            self.pieces[PAWN] | self.pieces[ROOK] | self.pieces[QUEEN]
-            | self.pieces[KINDS + PAWN] | self.pieces[KINDS + ROOK] | self.pieces[KINDS + QUEEN]
-        )
-        if heavy:
-            return False
-        knights: u64 = self.pieces[KNIGHT] | self.pieces[KINDS + KNIGHT]
-        bishops: u64 = self.pieces[BISHOP] | self.pieces[KINDS + BISHOP]
-        if knights:
-            return popcount(knights | bishops) == 1
-        return not bishops & DARK_SQUARES or not bishops & ~DARK_SQUARES
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def has_pieces(self, colour: cython.int) -> cython.bint:
         """Has the side more than king and pawns? Never raises."""
         first: cython.int = colour * KINDS
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def has_one_piece(self, colour: cython.int) -> cython.bint:
         """Is there at most one piece beside king and pawns? Then zugzwang is near. Never raises."""
         first: cython.int = colour * KINDS
         pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
         return not pieces & (pieces - 1)
-
-    # --- For Python callers --------------------------------------------------------------------------------------
 
     def push(self, move: int) -> None:
         """Play a legal move that will be taken back. Raises IndexError when the stack is full."""
@@ -519,23 +388,16 @@ class Position:
         """Drop the oldest plies from the stack."""
         height: cython.int
         for height in range(self.height - plies):
-            self.undo_castling[height] = self.undo_castling[height + plies]
-            self.undo_en_passant[height] = self.undo_en_passant[height + plies]
-            self.undo_halfmove_clock[height] = self.undo_halfmove_clock[height + plies]
-            self.undo_captured[height] = self.undo_captured[height + plies]
-            self.undo_key[height] = self.undo_key[height + plies]
-            self.undo_pawn_key[height] = self.undo_pawn_key[height + plies]
+            self._copy_ply(height, self, height + plies)
         self.height -= plies
 
-    def repetition_count(self) -> int:
-        """How often this position has stood in the game, now included."""
-        count = 1
-        height: cython.int = self.height - 4
-        while height >= 0 and height >= self.height - self.halfmove_clock:
-            if self.undo_key[height] == self.key:
-                count += 1
-            height -= 2
-        return count
+    def _copy_ply(self, height: cython.int, other: Position, other_height: cython.int) -> cython.void:
+        self.undo_castling[height] = other.undo_castling[other_height]
+        self.undo_en_passant[height] = other.undo_en_passant[other_height]
+        self.undo_halfmove_clock[height] = other.undo_halfmove_clock[other_height]
+        self.undo_captured[height] = other.undo_captured[other_height]
+        self.undo_key[height] = other.undo_key[other_height]
+        self.undo_pawn_key[height] = other.undo_pawn_key[other_height]
 
     def copy_from(self, other: Position) -> None:
         """Become equal to another position, the plies that can be taken back included."""
@@ -550,12 +412,7 @@ class Position:
             self.castling_empty[index] = other.castling_empty[index]
             self.castling_safe[index] = other.castling_safe[index]
         for index in range(other.height):
-            self.undo_castling[index] = other.undo_castling[index]
-            self.undo_en_passant[index] = other.undo_en_passant[index]
-            self.undo_halfmove_clock[index] = other.undo_halfmove_clock[index]
-            self.undo_captured[index] = other.undo_captured[index]
-            self.undo_key[index] = other.undo_key[index]
-            self.undo_pawn_key[index] = other.undo_pawn_key[index]
+            self._copy_ply(index, other, index)
         self.colours[0], self.colours[1], self.occupied = other.colours[0], other.colours[1], other.occupied
         self.side_to_move, self.castling_rights = other.side_to_move, other.castling_rights
         self.en_passant, self.halfmove_clock, self.height = other.en_passant, other.halfmove_clock, other.height
@@ -584,22 +441,6 @@ class Position:
     def black_to_move(self) -> bool:
         """For Python callers."""
         return self.side_to_move == BLACK
-
-    def is_check(self) -> bool:
-        """`in_check` for Python callers."""
-        return self.in_check()
-
-    def cannot_be_won(self) -> bool:
-        """`is_insufficient_material` for Python callers."""
-        return self.is_insufficient_material()
-
-    def checks(self, move: int) -> bool:
-        """`gives_check` for Python callers."""
-        return self.gives_check(move)
-
-    def key_expected_after(self, move: int) -> int:
-        """`key_after` for Python callers."""
-        return self.key_after(move)
 
     def attackers_of(self, square: int, by: int) -> int:
         """`attackers` on the present board, for Python callers."""

@@ -33,11 +33,10 @@ from cython.cimports.engine.core.pieces import (
     ROOK,
     WHITE,
 )
-from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.position import PIECE_SQUARE, Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawn_attacks, pawns_and_kings, relative
-from cython.cimports.engine.evaluation.piece_square import PIECE_SQUARE
 from cython.cimports.engine.evaluation.weights import (
     BISHOP_MOBILITY,
     BISHOP_PAIR,
@@ -60,7 +59,7 @@ from cython.cimports.engine.evaluation.weights import (
     WEIGHTS,
 )
 
-from engine.evaluation import pawns, piece_square, weights
+from engine.evaluation import pawns, weights
 
 # The survey: [piece] holds what all pieces of that kind attack, and from 12 on stands, [+ colour],
 ATTACKED = cython.declare(cython.int, 12)           # what a side attacks, its king left out
@@ -366,7 +365,6 @@ def static_score(position: Position) -> int:
 def use_values(values: weights.Values) -> None:
     """Evaluate with these weights from now on. Only positions set up afterwards count their squares anew."""
     weights.set_values(values)
-    piece_square.fill()
     pawns.forget()
 
 

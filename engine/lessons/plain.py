@@ -6,6 +6,7 @@ of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer 
 """
 
 import cython
+from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import (
     CASTLING,
     NO_MOVE,
@@ -124,14 +125,14 @@ class PlainSearch:
         drawn, so that who is winning does not shuffle. Never raises.
         """
         if moves == 0:
-            if not self.position.in_check():
+            if not self.position.is_check():
                 return DRAW
             return mated_in(ply) if self.terms is None else self.terms.mated(ply)
         if ply == 0:
             return NO_SCORE
-        if self.position.halfmove_clock >= 100 or self.position.is_insufficient_material():
+        if self.position.halfmove_clock >= 100 or is_insufficient_material(self.position):
             return DRAW
-        return DRAW if self.position.is_repetition(self.root_height) else NO_SCORE
+        return DRAW if is_repetition(self.position, self.root_height) else NO_SCORE
 
     # --- Searches ------------------------------------------------------------------------------------------------
 
@@ -237,7 +238,7 @@ class PlainSearch:
         promises = cython.declare(cython.int[288])
         self.meter.count(ply)
         self.line_end[ply] = ply
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.settled(end, ply)
         if score != NO_SCORE:

@@ -143,7 +143,7 @@ def attack(position: Position, us: cython.int) -> cython.int:
 @cython.exceptval(check=False)
 def check(position: Position, us: cython.int) -> cython.int:
     """Do we give check? Never raises."""
-    return CHECK_CP if position.side_to_move != us and position.in_check() else 0
+    return CHECK_CP if position.side_to_move != us and position.is_check() else 0
 
 
 @cython.cfunc

@@ -5,6 +5,7 @@ Whoever searches asks at each node, the cheapest question first. Scores are cent
 """
 
 import cython
+from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in, table_win_in
@@ -52,7 +53,7 @@ class Referee:
             return DRAW
         if ply == 0:
             return NO_SCORE
-        if self.position.is_insufficient_material() or self.position.is_repetition(self.root_height):
+        if is_insufficient_material(self.position) or is_repetition(self.position, self.root_height):
             return DRAW
         if ply >= MAX_PLY:
             return self.line.evaluate(ply)

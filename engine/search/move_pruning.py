@@ -6,6 +6,7 @@ Ordering has put the good moves first; what is judged here are the others. The m
 
 import cython
 from cython.cimports.engine.core.move import is_tactical
+from cython.cimports.engine.core.movegen import gives_check
 from cython.cimports.engine.core.params import (
     CAPTURE_EXCHANGE_MARGIN,
     EXCHANGE_PRUNING_DEPTH,
@@ -53,7 +54,7 @@ class Selection:
         is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > quiet_move_limit(depth, self.line.improving[ply])
         if not is_late and not self.is_weak(number, alpha, depth, ply, move):
             return False
-        if self.position.gives_check(move):
+        if gives_check(self.position, move):
             return False
         if is_late:
             self.picker.only_checks(ply)       # all quiet moves left are as late

@@ -6,6 +6,7 @@
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.draws import is_insufficient_material
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, to_square
 from cython.cimports.engine.core.params import DELTA_MARGIN, EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
@@ -50,9 +51,9 @@ class Quiescence:
             return DRAW
         if ply >= MAX_PLY:
             return self.line.evaluate(ply)
-        if self.position.is_insufficient_material():
+        if is_insufficient_material(self.position):
             return DRAW
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
             known: cython.int = self.line.table_cutoff(entry, beta, 0, ply)

@@ -186,7 +186,7 @@ class Search:
         self.pv_length[ply] = 0
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         score: cython.int = self.referee.settled(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -211,7 +211,7 @@ class Search:
         """Is the score >= beta? Fail-soft, centipawns, side to move. `cut_node`: it probably is. Never raises."""
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         score: cython.int = self.referee.settled(ply, in_check)
         if score != NO_SCORE:
             return score

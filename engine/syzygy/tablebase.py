@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.board import Board
+from engine.core.draws import repetition_count
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.syzygy.file_header import (
@@ -226,7 +227,7 @@ class _Inquiry:
         position = self._position
         if position.is_check() and not legal_moves(position):
             return AT_ONCE[WIN]
-        if self._clock() >= FIFTY_MOVES or position.repetition_count() >= DRAWING_REPETITIONS:
+        if self._clock() >= FIFTY_MOVES or repetition_count(position) >= DRAWING_REPETITIONS:
             return AT_ONCE[DRAW]
         if self._clock() == 0 or not has_distances:
             return AT_ONCE[-self._worth()]
