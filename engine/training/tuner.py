@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from math import cos, pi, sqrt
 from pathlib import Path
 
-from engine.evaluation import tuned, weights
+from engine.evaluation import weights
 from engine.selfplay import records
 from engine.training.data import packed
 from engine.training.samples import Samples
@@ -55,7 +55,7 @@ class Progress:
     @classmethod
     def begin(cls, settings: Settings, unit: float, positions: int) -> "Progress":
         """At the weights now tuned."""
-        start = [float(part) for pairs in tuned.VALUES.values() for pair in pairs for part in pair]
+        start = [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
         return cls(settings, unit, positions, start, list(start), [0.0] * len(start), [0.0] * len(start))
 
     @classmethod
