@@ -9,7 +9,6 @@ __all__ = [
     "bitboard",
     "draws",
     "fen",
-    "interruptible_perft",
     "move",
     "movegen",
     "params",

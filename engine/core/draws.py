@@ -7,9 +7,6 @@ from cython.cimports.engine.core.pieces import BISHOP, KINDS, KNIGHT, PAWN, QUEE
 from cython.cimports.engine.core.position import Position
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def is_repetition(position: Position, root_height: cython.int) -> cython.bint:
     """Has this position stood once since the root, or twice before? Either is as good as drawn. Never raises."""
     seen: cython.int = 0
@@ -37,9 +34,6 @@ def repetition_count(position: Position) -> int:
     return count
 
 
-@cython.ccall
-@cython.nogil
-@cython.exceptval(check=False)
 def is_insufficient_material(position: Position) -> cython.bint:
     """Can nobody mate any more: bare kings, one minor piece, or only bishops of one square colour? Never raises."""
     heavy: u64 = (

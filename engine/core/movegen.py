@@ -75,10 +75,6 @@ def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
     return attacked
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
     """Every square the side `by` attacks, seen through the given occupancy. Never raises."""
     first: cython.int = by * KINDS
@@ -245,9 +241,6 @@ def add_castling(
     return end
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def generate(position: Position, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
     """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.
 
@@ -352,9 +345,6 @@ def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
     return target == origin + step
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def is_legal(position: Position, move: cython.int) -> cython.bint:
     """May this move, which may come from another position, be played here? Never raises."""
     origin: cython.int = from_square(move)
@@ -395,9 +385,6 @@ def legal_move_texts(position: Position) -> list[str]:
     return [uci_text(move) for move in legal_moves(position)]
 
 
-@cython.ccall
-@cython.nogil
-@cython.exceptval(check=False)
 def gives_check(position: Position, move: cython.int) -> cython.bint:
     """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no. Never raises."""
     us: cython.int = position.side_to_move

@@ -65,9 +65,6 @@ def least_valuable(position: Position, side: cython.int, attackers: u64) -> cyth
     return kind
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -> cython.bint:
     """Does the move win at least `threshold` centipawns once all captures on its square are done? Never raises.
 

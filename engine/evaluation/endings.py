@@ -39,9 +39,6 @@ MINOR = cython.declare(cython.int, 3)               # as beginners count, see `p
 FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def verdict(position: Position) -> cython.int:
     """White's score where one side has but its king and the outcome is known, else NO_SCORE. Never raises."""
     if position.colours[BLACK] == position.pieces[KINDS + KING]:
@@ -146,9 +143,6 @@ def to_the_edge(square: cython.int) -> cython.int:
     return (file if file < 4 else 7 - file) + (rank if rank < 4 else 7 - rank)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def tempered(position: Position, guess: cython.int) -> cython.int:
     """A guess at a position's score for the side to move, less what is drawish about its ending. Never raises."""
     if popcount(position.occupied) > ENDGAME_MEN:
@@ -156,9 +150,6 @@ def tempered(position: Position, guess: cython.int) -> cython.int:
     return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
     """How much of its endgame advantage the stronger side may hope to keep, of SCALE_NORMAL. Never raises."""
     scale: cython.int = drawish_scale(position, strong)

@@ -335,9 +335,6 @@ def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
 TEMPO = cython.declare(cython.int, first_weight("tempo"))
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def balance(position: Position) -> cython.int:
     """All terms, White's less Black's, packed. Linear in the weights. Never raises."""
     survey = cython.declare(cython.ulonglong[19])
@@ -349,26 +346,17 @@ def balance(position: Position) -> cython.int:
     return score + (WEIGHTS[TEMPO] if position.side_to_move == WHITE else -WEIGHTS[TEMPO])
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def endgame_part(position: Position, score: cython.int) -> cython.int:
     """How much of the endgame value of a balance counts, of params.SCALE_NORMAL. Never raises."""
     return endgame_scale(position, WHITE if endgame_of(score) > 0 else BLACK)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def known_score(position: Position) -> cython.int:
     """The score for the side to move of an ending that is known, else NO_SCORE. Never raises."""
     score: cython.int = verdict(position)
     return -score if position.side_to_move == BLACK and score != NO_SCORE else score
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def evaluate(position: Position) -> cython.int:
     """Static score in centipawns for the side to move, the same for a mirrored position. Never raises."""
     score: cython.int = known_score(position)

@@ -132,9 +132,6 @@ def _fill() -> None:
         pass
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def is_won(side: cython.int, strong_king: cython.int, weak_king: cython.int, pawn: cython.int) -> cython.bint:
     """Does White, with a pawn on the files a to d, win? `side` is to move. Never raises."""
     if not cython.compiled and not any(VERDICT):

@@ -186,9 +186,6 @@ def side_score(position: Position, passed: u64, us: cython.int) -> cython.int:
     return structure(ours, theirs, us) + race(position, passed & ours, us) + shelter(position, us)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.int:
     """White's packed score less Black's; the passed pawns of both go to `survey[PASSED_PAWNS]`. Never raises.
 

@@ -130,9 +130,6 @@ def set_values(values: Values) -> None:
     _fill_piece_squares()
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def weight_of_square(kind: cython.int, square: cython.int) -> cython.int:
     """The place in `weights.py` of what the square, seen by its owner, is worth to that kind. Never raises."""
     file: cython.int = square & 7

@@ -108,16 +108,10 @@ class PlainSearch:
 
     # --- What ends a line ----------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def evaluation(self) -> cython.int:
         """For the side to move. Never raises."""
         return evaluate(self.position) if self.terms is None else self.terms.score(self.position)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def settled(self, moves: cython.int, ply: cython.int) -> cython.int:
         """The score by the rules, if the game is over with so many legal moves: mate goes before all draws.
 
@@ -136,9 +130,6 @@ class PlainSearch:
 
     # --- Searches ------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def minimax(self, depth: cython.int, ply: cython.int) -> cython.int:
         """White seeks the highest, Black the lowest value. White's view. Never raises."""
         white: cython.bint = self.position.side_to_move == WHITE
@@ -164,9 +155,6 @@ class PlainSearch:
                 self.note_best(moves[index], ply)
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
         """What is good for one side is bad for the other: one function for both. The mover's view. Never raises."""
         moves = cython.declare(cython.int[288])
@@ -191,9 +179,6 @@ class PlainSearch:
                 self.note_best(moves[index], ply)
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def alpha_beta(self, depth: cython.int, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
         """Negamax that leaves a position as soon as the opponent would not go there. The mover's view. Never raises."""
         if depth == 0 and self.quiescent:
@@ -229,9 +214,6 @@ class PlainSearch:
                     break
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
         """Captures to the end, so that no exchange is cut off in the middle. The mover's view. Never raises."""
         moves = cython.declare(cython.int[288])
@@ -274,9 +256,6 @@ class PlainSearch:
 
     # --- Order ---------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def promise(self, move: cython.int, ply: cython.int) -> cython.int:
         """How early a move deserves to be tried: the sooner the refutation, the fewer nodes. Never raises."""
         if move == self.hints[ply]:
@@ -297,9 +276,6 @@ class PlainSearch:
         target: cython.int = to_square(move)
         return INWARD[target & 7] + INWARD[target >> 3] - INWARD[origin & 7] - INWARD[origin >> 3]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def bring_best_forward(
         self, moves: cython.p_int, promises: cython.p_int, index: cython.int, end: cython.int
     ) -> cython.void:
@@ -316,18 +292,12 @@ class PlainSearch:
         moves[index] = move
         promises[index] = promise
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_cutoff(self, move: cython.int, ply: cython.int) -> cython.void:
         """A quiet move that refutes here is likely to refute beside it too. Never raises."""
         if not is_tactical(move) and self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
         """The best line from here is this move and then the best line after it. Never raises."""
         self.line[ply * 128 + ply] = move

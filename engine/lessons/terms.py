@@ -53,9 +53,6 @@ CENTRE = cython.declare(u64, 0x0000001818000000)    # d4 e4 d5 e5
 CORNERS = cython.declare(u64, 0xC7000000000000C7)   # a, b, c, g and h on the first and last rank
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -> u64:
     """What a man of ours on this square attacks. Never raises."""
     if kind == PAWN:
@@ -71,9 +68,6 @@ def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -
     return KING_ATTACKS[square]
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def material(position: Position, us: cython.int) -> cython.int:
     """Our men. Never raises."""
     total: cython.int = 0
@@ -83,9 +77,6 @@ def material(position: Position, us: cython.int) -> cython.int:
     return total
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def mobility(position: Position, us: cython.int) -> cython.int:
     """The squares our men attack and do not stand on themselves. Never raises."""
     total: cython.int = 0
@@ -98,9 +89,6 @@ def mobility(position: Position, us: cython.int) -> cython.int:
     return total * MOBILITY_CP
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def centre(position: Position, us: cython.int) -> cython.int:
     """Our attacks on the four squares in the middle, and our men there. Never raises."""
     total: cython.int = 2 * popcount(position.colours[us] & CENTRE)
@@ -111,9 +99,6 @@ def centre(position: Position, us: cython.int) -> cython.int:
     return total * CENTRE_CP
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def castling(position: Position, us: cython.int) -> cython.int:
     """The right to castle, or better a king that stands where castling takes him. Never raises."""
     rights: cython.int = position.castling_rights >> us * 2 & 3
@@ -124,9 +109,6 @@ def castling(position: Position, us: cython.int) -> cython.int:
     return CASTLED_CP if on_first_rank and CORNERS & bit(home) else 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def attack(position: Position, us: cython.int) -> cython.int:
     """Our defence of our men and our attack on theirs; each further man joining in adds half. Never raises."""
     total: cython.int = 0
@@ -138,17 +120,11 @@ def attack(position: Position, us: cython.int) -> cython.int:
     return total
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def check(position: Position, us: cython.int) -> cython.int:
     """Do we give check? Never raises."""
     return CHECK_CP if position.side_to_move != us and position.is_check() else 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def pawn_advance(position: Position, us: cython.int) -> cython.int:
     """The steps our pawns have made. Never raises."""
     total: cython.int = 0
@@ -160,9 +136,6 @@ def pawn_advance(position: Position, us: cython.int) -> cython.int:
     return total * PAWN_STEP_CP
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def tempo(position: Position, us: cython.int) -> cython.int:
     """The move is worth something. Never raises."""
     return TEMPO_CP if position.side_to_move == us else 0
@@ -183,9 +156,6 @@ class Terms:
             self.percents[number] = max(-MOST_PERCENT, min(percents.get(name, 0), MOST_PERCENT))
         self.mate_percent = mate_percent
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def term(self, position: Position, number: cython.int, us: cython.int) -> cython.int:
         """One term of one side, without its coefficient. Never raises."""
         if number == 0:
@@ -204,9 +174,6 @@ class Terms:
             return pawn_advance(position, us)
         return tempo(position, us)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def side(self, position: Position, us: cython.int) -> cython.int:
         """All terms of one side, in hundredths of a centipawn. Never raises."""
         total: cython.int = 0
@@ -216,9 +183,6 @@ class Terms:
                 total += self.percents[number] * self.term(position, number, us)
         return total
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def score(self, position: Position) -> cython.int:
         """Centipawns for the side to move, never as much as a mate. Never raises."""
         us: cython.int = position.side_to_move
@@ -226,9 +190,6 @@ class Terms:
         most: cython.int = LONGEST_MATE - 1
         return most if total > most else -most if total < -most else total
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def mated(self, ply: cython.int) -> cython.int:
         """What being mated so many plies from the root is worth to this style. Never raises."""
         if self.mate_percent == 0:

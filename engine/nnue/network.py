@@ -161,9 +161,6 @@ class Accumulators:
 
     # --- What is played ----------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
         """Note what the move that is about to be made will change; all a node costs that is never evaluated.
 
@@ -195,18 +192,12 @@ class Accumulators:
             self.changes[slot] = CAPTURED
             self.removed[2 * slot + 1] = position.board[square] * 64 + square
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_null(self, ply: cython.int) -> cython.void:
         """A pass changes no man: the next ply shares the sums. Never raises."""
         self.slots[ply + 1] = self.slots[ply]
 
     # --- The sums ----------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def catch_up(self, position: Position, slot: cython.int) -> cython.void:
         """Make the sums of a slot, which is the position's, valid. Never raises."""
         known: cython.int = slot
@@ -221,9 +212,6 @@ class Accumulators:
             self.follow(known, 1)
             self.valid[known] = True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def refresh(self, position: Position, slot: cython.int) -> cython.void:
         """Add up the men of a position from nothing. Never raises."""
         count: cython.Py_ssize_t = self.network.hidden
@@ -245,9 +233,6 @@ class Accumulators:
                 men &= men - 1
         self.valid[slot] = True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def follow(self, slot: cython.int, view: cython.int) -> cython.void:
         """The sums of one view after the move that led to a slot, from those of the slot before it. Never raises."""
         count: cython.Py_ssize_t = self.network.hidden
@@ -276,9 +261,6 @@ class Accumulators:
 
     # --- The score ---------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def score(self, position: Position, ply: cython.int) -> cython.int:
         """Centipawns for the side to move of the position at this ply, within +-NETWORK_LIMIT. Never raises."""
         slot: cython.int = self.slots[ply]

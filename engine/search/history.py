@@ -12,6 +12,7 @@ History, Static Evaluation Correction History)
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
 from cython.cimports.engine.core.move import to_square
+from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import (
     CORRECTION_LIMIT,
     CORRECTION_SCALE,
@@ -23,7 +24,6 @@ from cython.cimports.engine.core.params import (
 from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
-from cython.cimports.engine.evaluation.threats import attacked_by
 
 ROUTES = cython.declare(cython.int, 32768)          # side, origin attacked, target attacked, origin, target
 STRUCTURES = cython.declare(cython.int, 512)        # pawn keys are told apart by their last bits
@@ -125,7 +125,7 @@ class History:
 
         `before` is the step they answer, `before_that` the one they follow up, `long_before` that side's one before.
         """
-        self.attacked[ply] = attacked_by(position, position.side_to_move ^ 1)
+        self.attacked[ply] = attacked_squares(position, position.side_to_move ^ 1, position.occupied)
         self.answered[ply] = before * 768
         self.followed[ply] = before_that * 768
         self.recalled[ply] = long_before * 768

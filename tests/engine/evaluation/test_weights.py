@@ -12,8 +12,8 @@ import engine
 EDITS = {
     "weights.py": [('    "hanging": (1,', '    "trapped": (1, Group.PIECES),\n    "hanging": (1,')],
     "evaluate.py": [
-        ("def threats(", 'def trapped(us):\n    return (us == WHITE) * WEIGHTS[first_weight("trapped")]\n\ndef threats('),
-        ("        + rooks(position, us)\n", "        + rooks(position, us)\n        + trapped(us)\n"),
+        ("def threats(", 'def trapped():\n    return WEIGHTS[first_weight("trapped")]\n\n\ndef threats('),
+        ("        + rooks(position, us)\n", "        + rooks(position, us) + (trapped() if us == WHITE else 0)\n"),
     ],
 }
 PROGRAM = """
