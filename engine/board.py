@@ -1,6 +1,6 @@
-"""The rules for callers that speak text: a game's board, whose moves are UCI strings and whose every answer is exact.
+"""A game's board for callers that use text: moves are UCI or SAN strings.
 
-Both spellings of castling are understood everywhere: king takes rook (e1h1) and king's target (e1g1).
+Both spellings of castling are accepted everywhere: king takes rook (e1h1) and king's target (e1g1).
 """
 
 import re
@@ -27,7 +27,7 @@ SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNq
 
 
 class InvalidMove(ValueError):
-    """The text is no legal move here. The message quotes it and the position."""
+    """The text is not a legal move. The message quotes it and the position."""
 
 
 def _side(colour: str) -> int:
@@ -48,9 +48,7 @@ class Board:
         self._moves: list[str] = []
 
     def copy(self, *, moves: bool = True) -> "Board":
-        """An independent board with the same game behind it; without `moves` it has no list of them, which is faster.
-
-        Repetitions are known in either case.
+        """Return an independent copy. Without `moves` it has no move list, which is faster; repetitions are kept.
         """
         other = Board.__new__(Board)
         other.initial_fen, other.chess960 = self.initial_fen, self.chess960
@@ -61,7 +59,7 @@ class Board:
         return other
 
     def replayed(self) -> "Board":
-        """The same game played anew from its start, for when the weights of the evaluation have changed."""
+        """Return the game replayed from its start, for use after the evaluation's weights have changed."""
         other = Board(self.initial_fen, chess960=self.chess960)
         for move in self._moves:
             other.push(move)
@@ -71,7 +69,7 @@ class Board:
 
     @property
     def turn(self) -> str:
-        """'white' or 'black': whose move it is."""
+        """The side to move, 'white' or 'black'."""
         return BLACK if self._position.black_to_move() else WHITE
 
     @property
@@ -86,11 +84,11 @@ class Board:
 
     @property
     def position(self) -> Position:
-        """The engine's own view; not to be changed."""
+        """The engine's position; do not change it."""
         return self._position
 
     def fen(self) -> str:
-        """X-FEN; the en passant square stands only if a legal capture exists."""
+        """Return the X-FEN; the en passant square is named only if a legal capture exists."""
         return format_fen(self._position, self.fullmove_number)
 
     def piece_at(self, square: str) -> str | None:
@@ -142,7 +140,7 @@ class Board:
         return move
 
     def push(self, text: str) -> str:
-        """Play a legal move; returns it in this board's own spelling. Raises InvalidMove."""
+        """Play a legal move; return it in this board's own spelling. Raises InvalidMove."""
         return self._play(self.parse(text))
 
     def push_san(self, text: str) -> str:
@@ -178,7 +176,7 @@ class Board:
     # --- Check, mate, draws --------------------------------------------------------------------------------------
 
     def is_check(self) -> bool:
-        """Is the side to move in check?"""
+        """Return whether the side to move is in check."""
         return bool(self._position.is_check())
 
     def is_checkmate(self) -> bool:
@@ -190,11 +188,11 @@ class Board:
         return not self.is_check() and not legal_moves(self._position)
 
     def is_insufficient_material(self) -> bool:
-        """Can neither side mate by any play?"""
+        """Return whether neither side can mate."""
         return bool(is_insufficient_material(self._position))
 
     def has_insufficient_material(self, side: str) -> bool:
-        """Can this side ('white' or 'black') not mate by any play, however badly the other defends?"""
+        """Return whether this side ('white' or 'black') cannot mate even with the opponent's help."""
         pieces = self._position.state()["pieces"]
         us, them = 6 * _side(side), 6 - 6 * _side(side)
         pawns, knights, bishops, rooks, queens = pieces[us : us + 5]
@@ -208,13 +206,13 @@ class Board:
         return not bishops or (one_colour and not pieces[them] and not pieces[them + 1])
 
     def repetition_count(self) -> int:
-        """How often the present position has stood in this game, now included."""
+        """Return how often the position has occurred in this game, including now."""
         return int(repetition_count(self._position))
 
     # --- Algebraic notation --------------------------------------------------------------------------------------
 
     def san(self, text: str) -> str:
-        """Standard algebraic notation of a legal move, such as 'Nbxd7+'. Raises InvalidMove."""
+        """Return the standard algebraic notation of a legal move, such as 'Nbxd7+'. Raises InvalidMove."""
         move = self.parse(text)
         body = self._san_body(move, text)
         self._position.push(move)
@@ -226,10 +224,10 @@ class Board:
         return body
 
     def parse_san(self, text: str) -> str:
-        """The UCI text of a move in algebraic notation, however carelessly written. Raises InvalidMove.
+        """Return the UCI text of a move in algebraic notation, leniently. Raises InvalidMove.
 
-        Understood are marks for check and quality, superfluous or long origins (Ngf3, Ng1-f3), a missing cross,
-        castling with zeros, and figurines. A UCI text is none.
+        Accepts marks for check and quality, superfluous or long origins (Ngf3, Ng1-f3), a missing cross, castling with
+        zeros, and figurines; not UCI.
         """
         return self.spell(self._find_san(text))
 
@@ -293,14 +291,14 @@ class Board:
 
 
 def _as_king_moves(castling: int) -> str | None:
-    """Castling as the king's own move; None if he moves one file or none, which is no castling to see."""
+    """Return castling as the king's own move; None if the king moves less than two files."""
     text = uci_text(castling)
     target = "g" if text[2] > text[0] else "c"
     return text[:2] + target + text[3] if abs(ord(target) - ord(text[0])) >= 2 else None
 
 
 def _distinguish(origin: str, rivals: list[str]) -> str:
-    """As little of the origin's name as tells it from the others: nothing, file, rank, or both."""
+    """Return as much of the origin's name as distinguishes it: nothing, file, rank, or both."""
     if not rivals:
         return ""
     if all(rival[0] != origin[0] for rival in rivals):

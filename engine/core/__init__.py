@@ -1,6 +1,7 @@
-"""Board representation and the rules: squares, moves, positions, move generation, scores, parameters.
+"""Knows the rules of chess: squares, moves, positions, FEN, legal moves, exchanges and draws; also the scale of scores.
 
 Must not know: what a position is worth, how it is searched, and every file format.
+Offers each module. `params` holds every tunable number, `available_memory` the memory that tables may take.
 """
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""How much memory this process may still take: what the machine has free, and what its control group allows."""
+"""The memory this process may still allocate, by the machine's free memory and the limits of its cgroups."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ NO_LIMIT = 1 << 60                 # control groups write their "unlimited" as a
 
 
 def available_mb(root: Path = Path("/")) -> int | None:
-    """Mebibytes still to be had, None if the system does not say; `root` is where /proc and /sys stand."""
+    """Return the available memory in MiB, or None if unknown. `root` is the folder that holds proc and sys."""
     bounds = [*_machine_bytes(root), *_control_group_bytes(root)]
     return min(bounds) >> 20 if bounds else None
 
@@ -19,7 +19,7 @@ def _machine_bytes(root: Path) -> Iterator[int]:
 
 
 def _control_group_bytes(root: Path) -> Iterator[int]:
-    """What is left under the limits of our own group, in either version of control groups, and of those above it."""
+    """Yield what is left under the limits of our cgroup and its parents, for cgroup versions 1 and 2."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _number, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers == "":
@@ -38,7 +38,7 @@ def _control_group_bytes(root: Path) -> Iterator[int]:
 
 
 def _read(path: Path) -> str:
-    """The text of a file, empty where there is none."""
+    """Return the text of a file, or an empty string if it cannot be read."""
     try:
         return path.read_text()
     except OSError:

@@ -8,7 +8,10 @@ from cython.cimports.engine.core.position import Position
 
 
 def is_repetition(position: Position, root_height: cython.int) -> cython.bint:
-    """Has this position stood once since the root, or twice before? Either is as good as drawn. Never raises."""
+    """Return whether the position occurred once since the root or twice before it. Never raises.
+
+    The search scores both as a draw.
+    """
     seen: cython.int = 0
     height: cython.int = position.height - 4
     oldest: cython.int = position.height - position.halfmove_clock
@@ -24,7 +27,7 @@ def is_repetition(position: Position, root_height: cython.int) -> cython.bint:
 
 
 def repetition_count(position: Position) -> int:
-    """How often this position has stood in the game, now included."""
+    """Return how often the position has occurred in the game, including now."""
     count = 1
     height: cython.int = position.height - 4
     while height >= 0 and height >= position.height - position.halfmove_clock:
@@ -35,7 +38,10 @@ def repetition_count(position: Position) -> int:
 
 
 def is_insufficient_material(position: Position) -> cython.bint:
-    """Can nobody mate any more: bare kings, one minor piece, or only bishops of one square colour? Never raises."""
+    """Return whether neither side can mate. Never raises.
+
+    That is so for bare kings, one minor piece, or bishops on squares of one colour.
+    """
     heavy: u64 = (
         position.pieces[PAWN] | position.pieces[ROOK] | position.pieces[QUEEN]
         | position.pieces[KINDS + PAWN] | position.pieces[KINDS + ROOK] | position.pieces[KINDS + QUEEN]

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Legal moves, and only those: checks and pins become masks, so that no move has to be tried.
+"""Legal move generation with masks for checks and pins, so that no move has to be made and unmade.
 
-(chessprogramming wiki: Checks and Pinned Pieces). The caller owns the list: 288 places from `start` on are enough.
-No position of a game has more than 218 moves, and `tests/engine/test_movegen.py` proves that no position which `fen.py`
-lets in can have more than 274.
+(chessprogramming wiki: Checks and Pinned Pieces). The caller's array needs 288 places from `start` on: no game
+position has more than 218 moves, and `tests/engine/core/test_movegen.py` proves that none accepted by `fen.py` has more
+than 274.
 """
 
 import cython
@@ -62,7 +62,7 @@ from engine.core.move import uci_text
 @cython.nogil
 @cython.exceptval(check=False)
 def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """What a piece other than a pawn attacks from there. Never raises."""
+    """Return what a piece other than a pawn attacks from a square. Never raises."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == KING:
@@ -76,7 +76,7 @@ def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 
 
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
-    """Every square the side `by` attacks, seen through the given occupancy. Never raises."""
+    """Return every square the side `by` attacks, given the occupied squares. Never raises."""
     first: cython.int = by * KINDS
     pawns: u64 = position.pieces[first + PAWN]
     attacked: u64
@@ -369,24 +369,24 @@ def is_legal(position: Position, move: cython.int) -> cython.bint:
 
 
 def may_be_played(position: Position, move: int) -> bool:
-    """`is_legal` for Python callers."""
+    """Return `is_legal` to Python callers."""
     return is_legal(position, move)
 
 
 def legal_moves(position: Position) -> list[int]:
-    """The legal moves, packed as in `move.py`."""
+    """Return the legal moves, packed as in `move.py`."""
     moves = cython.declare(cython.int[288])
     end: cython.int = generate(position, moves, 0, False)
     return [moves[index] for index in range(end)]
 
 
 def legal_move_texts(position: Position) -> list[str]:
-    """The legal moves as text, castling as king takes rook."""
+    """Return the legal moves as UCI text, castling as king takes rook."""
     return [uci_text(move) for move in legal_moves(position)]
 
 
 def gives_check(position: Position, move: cython.int) -> cython.bint:
-    """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no. Never raises."""
+    """Return whether a legal move gives check, directly or discovered. Castling counts as no check. Never raises."""
     us: cython.int = position.side_to_move
     king: cython.int = position.king_square(us ^ 1)
     moved: u64 = bit(to_square(move))

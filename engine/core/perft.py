@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Leaf counts of the tree of legal moves: the classic proof of a move generator. (chessprogramming wiki: Perft)"""
+"""Perft: count the leaves of the tree of legal moves, to test the move generator. (chessprogramming wiki: Perft)"""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ def _leaves(position: Position, depth: cython.int, bulk: cython.bint) -> u64:
 
 
 def perft(position: Position, depth: int, bulk: bool = True) -> int:
-    """How many ways the next `depth` plies can be played. Without `bulk` every leaf is made, for timing `make`."""
+    """Return the number of leaves at `depth` plies. Without `bulk` every leaf is made, which times `make`."""
     plies: cython.int = depth
     in_bulk: cython.bint = bulk
     total: u64

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The board: pieces, rights and keys; making and taking back moves; who attacks what; repetition.
+"""A position: the board, castling rights and keys; making and unmaking moves; attackers of a square.
 
-Knows nothing of texts (`fen.py`) or of which moves are legal (`movegen.py`). `make` trusts its move.
+Text is read in `fen.py`, legal moves are found in `movegen.py`, draws in `draws.py`. `make` does not check its move.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if not cython.compiled:
     PIECE_SQUARE = [0] * 768       # [piece * 64 + square], packed, negative for Black; the evaluation fills it
     PHASE = [0] * 12               # [piece]
 
-STACK = 1024                       # plies that can be taken back: the game's since its last irreversible move, the
+STACK = 1024                       # plies that can be unmade: the game's since its last irreversible move, and the
 GAME_STACK = 512                   # search's on top; a game never fills more than this
 
 for _piece in range(12):
@@ -53,7 +53,7 @@ for _piece in range(12):
 @cython.final
 @cython.cclass
 class Position:
-    """A chess position with the plies that led to it. Castling rights are the bits K 1, Q 2, k 4, q 8."""
+    """A chess position and the plies that can be unmade. Castling rights are the bits K 1, Q 2, k 4, q 8."""
 
     def __init__(self) -> None:
         """Begin with an empty board, which `set_up` fills."""
@@ -74,10 +74,10 @@ class Position:
         self.en_passant = NO_SQUARE
 
     def set_up(self, board: list, side_to_move: int, rooks: list, en_passant: int, halfmove_clock: int) -> None:
-        """Place everything: 64 pieces from a1 on, and the squares of the four castling rooks K Q k q or NO_SQUARE.
+        """Place 64 pieces from a1 on; `rooks` are the squares of the castling rooks K Q k q, or NO_SQUARE.
 
-        The position must be legal, which `fen.py` sees to. An en passant square that no legal capture can use is
-        dropped, so that keys compare what can be played.
+        The position must be legal; `fen.py` checks that. An en passant square without a legal capture is dropped, so
+        that positions with the same legal moves have the same key.
         """
         square: cython.int
         for square in range(64):
@@ -99,7 +99,7 @@ class Position:
             self.key ^= EN_PASSANT_KEY[en_passant]
 
     def _grant_castling(self, right: cython.int, rook: cython.int) -> None:
-        """Allow one castling, and note what must be empty and what unattacked for it."""
+        """Grant one castling right; record which squares must be empty and which not attacked."""
         king: cython.int = self.king_square(right >> 1)
         king_target: cython.int = (king & 56) + (6 if rook > king else 2)
         rook_target: cython.int = king_target + (-1 if rook > king else 1)
@@ -206,10 +206,7 @@ class Position:
                 self.key ^= EN_PASSANT_KEY[target ^ 8]
 
     def key_after(self, move: cython.int) -> u64:
-        """The key that a legal move leads to; another one for the few that move or take more than they seem to.
-
-        For a guess that may be wrong, before the move is made. Never raises.
-        """
+        """Return the key after a legal move, for prefetching; wrong for special moves. Never raises."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         piece: cython.int = self.board[origin]
@@ -222,7 +219,7 @@ class Position:
         return key ^ PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
 
     def unmake(self, move: cython.int) -> cython.void:
-        """Take back the move last made. Never raises."""
+        """Unmake the last move. Never raises."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         flag: cython.int = flag_of(move)
@@ -246,14 +243,14 @@ class Position:
         self.pawn_key = self.undo_pawn_key[height]
 
     def promote(self, pawn: cython.int, piece: cython.int, square: cython.int) -> cython.void:
-        """Change the pawn that has arrived into a piece. Never raises."""
+        """Replace the pawn on its last rank by a piece. Never raises."""
         self.remove(pawn, square)
         self.put(piece, square)
         self.key ^= PIECE_KEY[pawn * 64 + square] ^ PIECE_KEY[piece * 64 + square]
         self.pawn_key ^= PIECE_KEY[pawn * 64 + square]
 
     def castle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
-        """King and rook change places as the rules of Chess960 have it. Never raises."""
+        """Castle by the rules of Chess960. Never raises."""
         short: cython.bint = rook_origin > origin
         king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook_target: cython.int = king_target - 1 if short else king_target + 1
@@ -266,7 +263,7 @@ class Position:
         self.key ^= PIECE_KEY[rook * 64 + rook_origin] ^ PIECE_KEY[rook * 64 + rook_target]
 
     def uncastle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
-        """The way back of `castle`. Never raises."""
+        """Undo `castle`. Never raises."""
         short: cython.bint = rook_origin > origin
         king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook: cython.int = king - KING + ROOK
@@ -276,7 +273,7 @@ class Position:
         self.put(rook, rook_origin)
 
     def make_null(self) -> cython.void:
-        """Pass. The halfmove clock starts anew: no repetition is real across a pass. Never raises."""
+        """Make a null move. It resets the halfmove clock: repetitions do not count across it. Never raises."""
         height: cython.int = self.height
         self.undo_en_passant[height] = self.en_passant
         self.undo_halfmove_clock[height] = self.halfmove_clock
@@ -288,7 +285,7 @@ class Position:
         self.height = height + 1
 
     def unmake_null(self) -> cython.void:
-        """Take back a pass. Never raises."""
+        """Unmake a null move. Never raises."""
         height: cython.int = self.height - 1
         self.height = height
         self.side_to_move ^= 1
@@ -297,7 +294,7 @@ class Position:
         self.key = self.undo_key[height]
 
     def attackers(self, square: cython.int, by: cython.int, occupied: u64) -> u64:
-        """The pieces of colour `by` that attack the square, seen through the given occupancy. Never raises."""
+        """Return the pieces of colour `by` that attack the square, given the occupied squares. Never raises."""
         first: cython.int = by * KINDS
         queens: u64 = self.pieces[first + QUEEN]
         return (
@@ -309,7 +306,7 @@ class Position:
         )
 
     def is_attacked(self, square: cython.int, by: cython.int) -> cython.bint:
-        """`attackers` of the present board, but content with one. Never raises."""
+        """Return whether `by` attacks the square; faster than `attackers`. Never raises."""
         first: cython.int = by * KINDS
         if KNIGHT_ATTACKS[square] & self.pieces[first + KNIGHT]:
             return True
@@ -327,17 +324,17 @@ class Position:
     @cython.nogil
     @cython.exceptval(check=False)
     def king_square(self, colour: cython.int) -> cython.int:
-        """Where the king of that colour stands. Never raises."""
+        """Return the king's square. Never raises."""
         return lsb(self.pieces[colour * KINDS + KING])
 
     def is_check(self) -> cython.bint:
-        """Is the king of the side to move attacked? Never raises."""
+        """Return whether the side to move is in check. Never raises."""
         return self.is_attacked(self.king_square(self.side_to_move), self.side_to_move ^ 1)
 
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
-        """May the pawn of the side to move on `origin` capture en passant on `target`, king's safety included?
+        """Return whether the pawn on `origin` may legally capture en passant on `target`.
 
-        Both pawns leave their rank at once, so that no pin mask tells: the board after the capture is asked.
+        Both pawns leave their rank at once, which no pin mask covers, so this looks at the board after the capture.
         Never raises.
         """
         them: cython.int = self.side_to_move ^ 1
@@ -346,7 +343,7 @@ class Position:
         return not self.attackers(self.king_square(self.side_to_move), them, occupied) & ~captured
 
     def en_passant_is_possible(self, target: cython.int) -> cython.bint:
-        """Can the side to move capture en passant on `target` with any pawn? Never raises."""
+        """Return whether any pawn of the side to move may capture en passant on `target`. Never raises."""
         us: cython.int = self.side_to_move
         pawns: u64 = PAWN_ATTACKS[(us ^ 1) * 64 + target] & self.pieces[us * KINDS + PAWN]
         while pawns:
@@ -356,28 +353,28 @@ class Position:
         return False
 
     def has_pieces(self, colour: cython.int) -> cython.bint:
-        """Has the side more than king and pawns? Never raises."""
+        """Return whether the side has more than king and pawns. Never raises."""
         first: cython.int = colour * KINDS
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
     def has_one_piece(self, colour: cython.int) -> cython.bint:
-        """Is there at most one piece beside king and pawns? Then zugzwang is near. Never raises."""
+        """Return whether the side has at most one piece besides king and pawns; zugzwang is likely. Never raises."""
         first: cython.int = colour * KINDS
         pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
         return not pieces & (pieces - 1)
 
     def push(self, move: int) -> None:
-        """Play a legal move that will be taken back. Raises IndexError when the stack is full."""
+        """Play a legal move that `pop` will unmake. Raises IndexError when the stack is full."""
         if self.height >= STACK - 1:
             raise IndexError("more plies than a position can take back")
         self.make(move)
 
     def pop(self, move: int) -> None:
-        """Take back the move last pushed."""
+        """Unmake the last pushed move."""
         self.unmake(move)
 
     def commit(self, move: int) -> None:
-        """Play a move of the game for good: whatever can never be repeated is forgotten, so no game is too long."""
+        """Play a move of the game for good; drop plies that cannot be repeated, so that a game may have any length."""
         self.make(move)
         if self.halfmove_clock == 0:
             self.height = 0
@@ -400,7 +397,7 @@ class Position:
         self.undo_pawn_key[height] = other.undo_pawn_key[other_height]
 
     def copy_from(self, other: Position) -> None:
-        """Become equal to another position, the plies that can be taken back included."""
+        """Copy another position, including the plies that can be unmade."""
         index: cython.int
         for index in range(12):
             self.pieces[index] = other.pieces[index]
@@ -420,7 +417,7 @@ class Position:
         self.key, self.pawn_key = other.key, other.pawn_key
 
     def state(self) -> dict[str, Any]:
-        """Every field that a move may change, by name; equal states are equal positions."""
+        """Return every field that a move may change, by name."""
         return {
             "board": [self.board[square] for square in range(64)],
             "pieces": [self.pieces[piece] for piece in range(12)],
@@ -439,9 +436,9 @@ class Position:
         }
 
     def black_to_move(self) -> bool:
-        """For Python callers."""
+        """Return whether Black is to move."""
         return self.side_to_move == BLACK
 
     def attackers_of(self, square: int, by: int) -> int:
-        """`attackers` on the present board, for Python callers."""
+        """Return the pieces of colour `by` that attack the square."""
         return self.attackers(square, by, self.occupied)

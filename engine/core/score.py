@@ -1,6 +1,5 @@
 # cython: language_level=3
-"""The scale of scores: centipawns for the side to move; mates, and wins that a table of endings knows, counted in
-plies from the root.
+"""The scale of scores: centipawns for the side to move; mates and tablebase wins are counted in plies from the root.
 
 A packed score holds a midgame and an endgame value in one integer, so that one addition moves both: the midgame
 value in the low 16 bits (signed), the endgame value above. Each must stay within +-32767.
@@ -27,8 +26,8 @@ if not cython.compiled:
 DRAW = 0
 MATE = 32000                       # being mated at the root would be -MATE
 LONGEST_MATE = MATE - MAX_PLY      # any score at or beyond this is a forced mate
-TABLE_WIN = 30000                  # a table says that the side to move wins, if nobody has moved since the root
-LONGEST_WIN = TABLE_WIN - MAX_PLY          # any score at or beyond this is a mate or a win by a table
+TABLE_WIN = 30000                  # a tablebase win at the root
+LONGEST_WIN = TABLE_WIN - MAX_PLY          # any score at or beyond this is a mate or a tablebase win
 INFINITE = 32001
 NO_SCORE = 32002                   # "this technique has no answer"
 
@@ -39,12 +38,12 @@ def mated_in(ply: cython.int) -> cython.int:
 
 
 def table_win_in(ply: cython.int) -> cython.int:
-    """Score of a position that a table says is won, `ply` plies from the root; nearer ones are better. Never raises."""
+    """Score of a tablebase win `ply` plies from the root; nearer wins are better. Never raises."""
     return TABLE_WIN - ply
 
 
 def is_decided(score: cython.int) -> cython.bint:
-    """Does the score announce a forced mate or a win by a table, for either side? Never raises."""
+    """Return whether the score is a forced mate or a tablebase win for either side. Never raises."""
     return score >= LONGEST_WIN or score <= -LONGEST_WIN
 
 
@@ -76,12 +75,12 @@ def mate_distance(score: int) -> int | None:
 
 
 def winner(score: int) -> int:
-    """1 if the side to move has a forced mate or a win by a table, -1 if the other side has, else 0."""
+    """Return 1 if the side to move has a forced mate or a tablebase win, -1 if the other side has one, else 0."""
     return (score >= LONGEST_WIN) - (score <= -LONGEST_WIN)
 
 
 def scale() -> dict[str, int]:
-    """The named points of the scale, which compiled code hides from Python."""
+    """Return the constants by name; compiled code hides them from Python."""
     return {
         "DRAW": DRAW,
         "TABLE_WIN": TABLE_WIN,

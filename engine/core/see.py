@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What an exchange of captures on one square wins. (chessprogramming wiki: Static Exchange Evaluation)
+"""Static exchange evaluation: the material won by the captures on one square. (chessprogramming wiki: SEE)
 
-Both sides capture with their least valuable piece for as long as it pays. Pins are not seen.
+Both sides capture with their least valuable piece for as long as it pays. Pins are ignored.
 """
 
 import cython
@@ -42,7 +42,7 @@ from cython.cimports.engine.core.position import Position
 @cython.nogil
 @cython.exceptval(check=False)
 def first_gain(position: Position, move: cython.int) -> cython.int:
-    """What the move itself takes or promotes, in centipawns. Never raises."""
+    """Return what the move itself captures and promotes to, in centipawns. Never raises."""
     gain: cython.int = 0
     if flag_of(move) == EN_PASSANT:
         return EXCHANGE_VALUE[PAWN]
@@ -58,7 +58,7 @@ def first_gain(position: Position, move: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def least_valuable(position: Position, side: cython.int, attackers: u64) -> cython.int:
-    """The kind of the cheapest piece of `side` among the attackers, of which there is one. Never raises."""
+    """Return the kind of the least valuable attacker of `side`, which has at least one. Never raises."""
     kind: cython.int = PAWN
     while not attackers & position.pieces[side * KINDS + kind]:
         kind += 1
@@ -66,7 +66,7 @@ def least_valuable(position: Position, side: cython.int, attackers: u64) -> cyth
 
 
 def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -> cython.bint:
-    """Does the move win at least `threshold` centipawns once all captures on its square are done? Never raises.
+    """Return whether the move wins at least `threshold` centipawns after all captures on its square. Never raises.
 
     `balance` is what the side that captured last has won beyond its goal if its capturing piece is lost too: as soon
     as that is not negative, no recapture can change the answer.
@@ -117,10 +117,10 @@ def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -
 
 
 def exchange_values() -> list[int]:
-    """What each kind counts, pawn to king, in centipawns."""
+    """Return the exchange value of each kind, pawn to king, in centipawns."""
     return [EXCHANGE_VALUE[kind] for kind in range(KINDS)]
 
 
 def wins_exchange(position: Position, move: int, threshold: int) -> bool:
-    """`exchange_wins` for Python callers."""
+    """Return `exchange_wins` to Python callers."""
     return exchange_wins(position, move, threshold)

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Random keys whose XOR identifies a position. (chessprogramming wiki: Zobrist Hashing)
 
-Equal keys are taken to mean equal positions, so the numbers are seeded: a bug found today is there tomorrow.
+The random numbers are seeded, so that every run is reproducible.
 """
 
 import random

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Endings that are known: exact verdicts where one king is bare, and how drawish the others are.
+"""Known endings: exact results against a bare king, and how drawish other endings are.
 
 (chessprogramming wiki: Endgame, KBNK Endgame, Wrong Color Bishop and Rook Pawn, Bishops of Opposite Colors)
 """
@@ -40,7 +40,7 @@ FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange 
 
 
 def verdict(position: Position) -> cython.int:
-    """White's score where one side has but its king and the outcome is known, else NO_SCORE. Never raises."""
+    """Return White's score if one king is bare and the result is known, else NO_SCORE. Never raises."""
     if position.colours[BLACK] == position.pieces[KINDS + KING]:
         return strong_side_verdict(position, WHITE)
     if position.colours[WHITE] == position.pieces[KING]:
@@ -53,7 +53,7 @@ def verdict(position: Position) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
-    """Our score against a bare king, or NO_SCORE. Never raises."""
+    """Return our score against a bare king, or NO_SCORE. Never raises."""
     first: cython.int = us * KINDS
     pawns: u64 = position.pieces[first + PAWN]
     knights: u64 = position.pieces[first + KNIGHT]
@@ -74,7 +74,7 @@ def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def king_and_pawn(position: Position, us: cython.int) -> cython.int:
-    """Won or drawn, exactly; a pawn further on is nearer to its queen. Never raises."""
+    """Score king and pawn against king exactly; a pawn further advanced scores more. Never raises."""
     pawn: cython.int = relative(lsb(position.pieces[us * KINDS + PAWN]), us)
     ours: cython.int = relative(position.king_square(us), us)
     theirs: cython.int = relative(position.king_square(us ^ 1), us)
@@ -88,9 +88,9 @@ def king_and_pawn(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
-    """Must all our pawns queen in a corner that no bishop of ours attacks, and that their king stands beside?
+    """Return whether all our pawns promote in a corner that no bishop of ours attacks and their king guards.
 
-    From there it cannot be driven away, only stalemated. Never raises.
+    The king cannot be driven out of that corner. Never raises.
     """
     pawns: u64 = position.pieces[us * KINDS + PAWN]
     corner: cython.int = 0 if us else 56
@@ -106,7 +106,7 @@ def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
-    """A bare king is mated at the edge, with our king close by. Never raises."""
+    """Score a bare king by its distance to the edge and to our king. Never raises."""
     theirs: cython.int = position.king_square(us ^ 1)
     material: cython.int = endgame_of(position.piece_square)
     return (
@@ -121,7 +121,7 @@ def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
-    """Knight and bishop mate only in a corner of the bishop's colour. Never raises."""
+    """Score knight and bishop, which mate only in a corner of the bishop's colour. Never raises."""
     theirs: cython.int = position.king_square(us ^ 1)
     dark: cython.bint = position.pieces[us * KINDS + BISHOP] & DARK_SQUARES != 0
     corner: cython.int = distance(theirs, 0) if dark else distance(theirs, 7)
@@ -137,21 +137,21 @@ def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def to_the_edge(square: cython.int) -> cython.int:
-    """How many steps the square is from the sides and from the end ranks, both added: 0 in a corner. Never raises."""
+    """Return the distance to the nearest file edge plus that to the nearest rank edge: 0 in a corner. Never raises."""
     file: cython.int = square & 7
     rank: cython.int = square >> 3
     return (file if file < 4 else 7 - file) + (rank if rank < 4 else 7 - rank)
 
 
 def tempered(position: Position, guess: cython.int) -> cython.int:
-    """A guess at a position's score for the side to move, less what is drawish about its ending. Never raises."""
+    """Scale a score for the side to move by how drawish the ending is. Never raises."""
     if popcount(position.occupied) > ENDGAME_MEN:
         return guess
     return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
 
 
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
-    """How much of its endgame advantage the stronger side may hope to keep, of SCALE_NORMAL. Never raises."""
+    """Return how much of its endgame advantage the stronger side keeps, of SCALE_NORMAL. Never raises."""
     scale: cython.int = drawish_scale(position, strong)
     if scale < SCALE_NORMAL:
         return scale

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What a quiet position is worth: a sum of named terms, blended from midgame to endgame as pieces leave the board.
+"""The static evaluation: a sum of named terms, blended from midgame to endgame as pieces leave the board.
 
-Each term is a function written for "us", called once per side, that returns a packed score. What several of them need,
-above all who attacks what, stands in a survey: an array of sets that is filled first. The sum is linear in the
-weights, on which the tuner relies. (chessprogramming wiki: Evaluation, Tapered Eval, Mobility, King Safety)
+Each term is a function written for "us", called once per side, that returns a packed score. Attack sets that several
+terms need are computed first, in an array called the survey. The sum is linear in the weights; the tuner relies on it.
+(chessprogramming wiki: Evaluation, Tapered Eval, Mobility, King Safety)
 """
 
 import cython
@@ -58,7 +58,7 @@ MOST_UNITS = cython.declare(cython.int, 31)
 @cython.nogil
 @cython.exceptval(check=False)
 def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.void:
-    """Enter what pawns and king attack, and where our pieces may go. Never raises."""
+    """Record what our pawns and king attack, and the squares safe for our pieces. Never raises."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     ours: u64 = position.pieces[first + PAWN]
@@ -75,7 +75,7 @@ def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int)
 @cython.nogil
 @cython.exceptval(check=False)
 def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """What a piece attacks. Never raises."""
+    """Return what a piece attacks. Never raises."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == BISHOP:
@@ -92,7 +92,7 @@ def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 def survey_kind(
     position: Position, survey: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
 ) -> cython.int:
-    """Enter what our pieces of one kind attack; returns their mobility. Never raises."""
+    """Record what our pieces of one kind attack; return their mobility. Never raises."""
     them: cython.int = us ^ 1
     pieces: u64 = position.pieces[us * KINDS + kind]
     zone: u64 = survey[them * KINDS + KING]
@@ -125,7 +125,7 @@ QUEEN_MOBILITY = cython.declare(cython.int, first_weight("queen_mobility"))
 @cython.nogil
 @cython.exceptval(check=False)
 def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """How many safe squares each of our pieces attacks; on the way the survey is completed. Never raises."""
+    """Score the safe squares that each of our pieces attacks; this completes the survey. Never raises."""
     return (
         survey_kind(position, survey, us, KNIGHT, KNIGHT_MOBILITY)
         + survey_kind(position, survey, us, BISHOP, BISHOP_MOBILITY)
@@ -144,7 +144,7 @@ OUTPOST = cython.declare(cython.int, first_weight("outpost"))
 @cython.nogil
 @cython.exceptval(check=False)
 def outpost_ranks(us: cython.int) -> u64:
-    """The fourth to sixth rank, as we count. Never raises."""
+    """Return the fourth to sixth rank from our side. Never raises."""
     return RANKS_3_TO_5 if us else RANKS_4_TO_6
 
 
@@ -152,7 +152,7 @@ def outpost_ranks(us: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """The bishop pair, bishops behind their own pawns, outposts that no enemy pawn can ever attack. Never raises."""
+    """Score the bishop pair, pawns on a bishop's colour, and outposts no enemy pawn can attack. Never raises."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     bishops: u64 = position.pieces[first + BISHOP]
@@ -181,7 +181,7 @@ ROOK_OPEN = cython.declare(cython.int, first_weight("rook_open"))
 @cython.nogil
 @cython.exceptval(check=False)
 def rooks(position: Position, us: cython.int) -> cython.int:
-    """Our rooks on files without pawns of ours, or of anybody. Never raises."""
+    """Score our rooks on half-open and open files. Never raises."""
     score: cython.int = 0
     pieces: u64 = position.pieces[us * KINDS + ROOK]
     while pieces:
@@ -199,10 +199,10 @@ KING_ATTACK = cython.declare(cython.int, first_weight("king_attack"))
 @cython.nogil
 @cython.exceptval(check=False)
 def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Our attack on the enemy king, from a table: two attackers are worth more than twice one. Never raises.
+    """Score our attack on the enemy king from a table: two attackers are worth more than twice one. Never raises.
 
-    Units count the attackers, the squares around the king that it alone guards, and the checks that cost nothing.
-    Where no piece bears on the king there is no attack.
+    Units count the attackers, the squares that only the king guards, and the safe checks. Without an attacker the
+    score is 0.
     """
     if survey[UNITS + us] == 0:
         return 0
@@ -236,7 +236,7 @@ HANGING = cython.declare(cython.int, first_weight("hanging"))
 @cython.nogil
 @cython.exceptval(check=False)
 def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Enemy pieces attacked by something cheaper, and those that nothing guards. Never raises."""
+    """Score enemy pieces attacked by cheaper ones, and hanging pieces. Never raises."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     guarded: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
@@ -267,7 +267,7 @@ PASSED_SAFE = cython.declare(cython.int, first_weight("passed_safe"))
 @cython.nogil
 @cython.exceptval(check=False)
 def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Our passed pawns: is the square before them taken, or may they safely go on? Never raises."""
+    """Score our passed pawns that are blocked or may safely advance. Never raises."""
     score: cython.int = 0
     them: cython.int = us ^ 1
     danger: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
@@ -289,7 +289,7 @@ def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> 
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Every term of one side that needs the whole survey. Never raises."""
+    """Return the sum of one side's terms that need the whole survey. Never raises."""
     return (
         minor_pieces(position, survey, us)
         + rooks(position, us)
@@ -300,7 +300,7 @@ def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -
 
 
 def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
-    """Each term of one side by name, packed."""
+    """Return the terms of one side by name, packed. Every summand of `side_score` needs a row here."""
     survey = cython.declare(cython.ulonglong[19])
     pawns_and_kings(position, survey)
     begin_survey(position, survey, WHITE)
@@ -336,7 +336,7 @@ TEMPO = cython.declare(cython.int, first_weight("tempo"))
 
 
 def balance(position: Position) -> cython.int:
-    """All terms, White's less Black's, packed. Linear in the weights. Never raises."""
+    """Return the sum of all terms, White's less Black's, packed. It is linear in the weights. Never raises."""
     survey = cython.declare(cython.ulonglong[19])
     score: cython.int = position.piece_square + pawns_and_kings(position, survey)
     begin_survey(position, survey, WHITE)
@@ -347,18 +347,18 @@ def balance(position: Position) -> cython.int:
 
 
 def endgame_part(position: Position, score: cython.int) -> cython.int:
-    """How much of the endgame value of a balance counts, of params.SCALE_NORMAL. Never raises."""
+    """Return how much of the endgame value counts, of params.SCALE_NORMAL. Never raises."""
     return endgame_scale(position, WHITE if endgame_of(score) > 0 else BLACK)
 
 
 def known_score(position: Position) -> cython.int:
-    """The score for the side to move of an ending that is known, else NO_SCORE. Never raises."""
+    """Return the score of a known ending for the side to move, else NO_SCORE. Never raises."""
     score: cython.int = verdict(position)
     return -score if position.side_to_move == BLACK and score != NO_SCORE else score
 
 
 def evaluate(position: Position) -> cython.int:
-    """Static score in centipawns for the side to move, the same for a mirrored position. Never raises."""
+    """Return the static score in centipawns for the side to move. Never raises."""
     score: cython.int = known_score(position)
     if score != NO_SCORE:
         return score
@@ -377,31 +377,31 @@ def evaluate(position: Position) -> cython.int:
 
 
 def phase_of(position: Position) -> tuple[int, int]:
-    """The phase of the game and that of the full board: their quotient is the weight of the midgame values."""
+    """Return the phase of the position and of the full board; their quotient is the weight of the midgame values."""
     full: cython.int = 1 << PHASE_SHIFT
     return min(position.phase, full), full
 
 
 def is_known(position: Position) -> bool:
-    """Is the position an ending that is judged without summing up terms?"""
+    """Return whether the position is a known ending, which is scored without the terms."""
     return verdict(position) != NO_SCORE
 
 
 def static_score(position: Position) -> int:
-    """`evaluate` for Python callers."""
+    """Return `evaluate` to Python callers."""
     return evaluate(position)
 
 
 def use_values(values: weights.Values) -> None:
-    """Evaluate with these weights from now on. Only positions set up afterwards count their squares anew."""
+    """Use these weights from now on. Positions set up before keep their old piece-square sum."""
     weights.set_values(values)
     pawns.forget()
 
 
 def terms(position: Position) -> dict[str, tuple[int, int, int, int]]:
-    """Each term of the evaluation: White's midgame and endgame values, then Black's, all counted for their owner.
+    """Return each term: White's midgame and endgame values, then Black's, all from their owner's view.
 
-    What drawishness takes from the stronger side, or a known ending from the sum, is the last term.
+    The last term is what drawishness takes from the stronger side, or what a known ending changes.
     """
     white, black = _side_terms(position, WHITE), _side_terms(position, BLACK)
     parts = {

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What pawns and kings decide by themselves: structure, passed pawns, shelter; remembered, for pawns seldom move.
+"""Terms of pawns and kings alone: structure, passed pawns, shelter. A hash table keeps them, as pawns seldom move.
 
 Each term is written for "us" and returns a packed score for our side alone. (chessprogramming wiki: Pawn Structure,
 Pawn Hash Table, King Safety: Pawn Shield)
@@ -43,7 +43,7 @@ KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this ran
 @cython.nogil
 @cython.exceptval(check=False)
 def distance(a: cython.int, b: cython.int) -> cython.int:
-    """How many moves a king needs from one square to the other on an empty board. Never raises."""
+    """Return how many moves a king needs between two squares on an empty board. Never raises."""
     files: cython.int = (a & 7) - (b & 7)
     ranks: cython.int = (a >> 3) - (b >> 3)
     files = files if files >= 0 else -files
@@ -56,7 +56,7 @@ def distance(a: cython.int, b: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
-    """All squares the pawns of that colour attack. Never raises."""
+    """Return all squares the pawns of that colour attack. Never raises."""
     return advance(beside(pawns), colour)
 
 
@@ -64,7 +64,7 @@ def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def passed_pawns(ours: u64, theirs: u64, us: cython.int) -> u64:
-    """Our pawns that no pawn, theirs or ours, can stop any more. Never raises.
+    """Return our passed pawns. Never raises.
 
     . . x x x . . .      No enemy pawn may stand on a square marked x,
     . . x x x . . .      nor our own on the file, for the pawn P
@@ -85,9 +85,9 @@ CONNECTED = cython.declare(cython.int, first_weight("connected"))
 @cython.nogil
 @cython.exceptval(check=False)
 def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
-    """Doubled, isolated, backward and connected pawns. Never raises.
+    """Score doubled, isolated, backward and connected pawns. Never raises.
 
-    A backward pawn is left behind by its neighbours and cannot advance without being taken.
+    A backward pawn is behind its neighbours and cannot safely advance.
     """
     score: cython.int = 0
     neighbours: u64 = beside(files_of(ours))
@@ -109,7 +109,7 @@ def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def relative(square: cython.int, us: cython.int) -> cython.int:
-    """The square as we see it, our own back rank being the first. Never raises."""
+    """Return the square from our side: our back rank is the first. Never raises."""
     return square ^ 56 if us else square
 
 
@@ -122,7 +122,7 @@ PASSED_THEIR_KING = cython.declare(cython.int, first_weight("passed_their_king")
 @cython.nogil
 @cython.exceptval(check=False)
 def race(position: Position, passed: u64, us: cython.int) -> cython.int:
-    """Passed pawns by rank, and how near the kings are to the square before them. Never raises."""
+    """Score passed pawns by rank and by the kings' distances to the square before them. Never raises."""
     score: cython.int = 0
     while passed:
         square: cython.int = lsb(passed)
@@ -146,7 +146,7 @@ STORM_SIDE = cython.declare(cython.int, first_weight("storm_side"))
 @cython.nogil
 @cython.exceptval(check=False)
 def shelter(position: Position, us: cython.int) -> cython.int:
-    """The pawns before our king: ours that cover it, theirs that come to open the files. Never raises."""
+    """Score the pawns before our king: our shelter and their pawn storm. Never raises."""
     king: cython.int = position.king_square(us)
     before: u64 = bit(king) | beside(bit(king))
     before |= ahead(before, us)
@@ -170,7 +170,7 @@ def shelter(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
-    """The rank, as we count, of the pawn nearest to our side; 0 if there is none. Never raises."""
+    """Return the rank of the pawn nearest to our side; 0 if there is none. Never raises."""
     if pawns == 0:
         return 0
     return 7 - (msb(pawns) >> 3) if us else lsb(pawns) >> 3
@@ -180,17 +180,17 @@ def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, passed: u64, us: cython.int) -> cython.int:
-    """All that this room knows of one side. Never raises."""
+    """Return the sum of one side's terms. Never raises."""
     ours: u64 = position.pieces[us * KINDS + PAWN]
     theirs: u64 = position.pieces[(us ^ 1) * KINDS + PAWN]
     return structure(ours, theirs, us) + race(position, passed & ours, us) + shelter(position, us)
 
 
 def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.int:
-    """White's packed score less Black's; the passed pawns of both go to `survey[PASSED_PAWNS]`. Never raises.
+    """Return White's score less Black's, packed; store all passed pawns in `survey[PASSED_PAWNS]`. Never raises.
 
-    Threads share the table without a lock: an entry that two of them wrote at once fails its check and is computed
-    anew, so what the table holds never shows in a score.
+    Threads share the table without a lock: an entry that two threads wrote at once fails its check and is computed
+    again.
     """
     white: u64 = position.pieces[PAWN]
     black: u64 = position.pieces[KINDS + PAWN]
@@ -211,14 +211,14 @@ def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.in
 
 
 def forget() -> None:
-    """Empty the table: the weights have changed."""
+    """Clear the table after a change of weights."""
     slot: cython.int
     for slot in range(SLOTS):
         TABLE[slot].check = 0
 
 
 def pawn_terms(position: Position, us: int) -> dict[str, int]:
-    """Each term of one side by name, packed, for people."""
+    """Return the terms of one side by name, packed."""
     side: cython.int = us
     ours: u64 = position.pieces[side * KINDS + PAWN]
     theirs: u64 = position.pieces[(side ^ 1) * KINDS + PAWN]

@@ -1,7 +1,7 @@
-"""How the engine likes to play: how much each group of evaluation terms weighs, in percent of what games taught.
+"""The style of play: the weight of each group of evaluation terms, in percent of the tuned weights.
 
-100 is neutral, 0 leaves a group out, less turns it round: an engine whose material counts -100 is glad to be rid of
-it. A style is symmetric, so that it expects the opponent to have the same taste. Weights belong to the whole process.
+100 is neutral, 0 ignores a group, a negative value reverses it: at material -100 the engine wants to lose material.
+A style applies to both sides. The weights are shared by the whole process.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ MOST_MATERIAL = 200                # nine queens that weigh more would look like
 
 
 def most(group: Group) -> int:
-    """The largest percentage of a group."""
+    """Return the largest percentage of a group."""
     return MOST_MATERIAL if group is Group.MATERIAL else MOST
 
 
 def in_words(group: Group) -> str:
-    """A group's name for people: 'pawn advance'."""
+    """Return a group's name in words, such as 'pawn advance'."""
     return group.replace("_", " ")
 
 
 class Style:
-    """The percentages in force, and the only way to change them."""
+    """The percentage of each group."""
 
     def __init__(self) -> None:
         self._percents = dict.fromkeys(Group, NEUTRAL)
@@ -36,7 +36,7 @@ class Style:
         return all(percent == NEUTRAL for percent in self._percents.values())
 
     def set(self, group: Group, percent: int) -> None:
-        """Evaluate with the group so heavy from now on. Only positions set up afterwards are judged rightly."""
+        """Set the percentage of a group. Positions set up before keep their old piece-square sum."""
         if self._percents[group] != percent:
             self._percents[group] = percent
             use_values(styled(self._times()))

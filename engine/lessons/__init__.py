@@ -1,8 +1,8 @@
-"""What the articles this engine grew from describe, in their plain form: searches, evaluation terms, demonstrations.
+"""Knows the searches and evaluation terms of the articles in their plain form, for comparison, teaching and styles.
 
-For comparing, for teaching and for playing with a style of one's own; the engine's hot rooms know nothing of it.
-
-Knows what the articles describe, in their plain form. Must not know: search at full strength.
+Must not know: the engine's own search, except through the facade.
+Offers `methods` (the searches side by side), `styles` (styles by name or coefficient), `copying` (perft by copying)
+and `cce_notation` (evaluations as the articles write them).
 """
 
 __all__ = ["cce_notation", "copying", "methods", "styles"]

@@ -1,4 +1,4 @@
-"""Evaluations in the words of the articles: pawns from White's view, `M+2` for a mate in sight, `M-0` for one given."""
+"""Evaluations in the notation of cce: pawns from White's view, `M+2` for a mate in two, `M-0` for White mated."""
 
 from collections.abc import Sequence
 
@@ -10,27 +10,27 @@ FIFTY_MOVES_PLIES = 100
 
 
 def judgement_text(judgement: Judgement) -> str:
-    """'+0.35', 'M+2' when White mates in two, 'M-2' when Black does."""
+    """Return '+0.35', 'M+2' if White mates in two, 'M-2' if Black does."""
     if judgement.score_cp is not None:
         return pawns_text(judgement.score_cp)
     return f"M{judgement.mate_in:+}"
 
 
 def pawns_text(centipawns: float) -> str:
-    """'+0.35'; never '-0.00'."""
+    """Return '+0.35'; never '-0.00'."""
     text = f"{centipawns / 100:+.2f}"
     return "+0.00" if text == "-0.00" else text
 
 
 def final_text(board: Board) -> str | None:
-    """'M-0' when White has been mated, 'M+0' when Black has, 'DRAW'; None while the game goes on."""
+    """Return 'M-0' if White is mated, 'M+0' if Black is, 'DRAW', or None while the game goes on."""
     if board.is_checkmate():
         return "M-0" if board.turn == "white" else "M+0"
     return "DRAW" if drawn_by(board) else None
 
 
 def drawn_by(board: Board) -> str | None:
-    """The rule that makes the game a draw, in words; None if none does."""
+    """Return the rule that makes the game a draw, or None."""
     if board.is_stalemate():
         return "stalemate"
     if board.is_checkmate():
@@ -45,7 +45,7 @@ def drawn_by(board: Board) -> str | None:
 
 
 def san_line(board: Board, moves: Sequence[str]) -> str:
-    """A variation in algebraic notation with move numbers: '5... Nf6 6. O-O'."""
+    """Return a variation in algebraic notation with move numbers: '5... Nf6 6. O-O'."""
     replay = board.copy(moves=False)
     words = []
     for index, move in enumerate(moves):

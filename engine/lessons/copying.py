@@ -1,11 +1,11 @@
-"""What it costs to copy the board for each move instead of taking the move back: perft both ways, by the same calls."""
+"""Perft by making and unmaking moves, and by copying the board, to compare their cost."""
 
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 
 
 def perft_taking_back(position: Position, depth: int) -> int:
-    """Leaves, one board for all: every move is made and taken back."""
+    """Count the leaves on one board: every move is made and unmade."""
     if depth == 0:
         return 1
     leaves = 0
@@ -17,7 +17,7 @@ def perft_taking_back(position: Position, depth: int) -> int:
 
 
 def perft_copying(position: Position, depth: int) -> int:
-    """Leaves, a new board for each move."""
+    """Count the leaves with a new board for each move."""
     if depth == 0:
         return 1
     leaves = 0

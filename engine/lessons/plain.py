@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The searches of the textbooks, one idea each, as they came into the world: no table, no pruning but alpha-beta.
+"""The textbook searches, one idea each: no transposition table, no pruning but alpha-beta.
 
 All of them give the same value at the same depth, but for quiescence, which looks further; what differs is the number
 of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer Heuristic, Quiescence Search)

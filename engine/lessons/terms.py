@@ -45,7 +45,7 @@ for _count, _value in enumerate((0, 8, 12, 14, 15, 15, 15, 15)):
 MOBILITY_CP = cython.declare(cython.int, 2)         # a square
 CENTRE_CP = cython.declare(cython.int, 5)           # an attack on one of its four squares; standing there counts double
 RIGHT_CP = cython.declare(cython.int, 10)           # a castling right
-CASTLED_CP = cython.declare(cython.int, 40)         # a king tucked away: more than both rights, so that he goes there
+CASTLED_CP = cython.declare(cython.int, 40)         # a castled king: more than both rights, so that it castles
 CHECK_CP = cython.declare(cython.int, 25)
 PAWN_STEP_CP = cython.declare(cython.int, 5)        # a rank
 TEMPO_CP = cython.declare(cython.int, 10)
@@ -54,7 +54,7 @@ CORNERS = cython.declare(u64, 0xC7000000000000C7)   # a, b, c, g and h on the fi
 
 
 def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -> u64:
-    """What a man of ours on this square attacks. Never raises."""
+    """Return what our piece on this square attacks. Never raises."""
     if kind == PAWN:
         return PAWN_ATTACKS[us * 64 + square]
     if kind == KNIGHT:
@@ -69,7 +69,7 @@ def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -
 
 
 def material(position: Position, us: cython.int) -> cython.int:
-    """Our men. Never raises."""
+    """Score our pieces. Never raises."""
     total: cython.int = 0
     kind: cython.int
     for kind in range(KING):
@@ -78,7 +78,7 @@ def material(position: Position, us: cython.int) -> cython.int:
 
 
 def mobility(position: Position, us: cython.int) -> cython.int:
-    """The squares our men attack and do not stand on themselves. Never raises."""
+    """Score the squares our pieces attack that hold none of our pieces. Never raises."""
     total: cython.int = 0
     left: u64 = position.colours[us]
     while left:
@@ -90,7 +90,7 @@ def mobility(position: Position, us: cython.int) -> cython.int:
 
 
 def centre(position: Position, us: cython.int) -> cython.int:
-    """Our attacks on the four squares in the middle, and our men there. Never raises."""
+    """Score our attacks on the four centre squares and our pieces there. Never raises."""
     total: cython.int = 2 * popcount(position.colours[us] & CENTRE)
     left: u64 = CENTRE
     while left:
@@ -100,7 +100,7 @@ def centre(position: Position, us: cython.int) -> cython.int:
 
 
 def castling(position: Position, us: cython.int) -> cython.int:
-    """The right to castle, or better a king that stands where castling takes him. Never raises."""
+    """Score the right to castle, or a castled king. Never raises."""
     rights: cython.int = position.castling_rights >> us * 2 & 3
     if rights:
         return RIGHT_CP * popcount(rights)
@@ -110,7 +110,7 @@ def castling(position: Position, us: cython.int) -> cython.int:
 
 
 def attack(position: Position, us: cython.int) -> cython.int:
-    """Our defence of our men and our attack on theirs; each further man joining in adds half. Never raises."""
+    """Score our attacks on all pieces, ours included; each further attacker adds half as much. Never raises."""
     total: cython.int = 0
     left: u64 = position.occupied
     while left:
@@ -121,12 +121,12 @@ def attack(position: Position, us: cython.int) -> cython.int:
 
 
 def check(position: Position, us: cython.int) -> cython.int:
-    """Do we give check? Never raises."""
+    """Score giving check. Never raises."""
     return CHECK_CP if position.side_to_move != us and position.is_check() else 0
 
 
 def pawn_advance(position: Position, us: cython.int) -> cython.int:
-    """The steps our pawns have made. Never raises."""
+    """Score the steps of our pawns. Never raises."""
     total: cython.int = 0
     left: u64 = position.pieces[us * KINDS + PAWN]
     while left:
@@ -137,7 +137,7 @@ def pawn_advance(position: Position, us: cython.int) -> cython.int:
 
 
 def tempo(position: Position, us: cython.int) -> cython.int:
-    """The move is worth something. Never raises."""
+    """Score the right to move. Never raises."""
     return TEMPO_CP if position.side_to_move == us else 0
 
 

@@ -1,6 +1,6 @@
-"""Which evaluation plays: the network that ships with the package, one from another file, or the hand-written terms.
+"""The choice of the evaluation: the shipped network, a network from a file, or the hand-written terms.
 
-The hand-written terms need no file, follow a `style`, and are the quicker ones in plain mode.
+The hand-written terms need no file, support styles, and are faster in plain mode.
 """
 
 from functools import cache
@@ -18,22 +18,22 @@ FOLDER = Path(__file__).parents[1] / "data"
 
 
 def build_mode() -> str:
-    """'compiled', or 'plain' when the engine runs as ordinary Python."""
+    """Return 'compiled', or 'plain' if the engine runs as ordinary Python."""
     return "plain" if bitboard.__file__.endswith(".py") else "compiled"
 
 
 def shipped_file(folder: Path = FOLDER) -> Path | None:
-    """The network of this version, if it has one."""
+    """Return the path of the shipped network, or None."""
     return max(folder.glob("*.net"), default=None)
 
 
 def default_choice() -> str:
-    """What plays unless something else is asked for."""
+    """Return the evaluation used by default."""
     return SHIPPED if build_mode() == "compiled" and shipped_file() is not None else HAND_WRITTEN
 
 
 def load(choice: str) -> Network | None:
-    """The network of an EvalFile: HAND_WRITTEN for none, SHIPPED, a path, or nothing for the default.
+    """Load the network that the UCI option EvalFile names: HAND_WRITTEN, SHIPPED, a path, or empty for the default.
 
     Raises InvalidNet with a message for the user.
     """
@@ -50,12 +50,12 @@ def load(choice: str) -> Network | None:
 
 @cache
 def _shipped_network(path: Path) -> Network:
-    """Read once, however many engines there are."""
+    """Load the shipped network once for all engines."""
     return Network(net_file.read(path))
 
 
 def describe(network: Network | None) -> str:
-    """For people."""
+    """Describe the evaluation in words."""
     if network is None:
         return "hand-written"
     return f"network {network.name!r}, {network.hidden} hidden, {network.buckets} output buckets"

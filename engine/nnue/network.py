@@ -1,12 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The neural evaluation: the sums of both views along the line being searched, and the score they come to.
+"""Neural inference: the accumulators along the line being searched, and the score.
 
 A move changes two to four men, so the sums of a position are those of the one before it, with a few rows of weights
-added and taken away. Moves are only noted when made; the sums follow when a position is evaluated, from the nearest
-one whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
+added and taken away. `make` only records the change; the sums are updated when a position is evaluated, from the
+nearest one whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
 
-All loops are plain; the compiler makes vectors of them. This room alone is compiled several times, see `_build.py`,
-and `engine/__init__.py` takes the build that suits the processor.
+The compiler vectorises the plain loops. This module is compiled with and without AVX2 (see `_build.py`);
+`engine/__init__.py` loads the build that suits the processor.
 """
 
 import mmap
@@ -38,7 +38,7 @@ if not cython.compiled:
     SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
 
 SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our man to that of the enemy's
-FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, adding up all men is no dearer than following
+FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
 
 MOVED = cython.declare(cython.int, 0)               # what a move changed: one man moved,
 CAPTURED = cython.declare(cython.int, 1)            # and one was taken,
@@ -46,18 +46,20 @@ CASTLED = cython.declare(cython.int, 2)             # or two moved
 
 
 def instructions() -> str:
-    """The vector instructions this room was compiled for: 'AVX2', 'SSE2', 'NEON', ..."""
+    """Return the vector instructions this module was compiled for: 'AVX2', 'SSE2', 'NEON', ..."""
     return INSTRUCTIONS.decode()
 
 
 def _zeros(count: int) -> memoryview:
-    """So many numbers of 16 bits from the beginning of a page on: vectors never straddle cache lines, and numbers
-    that are never touched cost nothing."""
+    """Return `count` zeros of 16 bits that begin at a page, so that vectors do not straddle cache lines.
+
+    Pages that are never touched cost nothing.
+    """
     return memoryview(mmap.mmap(-1, 2 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)).cast("h")
 
 
 def _aligned(values: array) -> memoryview:
-    """A copy that begins with a page."""
+    """Return a copy that begins at a page."""
     copy = _zeros(len(values))
     copy[:] = memoryview(values)
     return copy
@@ -66,7 +68,7 @@ def _aligned(values: array) -> memoryview:
 @cython.final
 @cython.cclass
 class Network:
-    """The weights of a network: read only, shared by all threads."""
+    """The weights of a network, read-only and shared by all threads."""
 
     def __init__(self, net: Net) -> None:
         self.name = net.name
@@ -94,7 +96,7 @@ class Network:
 @cython.nogil
 @cython.exceptval(check=False)
 def row_of(feature: cython.int, view: cython.int) -> cython.Py_ssize_t:
-    """Which row of weights belongs to a man, given as White's feature, in White's view (0) or Black's. Never raises."""
+    """Return the row of weights of White's feature, as seen by White (0) or Black (1). Never raises."""
     if view == 0:
         return feature
     return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ 56
@@ -135,7 +137,7 @@ def weigh(
 @cython.final
 @cython.cclass
 class Accumulators:
-    """The sums of one thread's line. A slot holds those of a position, White's view first; a pass needs no new one."""
+    """The accumulators of one thread's line: a slot for each position, White's view first. A null move adds none."""
 
     def __init__(self, network: Network) -> None:
         slots: cython.int = MAX_PLY + 4
@@ -155,14 +157,14 @@ class Accumulators:
         self.begin_again()
 
     def begin_again(self) -> None:
-        """The line begins with another position."""
+        """Start a new line."""
         self.slots[0] = 0
         self.valid[0] = False
 
     # --- What is played ----------------------------------------------------------------------------------------------
 
     def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
-        """Note what the move that is about to be made will change; all a node costs that is never evaluated.
+        """Record what the move about to be made will change. A node that is never evaluated costs no more.
 
         Never raises.
         """
@@ -193,13 +195,13 @@ class Accumulators:
             self.removed[2 * slot + 1] = position.board[square] * 64 + square
 
     def note_null(self, ply: cython.int) -> cython.void:
-        """A pass changes no man: the next ply shares the sums. Never raises."""
+        """Record a null move: the next ply shares the slot. Never raises."""
         self.slots[ply + 1] = self.slots[ply]
 
     # --- The sums ----------------------------------------------------------------------------------------------------
 
     def catch_up(self, position: Position, slot: cython.int) -> cython.void:
-        """Make the sums of a slot, which is the position's, valid. Never raises."""
+        """Compute the sums of a slot, which belongs to `position`. Never raises."""
         known: cython.int = slot
         while known > 0 and not self.valid[known]:
             known -= 1
@@ -213,7 +215,7 @@ class Accumulators:
             self.valid[known] = True
 
     def refresh(self, position: Position, slot: cython.int) -> cython.void:
-        """Add up the men of a position from nothing. Never raises."""
+        """Compute the sums of a position from scratch. Never raises."""
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         bias: cython.p_short = self.network.feature_bias
@@ -234,7 +236,7 @@ class Accumulators:
         self.valid[slot] = True
 
     def follow(self, slot: cython.int, view: cython.int) -> cython.void:
-        """The sums of one view after the move that led to a slot, from those of the slot before it. Never raises."""
+        """Update the sums of one view from the slot before, by the move that led to this slot. Never raises."""
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         rows: cython.p_short = self.network.feature_weights
@@ -262,7 +264,7 @@ class Accumulators:
     # --- The score ---------------------------------------------------------------------------------------------------
 
     def score(self, position: Position, ply: cython.int) -> cython.int:
-        """Centipawns for the side to move of the position at this ply, within +-NETWORK_LIMIT. Never raises."""
+        """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT. Never raises."""
         slot: cython.int = self.slots[ply]
         if not self.valid[slot]:
             self.catch_up(position, slot)
@@ -284,7 +286,7 @@ class Accumulators:
     # --- For Python callers ------------------------------------------------------------------------------------------
 
     def is_exact(self, position: Position, ply: cython.int) -> bool:
-        """Are the sums of the position at this ply, if known, those that adding up from nothing gives?"""
+        """Return whether the sums at this ply are unknown or equal to those computed from scratch."""
         slot: cython.int = self.slots[ply]
         begin: cython.Py_ssize_t = 2 * slot * self.network.hidden
         end: cython.Py_ssize_t = begin + 2 * self.network.hidden
@@ -295,7 +297,7 @@ class Accumulators:
         return found == [self.values[index] for index in range(begin, end)]
 
     def play(self, position: Position, move: int, ply: int) -> None:
-        """Make a move at this ply, or pass for NO_MOVE."""
+        """Make a move at this ply, or a null move for NO_MOVE."""
         if move == NO_MOVE:
             self.note_null(ply)
             position.make_null()
@@ -304,12 +306,12 @@ class Accumulators:
             position.make(move)
 
     def take_back(self, position: Position, move: int) -> None:
-        """Take back what was played last."""
+        """Unmake the last move."""
         if move == NO_MOVE:
             position.unmake_null()
         else:
             position.unmake(move)
 
     def evaluate(self, position: Position, ply: int) -> int:
-        """`score` for Python callers."""
+        """Return `score` to Python callers."""
         return self.score(position, ply)

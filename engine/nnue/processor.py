@@ -1,15 +1,15 @@
 # cython: language_level=3
-"""What the processor can do beyond the least that its kind can. Knows nothing of chess."""
+"""Detection of the processor's vector instructions."""
 
 import cython
 
 if not cython.compiled:
 
     def cpu_has_avx2() -> bool:
-        """Plain Python makes no use of it."""
+        """Return False: plain Python uses no vector instructions."""
         return False
 
 
 def has_avx2() -> bool:
-    """Has it AVX2, sixteen additions of 16-bit numbers at once, and does the system let us use it?"""
+    """Return whether the processor and the operating system support AVX2."""
     return cpu_has_avx2()
