@@ -1,4 +1,4 @@
-"""Text to position and back: FEN, X-FEN and Shredder-FEN castling. Only legal positions are let in.
+"""FEN to position and back, with X-FEN and Shredder-FEN castling. Only legal positions are accepted.
 
 (chessprogramming wiki: Forsyth-Edwards Notation; Wikipedia: X-FEN). The castling field accepts KQkq, meaning the
 outermost rook, and file letters; it is written as KQkq unless an inner rook must be named.
@@ -17,14 +17,14 @@ MOST_QUOTED = 120                  # characters of a bad FEN; the longest good o
 
 
 class InvalidFen(ValueError):
-    """The text is no FEN of a legal position. The message quotes it and says what is wrong."""
+    """The text is not the FEN of a legal position. The message quotes it and says what is wrong."""
 
     def __init__(self, text: str, problem: str) -> None:
         super().__init__(f"invalid FEN {_quoted(text, MOST_QUOTED)}: {problem}")
 
 
 def _quoted(text: str, most: int = 20) -> str:
-    """The text between quotes, cut to `most` characters, so that no message grows with the input."""
+    """Return the text in quotes, cut to `most` characters."""
     return repr(text) if len(text) <= most else f"{text[:most]!r}..."
 
 
@@ -102,7 +102,7 @@ def _check_men(board: list[int]) -> None:
 
 
 def _parse_castling(text: str, board: list[int]) -> list[int]:
-    """The squares of the castling rooks K Q k q, NO_SQUARE where there is no right."""
+    """Return the squares of the castling rooks K Q k q, NO_SQUARE where there is no right."""
     rooks = [NO_SQUARE] * 4
     if text == "-":
         return rooks
@@ -130,7 +130,7 @@ def _parse_castling(text: str, board: list[int]) -> list[int]:
 
 
 def _parse_en_passant(text: str, board: list[int], us: int) -> int:
-    """The square behind the pawn that has just made its double step, or NO_SQUARE."""
+    """Return the square behind the pawn that has just made a double step, or NO_SQUARE."""
     if text == "-":
         return NO_SQUARE
     try:
@@ -153,10 +153,10 @@ def _parse_count(text: str, name: str, least: int) -> int:
 
 
 def _check_kings(position: Position, board: list[int], us: int) -> None:
-    """The side not to move may not be in check, and nobody is in check by three pieces at once.
+    """Refuse positions in which the side not to move is in check, or a king is in check by three pieces.
 
-    Every position of a game passes, and so do some that no game can reach, such as two bishops checking along one
-    diagonal: perft suites hold such positions, and the rules say well enough how play goes on.
+    Some positions that no game can reach pass, such as two bishops checking along one diagonal: perft suites have
+    such positions.
     """
     their_king, our_king = board.index(5 if us else 11), board.index(11 if us else 5)
     if position.attackers_of(their_king, us):
@@ -166,7 +166,7 @@ def _check_kings(position: Position, board: list[int], us: int) -> None:
 
 
 def _check_double_step(board: list[int], us: int, passed: int) -> None:
-    """Before the enemy's double step it was the enemy's move: he could have taken a king that stood in check then."""
+    """Refuse a double step before which the king of the side now to move was in check."""
     before = list(board)
     before[passed ^ 8], before[passed + (8 if us == 0 else -8)] = NO_PIECE, board[passed ^ 8]
     position = Position()
@@ -179,7 +179,7 @@ def _check_double_step(board: list[int], us: int, passed: int) -> None:
 
 
 def format_fen(position: Position, fullmove_number: int = 1) -> str:
-    """The FEN; the en passant square is named only if a legal capture exists."""
+    """Return the FEN; the en passant square is named only if a legal capture exists."""
     state = position.state()
     board, en_passant = state["board"], state["en_passant"]
     return " ".join(
@@ -222,7 +222,7 @@ KNIGHT_PAIRS = ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), 
 
 
 def chess960_fen(number: int) -> str:
-    """The starting position with this number, 0 to 959; 518 is the ordinary one. (Scharnagl's numbering)"""
+    """Return the Chess960 start with this number, 0-959; 518 is the standard one. (Scharnagl's numbering)"""
     if not 0 <= number <= 959:
         raise ValueError(f"expected a Chess960 position from 0 to 959, found {number}")
     number, light = divmod(number, 4)

@@ -1,9 +1,9 @@
 """Every tunable number of the engine, with unit and sane range. Nothing is computed here.
 
-All are guesses from chess lore until a tuning run or games say otherwise; then the line says so.
+A value is a guess unless its line names a tuning run or games.
 """
 
-# --- Evaluation: what is not a sum of weights, for those see weights.py ---------------------------------------------
+# --- Evaluation: what is not a weight (see weights.py) ---------------------------------------------
 PHASE_VALUE = (0, 3, 3, 5, 10, 0)  # [kind]: how much a piece counts towards the phase of the game
 PHASE_SHIFT = 6                    # the full board's phase is 1 << 6, so that blending needs no division
 
@@ -17,15 +17,15 @@ WIN_CORNER = 60                    # cp per step it is nearer to the corner wher
 WIN_DISTANCE = 10                  # cp per step the kings are nearer to each other; sane 5..30
 WIN_PAWN_RANK = 20                 # cp per rank of the pawn in a won ending; sane 5..40
 
-SCALE_NORMAL = 64                  # an endgame advantage counts for so many of 64 parts ...
-# The next two are what 20,000 and 66,000 positions of our games came to, by the guess of the network 2026-11-22e.
+SCALE_NORMAL = 64                  # an endgame advantage counts for this many of 64 parts ...
+# The next two are what 20,000 and 66,000 positions of our games came to, by the scores of the network 2026-11-22e.
 SCALE_NO_PAWNS = 4                 # ... without pawns and at most a minor piece ahead; sane 0..32
 SCALE_BARE_BISHOPS = 7             # ... for each pawn, with bishops of opposite colours and nothing else; sane 2..12
 SCALE_OPPOSITE_BISHOPS = 52        # ... with these and other pieces; sane 32..64
 SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 0..10
-ENDGAME_MEN = 16                   # with more on the board a network's guess counts in full; sane 10..20
+ENDGAME_MEN = 16                   # with more pieces and pawns a network's score counts in full; sane 10..20
 
-NETWORK_LIMIT = 4000               # cp: a network's guess stays within, a known win begins beyond; sane 2000..10000
+NETWORK_LIMIT = 4000               # cp: limit of a network's score; a known win scores more; sane 2000..10000
 
 FIFTY_MOVES_FADING = 200           # half-moves without progress that would leave nothing of a score; sane 150..400
 
@@ -69,7 +69,7 @@ EXCHANGE_PRUNING_DEPTH = 8         # plies; sane 6..10
 QUIET_EXCHANGE_MARGIN = 60         # cp per ply that a quiet move may lose by exchange; sane 30..100
 CAPTURE_EXCHANGE_MARGIN = 100      # cp per ply that a capture may lose; sane 60..150
 
-PROBE_DEPTH = 2                    # plies left: nearer to its end the search asks no table of endings; guess, sane 1..6
+PROBE_DEPTH = 2                    # plies left: nearer to the leaves the search probes no tablebase; guess, sane 1..6
 
 DELTA_MARGIN = 180                 # cp: a capture that stays this far below alpha is not tried; sane 100..300
 
@@ -82,13 +82,13 @@ CORRECTION_LIMIT = 80              # cp: none of the three corrections is larger
 CORRECTION_SCALE = 256             # corrections are kept in so many parts of a centipawn
 CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 such parts of itself; sane 128..512
 
-# --- Outcome: how scores of a search turn into wins, draws and losses, see outcome.py ------------------------------
+# --- WDL: how search scores turn into wins, draws and losses, see wdl.py ------------------------------
 # Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 games of ours, 1,000
 # nodes a move by the network 2026-11-22f.
-WDL_EVEN = 275                     # cp, once counted, that with 16 men are as likely won as not; sane 100..500
-WDL_EVEN_MEN = -135                # cp more with 32 men, as many less with none; sane -250..250
-WDL_SPREAD = 142                   # cp of one logistic unit with 16 men; sane 100..400
-WDL_SPREAD_MEN = 31                # cp more with 32 men, as many less with none; sane -100..100
+WDL_EVEN = 275                     # cp that win half of the games with 16 pieces and pawns; sane 100..500
+WDL_EVEN_MEN = -135                # cp more with 32 pieces and pawns, as many less with none; sane -250..250
+WDL_SPREAD = 142                   # cp of one logistic unit with 16 pieces and pawns; sane 100..400
+WDL_SPREAD_MEN = 31                # cp more with 32 pieces and pawns, as many less with none; sane -100..100
 WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ HARD_PERCENT = 35                  # part of the clock one move may cost at most
 SCRAMBLE_MOVES = 200               # moves that must fit into a clock too short for their overhead; sane 100..400
 NEXT_DEPTH_PERCENT = 90            # of the soft deadline gone: too late to begin another depth; sane 30..100
 
-# How the soft deadline bends, see clock.py; all in percent.
+# How the soft deadline adapts, see time_manager.py; all in percent.
 STEADY_PERCENT = (160, 130, 110, 95, 85, 80)   # [depths in a row with the same best move]; sane 50..250
 SCORE_TREND_LIMIT = 50             # cp: a bigger rise or drop counts as this much; sane 20..100
 SCORE_TREND_PERCENT = 80           # for each centipawn of drop, in hundredths; sane 0..150

@@ -1,4 +1,4 @@
-"""The textbook's searches side by side, and one of them as a player with a style."""
+"""The textbook searches side by side, and one of them as a player with a style."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,9 +34,9 @@ class Method(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found. `judgement` is White's view; None if the time was up before a value was known.
+    """The result of a search. `judgement` is White's view; None if the time ran out before a value was known.
 
-    `seconds` are of processor time, so that what else the machine does counts for nothing.
+    `seconds` are processor time.
     """
 
     method: Method
@@ -48,14 +48,14 @@ class Outcome:
 
 
 def judgement_of(score: int, white: bool, depth: int | None = None) -> Judgement:
-    """A score on the engine's scale and from the mover's view, as White sees it."""
+    """Return a score of the side to move as White's judgement."""
     sign = 1 if white else -1
     mate = mate_distance(score)
     return Judgement(sign * score, None, depth) if mate is None else Judgement(None, sign * mate, depth)
 
 
 def compare(board: Board, depth: int, style: Style | None, seconds: float) -> Iterator[Outcome]:
-    """Every method at the same depth, each with so much time at most; the engine only without a style."""
+    """Yield the outcome of every method at the same depth and time limit; the engine only without a style."""
     for method in Method:
         if method is not Method.ENGINE:
             yield search(board, method, depth, style, seconds)
@@ -64,7 +64,7 @@ def compare(board: Board, depth: int, style: Style | None, seconds: float) -> It
 
 
 def search(board: Board, method: Method, depth: int, style: Style | None = None, seconds: float = 1e6) -> Outcome:
-    """One of the plain searches, from nothing."""
+    """Run one of the plain searches."""
     plain = _plain(board, method, style, Clock(hard_us=int(seconds * 1e6)))
     white = board.turn == "white"
 
@@ -106,7 +106,7 @@ def _engine(board: Board, depth: int, seconds: float) -> Outcome:
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
-    """What the work gives, done in a thread of its own: a search in C hears of no Ctrl-C. `stop` must end it soon."""
+    """Return the work's result, computed in a thread: compiled code does not see Ctrl-C. `stop` must end it soon."""
     results: list[T] = []
     thread = Thread(target=lambda: results.append(work()), name="search")
     try:
@@ -114,16 +114,16 @@ def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
         while thread.is_alive():
             thread.join(LONGEST_WAIT_S)
     except KeyboardInterrupt:
-        stop()  # also what has not begun yet; the end of the program waits for the thread
+        stop()  # the end of the program waits for the thread
         raise
     return results[0]
 
 
 class StyledThinking:
-    """A plain search as a player: deepens with a style's evaluation until its limits end it or it is stopped."""
+    """A plain search as a player: deepens with a style's evaluation until its limits or `stop` end it."""
 
     def __init__(self, board: Board, style: Style, limits: Limits) -> None:
-        """The clock runs from now on."""
+        """Start the clock."""
         self._board = board.copy()
         self._limits = limits
         soft_us, hard_us = deadlines_us(limits, board.turn == "white", 0)
@@ -131,11 +131,11 @@ class StyledThinking:
         self._search = _plain(self._board, Method.QUIESCENT, style, self._clock)
 
     def stop(self) -> None:
-        """Give the best move found so far; from any thread."""
+        """Stop the search; callable from any thread."""
         self._search.stop()
 
     def run(self, report: Callable[[Outcome], None] | None = None) -> Outcome:
-        """The deepest search that was finished; its line is empty only where no move is legal."""
+        """Return the deepest finished search; its line is empty only if no move is legal."""
         started = process_time()
         legal = self._board.legal_moves()
         best = Outcome(Method.QUIESCENT, 0, None, tuple(legal[:1]), 0, 0.0)

@@ -1,4 +1,4 @@
-"""Styles of play by name or by coefficients, as people write them: 'loser', 'material=1,mobility=-0.5'."""
+"""Styles of play, written as a name or as coefficients: 'loser', 'material=1,mobility=-0.5'."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,18 +11,18 @@ MOST = 10.0                        # a coefficient, either way
 
 
 class InvalidStyle(ValueError):
-    """The text names no style. The message quotes it and says what was expected."""
+    """The text is not a style. The message quotes it and says what was expected."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How much each term counts; what is not named counts nothing. `mate` below zero: wants to be mated."""
+    """The coefficient of each term, 0 if not named. With `mate` below zero the style seeks to be mated."""
 
     coefficients: Mapping[str, float] = field(default_factory=dict)
     mate: float = 1.0
 
     def terms(self) -> Terms:
-        """For the search."""
+        """Return the terms for the search."""
         percents = {name: round(100 * value) for name, value in self.coefficients.items()}
         return Terms(percents, round(100 * self.mate))
 
@@ -37,7 +37,7 @@ STYLES = {
 
 
 def parse_style(text: str) -> Style:
-    """A style's name, or terms with their coefficients from -10 to 10. Raises InvalidStyle."""
+    """Parse a style's name, or terms with coefficients from -10 to 10. Raises InvalidStyle."""
     if text in STYLES:
         return STYLES[text]
     if "=" not in text:

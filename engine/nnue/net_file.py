@@ -1,13 +1,13 @@
-"""The file of a neural network: what training writes and inference reads. Knows no position and no search.
+"""The file format of a neural network, which training writes and inference reads.
 
 The network looks at a position twice, as White and as Black see it, with the same weights. Each view sums the feature
-weights of all men; the sums, clamped to 0..CLAMP and squared, are weighed into one score for the side to move.
+weights of all pieces; the sums, clamped to 0..CLAMP and squared, are weighed into one score for the side to move.
 
-    feature   384 * (the man is an enemy) + 64 * (pawn 0 .. king 5) + square, which is square ^ 56 in Black's view
+    feature   384 * (the piece is an enemy) + 64 * (pawn 0 .. king 5) + square, which is square ^ 56 in Black's view
     hidden    clamp(feature_bias + sum of feature_weights[feature], 0, CLAMP), for the side to move, then for the other
     output    sum(hidden * hidden * output_weights[bucket]) // CLAMP + output_bias[bucket]
     score     output * scale // (CLAMP * OUTPUT_UNIT), in centipawns; all divisions round down
-    bucket    (men on the board - 2) // 4 where there are eight, else 0
+    bucket    (pieces on the board - 2) // 4 where there are eight, else 0
 
 All numbers are little-endian:
 
@@ -22,7 +22,7 @@ All numbers are little-endian:
                    feature_weights int16 [768][H], feature_bias int16 [H], output_weights int16 [B][2 * H],
                    output_bias int32 [B]
 
-Weights keep within the limits below, so that no sum of at most 32 men leaves 16 bits and hidden * weight never does.
+Weights keep within the limits below, so that no sum of at most 32 pieces leaves 16 bits and hidden * weight never does.
 (chessprogramming wiki: NNUE, perspective networks with squared clipped ReLU)
 """
 
@@ -60,7 +60,7 @@ SHORT, INT = "h", "i"              # `array` has 2 and 4 bytes for these whereve
 
 
 class InvalidNet(ValueError):
-    """This is no network we can play with; the message says what was found and what was expected."""
+    """The network is unusable; the message says what was found and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,17 @@ class Net:
 
     @property
     def hidden(self) -> int:
-        """The size of one view, H."""
+        """Return the size of one view, H."""
         return len(self.feature_bias)
 
     @property
     def buckets(self) -> int:
-        """How many sets of output weights there are, B."""
+        """Return the number of sets of output weights, B."""
         return len(self.output_bias)
 
 
 def encode(net: Net) -> bytes:
-    """The content of the file."""
+    """Return the content of the file."""
     name = net.name.encode()
     arrays = (net.feature_weights, net.feature_bias, net.output_weights, net.output_bias)
     body = NAME_LENGTH.pack(len(name)) + name + b"".join(map(_to_bytes, arrays))
@@ -106,7 +106,7 @@ def encode(net: Net) -> bytes:
 
 
 def decode(content: bytes) -> Net:
-    """The inverse of `encode`. Raises InvalidNet."""
+    """Return the network of a file's content. Raises InvalidNet."""
     if not content.startswith(MAGIC):
         raise InvalidNet(f"not a network file: begins with {content[: len(MAGIC)]!r}, expected {MAGIC!r}")
     if len(content) < BODY + NAME_LENGTH.size:
@@ -125,7 +125,7 @@ def decode(content: bytes) -> Net:
 
 
 def read(path: Path) -> Net:
-    """The network in a file. Raises InvalidNet with the file's name, also when there is no such file."""
+    """Read a network. Raises InvalidNet with the file's name, also if the file does not exist."""
     try:
         if path.exists() and not path.is_file():
             raise InvalidNet("not a regular file")
@@ -139,14 +139,14 @@ def read(path: Path) -> Net:
 
 
 def write(net: Net, path: Path) -> None:
-    """Write the file, whole or not at all. Raises OSError."""
+    """Write the file atomically. Raises OSError."""
     unfinished = path.with_name(f"{path.name}.part")
     unfinished.write_bytes(encode(net))
     unfinished.replace(path)
 
 
 def file_size(hidden: int, buckets: int, name_length: int) -> int:
-    """How many bytes a file has."""
+    """Return the size of a file in bytes."""
     shorts = FEATURES * hidden + hidden + 2 * hidden * buckets
     return BODY + NAME_LENGTH.size + name_length + 2 * shorts + 4 * buckets
 
@@ -155,7 +155,7 @@ LARGEST_FILE = file_size(HIDDEN_MOST, max(BUCKETS), NAME_BYTES_MOST)
 
 
 def _decode_body(body: bytes, name_length: int, hidden: int, buckets: int, scale: int) -> Net:
-    """The network of a body of the right length. Raises InvalidNet."""
+    """Return the network of a body of the right length. Raises InvalidNet."""
     try:
         name = body[:name_length].decode()
     except UnicodeDecodeError:
@@ -187,13 +187,13 @@ def _to_bytes(values: array[int]) -> bytes:
 
 
 def check_name(name: str) -> None:
-    """Raises InvalidNet if it is too long."""
+    """Raise InvalidNet if the name is too long."""
     if len(name.encode()) > NAME_BYTES_MOST:
         raise InvalidNet(f"the name has {len(name.encode())} bytes, expected at most {NAME_BYTES_MOST}")
 
 
 def check_shape(hidden: int, buckets: int, scale: int = SCALE) -> None:
-    """Raises InvalidNet if no network has this shape."""
+    """Raise InvalidNet for an unsupported shape."""
     if hidden % HIDDEN_STEP or not HIDDEN_STEP <= hidden <= HIDDEN_MOST:
         raise InvalidNet(
             f"{hidden} hidden values, expected a multiple of {HIDDEN_STEP} from {HIDDEN_STEP} to {HIDDEN_MOST}"
@@ -205,7 +205,7 @@ def check_shape(hidden: int, buckets: int, scale: int = SCALE) -> None:
 
 
 def _check_values(what: str, kind: str, values: array[int], count: int, limit: int) -> None:
-    """Raises InvalidNet."""
+    """Raise InvalidNet for a wrong type, count or range."""
     if values.typecode != kind or len(values) != count:
         raise InvalidNet(f"{len(values)} {what} of type {values.typecode!r}, expected {count} of {kind!r}")
     low, high = min(values), max(values)
