@@ -27,16 +27,16 @@ from lichessbot.config import LoadedConfig, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.matchmaking import offered_base, offered_days
 from lichessbot.config.reload import Settings
-from lichessbot.daemon import ExitCode, Supervisor
+from lichessbot.daemon import Daemon, ExitCode
 from lichessbot.errors import ConfigError, StateError, StateNewer
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.enums import Colour, ExactClock, Variant
-from lichessbot.log import Journal, start_logging
-from lichessbot.storage.database import StateFile
+from lichessbot.log import EventLog, start_logging
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _LONGEST_INCREMENT_S: Final = 180
 TIME_SCALE_VARIABLE: Final = "LICHESSBOT_TIME_SCALE"
@@ -102,11 +102,11 @@ def _command(
 
 
 def _run(options: argparse.Namespace) -> int:
-    settings, waits = _load(options)
+    settings, timeouts = _load(options)
     loaded = settings.loaded
     start_logging(sys.stderr, [loaded.token.get_secret_value()], verbose=options.verbose)
-    journal = Journal()
-    journal.info(
+    log = EventLog()
+    log.info(
         "start",
         version=version("lichessbot"),
         python=platform.python_version(),
@@ -114,42 +114,42 @@ def _run(options: argparse.Namespace) -> int:
         config=options.config or "defaults",
     )
     for warning in loaded.warnings:
-        journal.warning("config", note=warning)
+        log.warning("config", note=warning)
     faulthandler.enable()  # a watchdog's SIGABRT leaves in the log where every thread stood
     if os.geteuid() == 0:
-        journal.warning("root", note="the bot needs no rights: run it as a user of its own (deploy/README.md)")
+        log.warning("root", note="the bot needs no rights: run it as a user of its own (deploy/README.md)")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # from now on others find us, and none shall kill what only begins
     try:
-        store = Store(StateFile(loaded.state_dir))
+        store = Store(Database(loaded.state_dir))
     except StateError as error:
-        journal.error("state", error=error)
+        log.error("state", error=error)
         return ExitCode.USAGE if isinstance(error, StateNewer) else ExitCode.FAILED
     # What there is by now stays: Python's collector, for which everything stops, need not look through it again.
     gc.collect()
     gc.freeze()
     try:
-        return Supervisor(settings, _access(loaded, waits), waits, store, ServiceManager(os.environ)).run()
+        return Daemon(settings, _access(loaded, timeouts), timeouts, store, ServiceManager(os.environ)).run()
     finally:
         store.close()
 
 
 def _check(options: argparse.Namespace) -> int:
-    settings, waits = _load(options)
-    passed = Check(settings.loaded, waits, sys.stdout).run()
+    settings, timeouts = _load(options)
+    passed = Check(settings.loaded, timeouts, sys.stdout).run()
     return ExitCode.OK if passed else ExitCode.FAILED
 
 
 def _upgrade(options: argparse.Namespace) -> int:
-    settings, waits = _load(options)
+    settings, timeouts = _load(options)
     answers = None if options.yes else sys.stdin
-    done = upgrade(_access(settings.loaded, waits), waits, answers, sys.stdout)
+    done = upgrade(_access(settings.loaded, timeouts), timeouts, answers, sys.stdout)
     return ExitCode.OK if done else ExitCode.FAILED
 
 
 def _explain(options: argparse.Namespace) -> int:
     loaded = load_config(options.config, os.environ, needs_token=False)
     try:
-        known = explain.explain(options, loaded, Waits(), sys.stdout)
+        known = explain.explain(options, loaded, Timeouts(), sys.stdout)
     except StateError as error:
         sys.stderr.write(f"{error}\n")
         return ExitCode.FAILED
@@ -180,31 +180,31 @@ def _add_challenge(parser: argparse.ArgumentParser) -> None:
 def _challenge(options: argparse.Namespace) -> int:
     if options.days is not None and options.games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
-    settings, waits = _load(options)
+    settings, timeouts = _load(options)
     terms = Terms(options.variant, options.days or options.clock, options.rated, options.color)
     invitation = Invitation(options.opponent, terms, options.games)
-    played = Series(invitation, _access(settings.loaded, waits), waits, sys.stdout).run()
+    played = Series(invitation, _access(settings.loaded, timeouts), timeouts, sys.stdout).run()
     return ExitCode.OK if played else ExitCode.FAILED
 
 
 def _tournament(options: argparse.Namespace) -> int:
-    settings, waits = _load(options)
+    settings, timeouts = _load(options)
     request = Request(options.tournament_id, options.team, options.password, options.leave)
     loaded = settings.loaded
     if request.leave and any(it.id == request.tournament_id for it in loaded.config.tournaments):
         place = f"`tournaments` of {options.config}"
         raise ConfigError([f"tournament {request.tournament_id} stands in {place}: take it out there, and send SIGHUP"])
-    done = register(request, _access(loaded, waits), waits, loaded.state_dir, sys.stdout)
+    done = register(request, _access(loaded, timeouts), timeouts, loaded.state_dir, sys.stdout)
     return ExitCode.OK if done else ExitCode.FAILED
 
 
-def _load(options: argparse.Namespace) -> tuple[Settings, Waits]:
-    waits = Waits().scaled(_time_scale(os.environ))
-    return Settings(options.config, os.environ), waits
+def _load(options: argparse.Namespace) -> tuple[Settings, Timeouts]:
+    timeouts = Timeouts().scaled(_time_scale(os.environ))
+    return Settings(options.config, os.environ), timeouts
 
 
-def _access(loaded: LoadedConfig, waits: Waits) -> Access:
-    return Access(loaded.config.url, loaded.token, waits, proxy=loaded.config.proxy)
+def _access(loaded: LoadedConfig, timeouts: Timeouts) -> Access:
+    return Access(loaded.config.url, loaded.token, timeouts, proxy=loaded.config.proxy)
 
 
 def _name(text: str) -> str:

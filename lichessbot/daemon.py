@@ -21,24 +21,24 @@ from lichessbot.backoff import Backoff
 from lichessbot.config import Config
 from lichessbot.config.reload import Settings, with_engines_of
 from lichessbot.errors import ApiError
-from lichessbot.games.manager import Roster
-from lichessbot.games.opening_variety import Repertoire
-from lichessbot.games.pgn import Archive
-from lichessbot.games.recovery import Reconciler, Resumption
-from lichessbot.games.session import House
+from lichessbot.games.manager import GameManager
+from lichessbot.games.opening_variety import OpeningVariety
+from lichessbot.games.pgn import PgnArchive
+from lichessbot.games.recovery import GameRecovery, Reconciler
+from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, Overhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import (
     AcceptChallenge,
+    AccountCommand,
     CommandDone,
     CommandFailed,
     DeclineChallenge,
     GameCommand,
-    HouseCommand,
+    OutgoingCommand,
     ReadAccount,
     ReadPlaying,
-    Venture,
 )
 from lichessbot.lichess.models import (
     Account,
@@ -51,9 +51,9 @@ from lichessbot.lichess.models import (
     GameStart,
     StreamLine,
 )
-from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_house_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     PlayingWanted,
     Source,
@@ -64,17 +64,17 @@ from lichessbot.lichess.streams import (
     StreamRefused,
 )
 from lichessbot.lobby import Lobby, LobbyCommand, View
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, unusable
 from lichessbot.move_sources.models import Advice
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check as self_test
 from lichessbot.uci.profiles import Machine, candidates, concessions, engines_of
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
-from lichessbot.uci.startup_check import Fault, SelfTest
+from lichessbot.uci.startup_check import Fault, StartupCheck
 
 # A signal that comes just before a wait is noticed after it.
 _LONGEST_WAIT_S: Final = 1.0
@@ -99,35 +99,35 @@ class ExitCode(IntEnum):
     """The second signal ended the process while games were running."""
 
 
-class Supervisor:
+class Daemon:
     """The daemon. Made once, run once, in the main thread."""
 
     def __init__(
-        self, settings: Settings, access: Access, waits: Waits, store: Store, manager: ServiceManager
+        self, settings: Settings, access: Access, timeouts: Timeouts, store: Store, manager: ServiceManager
     ) -> None:
         self._settings = settings
         self._store = store
         self._manager = manager
         self._access = access
-        self._waits = waits
+        self._timeouts = timeouts
         self._inbox: Inbox = SimpleQueue()
-        self._journal = Journal()
+        self._log = EventLog()
         self._config = settings.config
         self._machine = Machine.here()
-        self._courtesy = Courtesy(waits)
-        self._gate = Gate(self._open_api, self._inbox.put, waits, self._courtesy)
-        self._archive = Archive()
-        self._house: House | None = None
+        self._rate_limiter = RateLimiter(timeouts)
+        self._outbox = Outbox(self._open_api, self._inbox.put, timeouts, self._rate_limiter)
+        self._archive = PgnArchive()
+        self._context: GameContext | None = None
         self._events: StreamReader | None = None
-        self._roster = Roster(self._inbox)
-        self._lobby = Lobby(self._gate, self._inbox.put, store, waits, access.proxy)
-        self._reconciler = Reconciler(waits)
-        self._resumption = Resumption(store, access.url, waits)
-        self._self_test: SelfTest | None = None
+        self._game_manager = GameManager(self._inbox)
+        self._lobby = Lobby(self._outbox, self._inbox.put, store, timeouts, access.proxy)
+        self._reconciler = Reconciler(timeouts)
+        self._recovery = GameRecovery(store, access.url, timeouts)
+        self._self_test: StartupCheck | None = None
         self._tests = 0
         self._engine_is_good = False
         self._account: Account | None = None
-        self._introductions = Backoff(waits.backoff_first, waits.backoff_ceiling)
+        self._introductions = Backoff(timeouts.backoff_first, timeouts.backoff_ceiling)
         self._listening = "connecting"
         self._has_listened = False
         self._stopping = False
@@ -142,7 +142,7 @@ class Supervisor:
         signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
         threading.excepthook = self._on_dead_thread
         try:
-            self._gate.send(ReadAccount())
+            self._outbox.send(ReadAccount())
             self._test_engines(self._config)
             while self._exit is None:
                 self._turn()
@@ -162,7 +162,7 @@ class Supervisor:
 
     def _turn(self) -> None:
         """Wait for one report, or for the next moment something is due, and deal with it."""
-        due_at = _earliest(self._look_at, self._roster.wake_at)
+        due_at = _earliest(self._look_at, self._game_manager.wake_at)
         with suppress(Empty):
             self._dispatch(self._inbox.get(timeout=max(0.0, due_at - time.monotonic())))
             self._look_at = min(self._look_at, self._looked_at + _BETWEEN_LOOKS_S)
@@ -170,17 +170,17 @@ class Supervisor:
         if now >= self._look_at:
             self._look_after_all(now)
         elif now >= due_at:
-            self._roster.tick()
+            self._game_manager.tick()
 
     def _look_after_all(self, now: float) -> None:
         """Do what is due anywhere, and find out when something will be again."""
         self._resume()
-        self._roster.tick()
-        self._gate.tick()
-        if self._house is not None:
+        self._game_manager.tick()
+        self._outbox.tick()
+        if self._context is not None:
             self._lobby.tick(self._view)
         self._look_if_due()
-        busy = len(self._roster) or not self._lobby.is_clear or self._gate.is_talking
+        busy = len(self._game_manager) or not self._lobby.is_clear or self._outbox.is_talking
         if self._stopping and not busy and self._exit is None:
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
@@ -191,15 +191,15 @@ class Supervisor:
             now + _LONGEST_WAIT_S,
             self._lobby.wake_at(self._view),
             self._reconciler.wake_at,
-            self._resumption.wake_at,
-            self._gate.wake_at,
+            self._recovery.wake_at,
+            self._outbox.wake_at,
             self._leave_at,
             self._manager.feed_due_at,
         )
 
     def _tell_manager(self) -> None:
-        games = len(self._roster)
-        of_days = sum(game.is_correspondence for game in self._roster.games)
+        games = len(self._game_manager)
+        of_days = sum(game.is_correspondence for game in self._game_manager.games)
         waiting = len(self._lobby.waiting(self._config))
         parts = [
             self._listening,
@@ -211,7 +211,7 @@ class Supervisor:
         ]
         self._manager.status("; ".join(filter(None, parts)))
         # Lichess may be out of reach for hours: its streams are then retried on schedule, and all is well.
-        deaf = self._roster.overdue or (self._events is not None and self._events.overdue)
+        deaf = self._game_manager.overdue or (self._events is not None and self._events.overdue)
         self._manager.feed(well=not deaf)
 
     def _dispatch(self, report: Report) -> None:
@@ -224,11 +224,11 @@ class Supervisor:
                 self._reload()
             case ThreadDied(thread_name, error):
                 # Without one of its threads the daemon may be deaf or mute and not know it.
-                self._journal.crash("thread.died", error, thread=thread_name)
+                self._log.crash("thread.died", error, thread=thread_name)
                 self._exit = ExitCode.FAILED
             case CommandDone(command=command) | CommandFailed(command=command):
                 if isinstance(command, GameCommand):
-                    self._roster.tell(command.game_id, report)
+                    self._game_manager.tell(command.game_id, report)
                 else:
                     self._hear_answer(command, report)
             case StreamEvent(game_id=None, event=event):
@@ -241,23 +241,23 @@ class Supervisor:
                 self._lobby.list_fetched(report)
             case StreamLost(game_id=None, reason=reason, retry_in=retry_in):
                 self._listening = "not connected, trying again"
-                self._journal.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+                self._log.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
             case StreamRefused(game_id=None, status=status, text=text):
                 self._refused(f"{status}: {text}")
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
                     self._lobby.game_told(report.event)
-                self._roster.tell(report.game_id, report)
+                self._game_manager.tell(report.game_id, report)
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
             case BestMove() | Advice() | EngineReady() | EngineDied():
-                self._roster.tell(report.game_id, report)
+                self._game_manager.tell(report.game_id, report)
 
     # The engine
 
     def _test_engines(self, config: Config) -> None:
         self._tests += 1
-        self._self_test = SelfTest(config, self._inbox.put, self._waits, Limits(depth=1), self._tests)
+        self._self_test = StartupCheck(config, self._inbox.put, self._timeouts, Limits(depth=1), self._tests)
 
     def _drop_test(self) -> None:
         if self._self_test is not None:
@@ -275,27 +275,27 @@ class Supervisor:
         if faults:
             self._refuse_engine(faults)
         elif test.over:
-            self._journal.info("engine.good")
+            self._log.info("engine.good")
             self._engine_is_good = True
             self._use(test.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
-            self._resumption.engine_is_good(time.monotonic())
+            self._recovery.engine_is_good(time.monotonic())
             self._open_house()
 
     def _refuse_engine(self, faults: Sequence[Fault]) -> None:
         if not self._engine_is_good:
             for fault in faults:
-                self._journal.error("engine.unfit", reason=fault.text)
+                self._log.error("engine.unfit", reason=fault.text)
             self._exit = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
             return
         for fault in faults:
-            self._journal.warning("reload.refused", problem=fault.text)
+            self._log.warning("reload.refused", problem=fault.text)
         self._settings.keep_engines(self._config)
         self._open_house()
 
     # The account and the event stream
 
-    def _hear_answer(self, command: HouseCommand, report: CommandDone | CommandFailed) -> None:
+    def _hear_answer(self, command: AccountCommand, report: CommandDone | CommandFailed) -> None:
         if isinstance(report, CommandFailed):
             self._hear_failure(command, report.error)
         if isinstance(command, LobbyCommand):
@@ -303,7 +303,7 @@ class Supervisor:
         elif isinstance(report, CommandDone):
             self._hear_reading(command, report)
 
-    def _hear_reading(self, command: HouseCommand, report: CommandDone) -> None:
+    def _hear_reading(self, command: AccountCommand, report: CommandDone) -> None:
         match command, report.answer:
             case ReadAccount(), Account() as account:
                 self._manager.reached(Milestone.CONNECTION_TRIED)
@@ -312,12 +312,12 @@ class Supervisor:
             case ReadPlaying(), tuple() as games:
                 self._reconcile(games, report.sent_at)
 
-    def _hear_failure(self, command: HouseCommand, error: ApiError) -> None:
+    def _hear_failure(self, command: AccountCommand, error: ApiError) -> None:
         # What comes of our own ventures is told where it is decided.
-        say = self._journal.debug if isinstance(command, Venture) else self._journal.warning
+        say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
         say("command.failed", command=command, error=error)
         if isinstance(command, ReadAccount | ReadPlaying):
-            self._resumption.list_failed(time.monotonic())
+            self._recovery.list_failed(time.monotonic())
         match command:
             case ReadAccount():
                 self._listening = "not connected, trying again"
@@ -325,7 +325,7 @@ class Supervisor:
                 if error.denies_token:
                     self._refused(str(error))
                 else:
-                    self._gate.send(command, self._introductions.next_delay())
+                    self._outbox.send(command, self._introductions.next_delay())
             case ReadPlaying():
                 self._reconciler.done(time.monotonic(), answered=False)
                 if error.denies_token:
@@ -337,88 +337,88 @@ class Supervisor:
     def _open_house(self) -> None:
         """Once we know who we are and have an engine: listen for challenges, and look for games left over."""
         account = self._account
-        if account is None or self._self_test is not None or self._house is not None:
+        if account is None or self._self_test is not None or self._context is not None:
             return
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
             return
-        if self._resumption.is_another(account):
-            self._journal.warning("account.changed", was=self._resumption.our_id, games_left=len(self._roster))
-            self._roster.close()
-        self._resumption.introduce(account)
+        if self._recovery.is_another(account):
+            self._log.warning("account.changed", was=self._recovery.our_id, games_left=len(self._game_manager))
+            self._game_manager.close()
+        self._recovery.introduce(account)
         self._access = replace(self._access, user_name=account.username)
-        if not len(self._roster):
-            self._gate.close()  # its next session says our name; games that go on keep the one they have
-        self._house = self._furnished(account.id)
+        if not len(self._game_manager):
+            self._outbox.close()  # its next session says our name; games that go on keep the one they have
+        self._context = self._furnished(account.id)
         self._lobby.open(account, self._config)
         self._look_at_books()
-        self._journal.info("account", name=account.username, url=self._access.url)
+        self._log.info("account", name=account.username, url=self._access.url)
         self._doubt("games may be left over")
 
-    def _furnished(self, our_id: str) -> House:
-        return House(
+    def _furnished(self, our_id: str) -> GameContext:
+        return GameContext(
             our_id=our_id,
             config=self._config,
             machine=self._machine,
-            waits=self._waits,
+            timeouts=self._timeouts,
             inbox=self._inbox,
-            gate=self._gate,
-            courtesy=self._courtesy,
+            outbox=self._outbox,
+            rate_limiter=self._rate_limiter,
             store=self._store,
             archive=self._archive,
             overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
-            hosts=Hosts(self._access, self._courtesy),
-            repertoire=Repertoire(self._store),
+            hosts=Hosts(self._access, self._rate_limiter),
+            opening_variety=OpeningVariety(self._store),
             open_api=self._open_api,
             waiting=lambda: self._lobby.waiting(self._config),
         )
 
     def _resume(self) -> None:
         """While Lichess does not tell which games are ours, go on with those that we remember."""
-        games = self._resumption.begin(time.monotonic())
+        games = self._recovery.begin(time.monotonic())
         if games:
-            house = self._house or self._furnished(self._resumption.our_id)
-            self._journal.info("games.remembered", account=house.our_id, games=len(games))
+            context = self._context or self._furnished(self._recovery.our_id)
+            self._log.info("games.remembered", account=context.our_id, games=len(games))
             for info in games:
-                self._roster.join(info, house)
+                self._game_manager.join(info, context)
 
     def _tell_concessions(self) -> None:
         for concession in concessions(self._config, self._machine):
-            self._journal.warning("memory", note=concession)
+            self._log.warning("memory", note=concession)
 
     def _look_at_books(self) -> None:
         """A book that is missing or damaged costs no game, but its operator should know before the first one."""
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
         for file, reason in unusable(files):
-            self._journal.warning("book.unusable", file=file, reason=reason)
+            self._log.warning("book.unusable", file=file, reason=reason)
 
     def _listen(self) -> None:
         """Games left over come first: only then the event stream is opened."""
         if self._events is not None or self._exit is not None:
             return
-        api = self._open_api(self._waits.liveness)
+        api = self._open_api(self._timeouts.liveness)
         source = Source(None, api, api.event_stream, parse_house_event)
-        self._events = StreamReader(source, self._inbox.put, self._waits, self._courtesy)
+        self._events = StreamReader(source, self._inbox.put, self._timeouts, self._rate_limiter)
         self._events.start()
 
     def _refused(self, reason: str) -> None:
-        self._journal.error("refused", reason=reason)
+        self._log.error("refused", reason=reason)
         self._exit = ExitCode.REFUSED
 
-    def _open_api(self, read_timeout: timedelta) -> Api:
-        return Api(self._access, read_timeout)
+    def _open_api(self, read_timeout: timedelta) -> LichessClient:
+        return LichessClient(self._access, read_timeout)
 
     def _hear_opening(self) -> None:
         """What runs and what is open is told again on a new connection, but not what ended meanwhile."""
         self._listening = "listening"
-        self._journal.info("events.open")
+        self._log.info("events.open")
         if self._has_listened:
             self._doubt("the event stream was opened again")
         self._has_listened = True
 
     def _wake_streams(self) -> None:
         """One got through: after an outage each need not find out for itself."""
-        self._roster.others_got_through()
+        self._game_manager.others_got_through()
         if self._events is not None:
             self._events.others_got_through()
 
@@ -426,22 +426,22 @@ class Supervisor:
         match event:
             case GameStart(game=game):
                 self._lobby.game_started(game, self._view)
-                if self._house is not None:
-                    self._roster.join(game, self._house)
+                if self._context is not None:
+                    self._game_manager.join(game, self._context)
             case GameFinish(game=game):
                 self._lobby.game_finished(game.game_id)
-                self._roster.finished(game.game_id, report)
+                self._game_manager.finished(game.game_id, report)
             case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
-                if self._house is not None:
+                if self._context is not None:
                     self._lobby.hear(event, report.received_at, self._view)
             case _:
-                self._journal.debug("event.ignored", type=type(event).__name__)
+                self._log.debug("event.ignored", type=type(event).__name__)
 
     # What the streams may have lost
 
     def _doubt(self, reason: str) -> None:
-        self._journal.debug("doubt", reason=reason)
-        if self._house is not None:
+        self._log.debug("doubt", reason=reason)
+        if self._context is not None:
             self._reconciler.want(time.monotonic())
 
     def _look_if_due(self) -> None:
@@ -449,35 +449,35 @@ class Supervisor:
             self._doubt("an accepted challenge became no game")
         self._join_untold()
         if self._reconciler.begin(time.monotonic()):
-            self._gate.send(ReadPlaying())
+            self._outbox.send(ReadPlaying())
 
     def _join_untold(self) -> None:
         """A pause that Lichess asks for silences the event stream and every look, but not the streams of games."""
-        if self._house is None:
+        if self._context is None:
             return
         for info in self._lobby.untold_games():
-            self._journal.info("game.untold", game=info.game_id)
+            self._log.info("game.untold", game=info.game_id)
             self._lobby.game_started(info, self._view)
-            self._roster.join(info, self._house)
+            self._game_manager.join(info, self._context)
 
     def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """Compare what we play with what is in progress."""
         self._reconciler.done(time.monotonic(), answered=True)
         self._lobby.compare(games, asked_at, self._view)
-        if self._house is not None:
-            self._roster.compare(games, asked_at, self._house)
-        self._resumption.list_came(self._roster)
+        if self._context is not None:
+            self._game_manager.compare(games, asked_at, self._context)
+        self._recovery.list_came(self._game_manager)
         self._listen()
 
     @property
     def _games(self) -> int:
         """Games being played or about to start."""
-        return len(self._roster) + len(self._lobby)
+        return len(self._game_manager) + len(self._lobby)
 
     @property
     def _view(self) -> View:
-        our_id = "" if self._house is None else self._house.our_id
-        return View(self._config, our_id, self._roster.games, self._stopping)
+        our_id = "" if self._context is None else self._context.our_id
+        return View(self._config, our_id, self._game_manager.games, self._stopping)
 
     # The end
 
@@ -491,17 +491,17 @@ class Supervisor:
         self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
         self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
-        self._journal.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
+        self._log.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
 
     def _leave(self, why: str) -> None:
         games = self._games
-        self._journal.warning("stop.now", why=why, games_left=games)
+        self._log.warning("stop.now", why=why, games_left=games)
         self._exit = ExitCode.ABANDONED if games else ExitCode.OK
 
     def _reload(self) -> None:
         """Take over what a running daemon can; a file that is not valid changes nothing."""
         self._manager.reloading()
-        config = self._settings.reload_aloud(self._journal)
+        config = self._settings.reload_aloud(self._log)
         self._drop_test()
         if not self._engine_is_good:
             self._test_engines(config)
@@ -515,8 +515,8 @@ class Supervisor:
         """From now on this counts, as far as a running daemon can change."""
         self._config = config
         self._tell_concessions()
-        if self._house is not None:
-            self._house = replace(self._house, config=config)
+        if self._context is not None:
+            self._context = replace(self._context, config=config)
             self._lobby.reload(config)
             self._look_at_books()
 
@@ -524,11 +524,11 @@ class Supervisor:
         if self._events is not None:
             self._events.stop()
         self._lobby.close()
-        self._roster.close()
+        self._game_manager.close()
         self._drop_test()
-        self._gate.close()
+        self._outbox.close()
         self._archive.close()
-        self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
+        self._log.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
 
 
 def _earliest(*moments: float | None) -> float:

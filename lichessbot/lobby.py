@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lichessbot.challenges.handler import Premises, Reception
+from lichessbot.challenges.handler import ChallengeHandler, Premises
 from lichessbot.challenges.player_lists import Emit, PlayerLists
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
@@ -18,8 +18,8 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     DeclineChallenge,
     MatchCommand,
+    OutgoingCommand,
     TournamentCommand,
-    Venture,
 )
 from lichessbot.lichess.models import (
     Account,
@@ -30,14 +30,14 @@ from lichessbot.lichess.models import (
     GameInfo,
     StreamLine,
 )
-from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Tournaments
 
-LobbyCommand = AcceptChallenge | DeclineChallenge | Venture
+LobbyCommand = AcceptChallenge | DeclineChallenge | OutgoingCommand
 
 
 @dataclass(frozen=True)
@@ -53,25 +53,25 @@ class View:
 class Lobby:
     """Everything that may become a game."""
 
-    def __init__(self, gate: Gate, emit: Emit, store: Store, waits: Waits, proxy: str | None) -> None:
-        self._lists = PlayerLists(store, emit, waits, proxy)
-        self._reception = Reception(gate, store, waits, self._lists)
-        self._matchmaker = Matchmaker(gate, store, waits, self._lists, self._reception.keep_for_ours)
-        self._tournaments = Tournaments(gate, store, waits)
+    def __init__(self, outbox: Outbox, emit: Emit, store: Store, timeouts: Timeouts, proxy: str | None) -> None:
+        self._lists = PlayerLists(store, emit, timeouts, proxy)
+        self._handler = ChallengeHandler(outbox, store, timeouts, self._lists)
+        self._matchmaker = Matchmaker(outbox, store, timeouts, self._lists, self._handler.keep_for_ours)
+        self._tournaments = Tournaments(outbox, store, timeouts)
 
     def __len__(self) -> int:
         """How many games are about to start."""
-        return len(self._reception)
+        return len(self._handler)
 
     @property
     def is_clear(self) -> bool:
         """Whether nothing more can come of what was begun here."""
-        return not (len(self._reception) or len(self._matchmaker) or self._tournaments.leaving)
+        return not (len(self._handler) or len(self._matchmaker) or self._tournaments.leaving)
 
     def wake_at(self, view: View) -> float | None:
         """When `tick` has something to do."""
         moments = (
-            self._reception.wake_at,
+            self._handler.wake_at,
             self._matchmaker.wake_at(self._situation(view)),
             self._tournaments.wake_at,
         )
@@ -83,7 +83,7 @@ class Lobby:
 
     def waiting(self, config: Config) -> Sequence[str]:
         """The names of those who wait for a slot, who goes first first."""
-        return self._reception.waiting(config.challenge)
+        return self._handler.waiting(config.challenge)
 
     # From the first moment to the last
 
@@ -114,9 +114,9 @@ class Lobby:
         """A game may have ended: then somebody who waits can begin."""
         playing = {info.game_id for info in view.games}
         self._tournaments.tick(playing.__contains__)
-        if self._reception.has_waiting:
+        if self._handler.has_waiting:
             self._matchmaker.give_way()
-            self._reception.serve(self._premises(view))
+            self._handler.serve(self._premises(view))
         self._matchmaker.tick(self._situation(view))
 
     def hear(self, event: StreamLine, received_at: float, view: View) -> None:
@@ -126,15 +126,15 @@ class Lobby:
                 if challenge.challenger is not None and challenge.challenger.id == view.our_id:
                     self._matchmaker.challenge_echoed(challenge)
                 else:
-                    self._reception.consider(event, received_at, self._premises(view))
+                    self._handler.consider(event, received_at, self._premises(view))
             case ChallengeCanceled(challenge=challenge):
-                self._reception.canceled(challenge)
+                self._handler.canceled(challenge)
             case ChallengeDeclined(challenge=challenge):
-                self._reception.settled(challenge.id)
+                self._handler.settled(challenge.id)
                 self._matchmaker.challenge_declined(challenge, self._situation(view))
 
     def game_started(self, game: GameInfo, view: View) -> None:
-        self._reception.game_started(game.game_id)
+        self._handler.game_started(game.game_id)
         self._matchmaker.game_started(game.game_id, self._situation(view))
         if game.tournament_id is not None:
             self._tournaments.game_started(game.tournament_id, game.game_id)
@@ -156,9 +156,9 @@ class Lobby:
         elif isinstance(command, TournamentCommand):
             self._tournaments.hear(report)
         elif isinstance(report, CommandDone):
-            self._reception.answer_arrived(command)
+            self._handler.answer_arrived(command)
         else:
-            self._reception.answer_failed(command, report)
+            self._handler.answer_failed(command, report)
             if isinstance(report.error, RateLimited):
                 self._matchmaker.hear_limit(report.error, view.config)
 
@@ -166,17 +166,17 @@ class Lobby:
 
     def has_doubt(self) -> bool:
         """Whether a challenge should have become a game by now."""
-        return self._reception.has_doubt()
+        return self._handler.has_doubt()
 
     def untold_games(self) -> list[GameInfo]:
         """Games that should be in progress, of which we hear nothing at all."""
-        return self._reception.untold_games()
+        return self._handler.untold_games()
 
     def compare(self, games: Sequence[GameInfo], asked_at: float, view: View) -> None:
         """What a look at the games in progress, begun at `asked_at`, saw: of some of them we may not have been told."""
         for info in games:
             self.game_started(info, view)
-        self._reception.compare(games, asked_at)
+        self._handler.compare(games, asked_at)
 
     # The slots
 
@@ -189,7 +189,7 @@ class Lobby:
             view.stopping,
             ours=(*self._matchmaker.guests, *self._tournaments.guests),
             to_bots=lambda: self._matchmaker.objection_to_bots(
-                view.config, self._reception.humans_until, self._reception.bots_expected
+                view.config, self._handler.humans_until, self._handler.bots_expected
             ),
         )
 
@@ -197,9 +197,9 @@ class Lobby:
         """As it is for a challenge of ours."""
         playing = Premises(view.config.challenge, view.our_id, view.games)
         ours = (*self._matchmaker.guests, *self._tournaments.guests)
-        games = self._reception.occupancy(playing)
+        games = self._handler.occupancy(playing)
         free = games.joined_by(ours).free_slots(view.config.challenge, for_bot=True)
-        humans_until = math.inf if self._reception.has_waiting else self._reception.humans_until
+        humans_until = math.inf if self._handler.has_waiting else self._handler.humans_until
         return Situation(
             view.config,
             games.clocked_games,

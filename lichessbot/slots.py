@@ -10,20 +10,20 @@ from datetime import timedelta
 from typing import Self
 
 from lichessbot.config import ChallengeConfig
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
     """How full the house is: one guest for each game."""
 
-    guests: tuple[Guest, ...] = ()
+    guests: tuple[SlotHolder, ...] = ()
 
     @classmethod
-    def of(cls, guests: Iterable[Guest]) -> Self:
+    def of(cls, guests: Iterable[SlotHolder]) -> Self:
         return cls(tuple(guests))
 
-    def joined_by(self, guests: Iterable[Guest]) -> Self:
+    def joined_by(self, guests: Iterable[SlotHolder]) -> Self:
         return self.of((*self.guests, *guests))
 
     def free_slots(self, config: ChallengeConfig, *, for_bot: bool) -> int:
@@ -53,7 +53,7 @@ def slots_for(config: ChallengeConfig, *, is_bot: bool) -> int:
 
 @dataclass(slots=True)
 class _Slot:
-    guest: Guest
+    guest: SlotHolder
     due_at: float | None = None
     """When the game should have started; None while the acceptance is on its way."""
     questioned_at: float | None = None
@@ -72,7 +72,7 @@ class Slots:
         return len(self._slots)
 
     @property
-    def guests(self) -> Iterator[Guest]:
+    def guests(self) -> Iterator[SlotHolder]:
         """For whom they are kept."""
         return (slot.guest for slot in self._slots.values())
 
@@ -80,11 +80,11 @@ class Slots:
     def wake_at(self) -> float | None:
         return min((slot.due_at for slot in self._slots.values() if slot.due_at is not None), default=None)
 
-    def keep(self, challenge_id: str, guest: Guest) -> None:
+    def keep(self, challenge_id: str, guest: SlotHolder) -> None:
         """The challenge is being accepted."""
         self._slots[challenge_id] = _Slot(guest)
 
-    def keep_open(self, challenge_id: str, guest: Guest, until: float) -> None:
+    def keep_open(self, challenge_id: str, guest: SlotHolder, until: float) -> None:
         """We challenged `guest`. If nobody says what came of it until the monotonic second `until`, a look tells."""
         self._slots[challenge_id] = _Slot(guest, due_at=until)
 

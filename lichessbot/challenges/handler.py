@@ -12,19 +12,19 @@ from typing import Final
 
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Accept, Circumstances, Decline, Ignore, Wait, decide, guest_of
-from lichessbot.challenges.queue import Waiting, WaitingRoom
+from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
 from lichessbot.config import ChallengeConfig
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed
 from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
-from lichessbot.lichess.outbox import Gate
-from lichessbot.log import Journal
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.log import EventLog
 from lichessbot.slots import Occupancy, Slots
 from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _NOT_FOUND: Final = 404
 _SETTLED: Final = "The challenge has been"
@@ -38,23 +38,23 @@ class Premises:
     our_id: str
     games: Sequence[GameInfo]
     stopping: bool = False
-    ours: tuple[Guest, ...] = ()
+    ours: tuple[SlotHolder, ...] = ()
     """Slots that are taken, or kept, for games of our own making."""
     to_bots: Callable[[], Decline | None] = lambda: None
     """What every bot is told now; whoever is answered may change it for the next."""
 
 
-class Reception:
+class ChallengeHandler:
     """Whoever challenges us comes here."""
 
-    def __init__(self, gate: Gate, store: Store, waits: Waits, lists: PlayerLists) -> None:
-        self._gate = gate
+    def __init__(self, outbox: Outbox, store: Store, timeouts: Timeouts, lists: PlayerLists) -> None:
+        self._outbox = outbox
         self._store = store
-        self._waits = waits
+        self._timeouts = timeouts
         self._lists = lists
-        self._journal = Journal()
-        self._slots = Slots(waits.game_start)
-        self._waiting = WaitingRoom()
+        self._log = EventLog()
+        self._slots = Slots(timeouts.game_start)
+        self._waiting = ChallengeQueue()
         self.humans_until = -math.inf
         """Until when (monotonic) a human who found no slot may come back for the next one."""
 
@@ -87,7 +87,7 @@ class Reception:
             return
         decision = decide(received, premises.config, self._circumstances(challenge, premises))
         if isinstance(decision, Ignore):
-            self._journal.debug("challenge.ignore", **_facts(challenge), because=decision.because)
+            self._log.debug("challenge.ignore", **_facts(challenge), because=decision.because)
             return
         for older in self._waiting.drop_replaced(challenge):
             self._close(older.id, Answer.REPLACED, f"by {challenge.id}")
@@ -107,7 +107,7 @@ class Reception:
         """Give the free slots to those who wait, and send away those who waited in vain."""
         now = time.monotonic()
         for waiting in self._waiting.drop_expired(now):
-            because = f"no slot became free within {self._waits.challenge_wait.total_seconds():g} s"
+            because = f"no slot became free within {self._timeouts.challenge_wait.total_seconds():g} s"
             self._send_away(waiting.challenge, waiting.rule, because)
         for waiting in self._waiting.in_order(premises.config):
             challenge = waiting.challenge
@@ -124,7 +124,7 @@ class Reception:
         """The challenger took it back, or we ours."""
         self.settled(challenge.id)
         waited = self._waiting.drop(challenge.id)
-        self._journal.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
+        self._log.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
         if waited:
             self._close(challenge.id, Answer.CANCELED, "by the challenger")
 
@@ -144,53 +144,53 @@ class Reception:
             to_bots=premises.to_bots(),
         )
 
-    def _playing(self, games: Sequence[GameInfo]) -> Iterator[Guest]:
+    def _playing(self, games: Sequence[GameInfo]) -> Iterator[SlotHolder]:
         """A challenge tells more of its player than the game it became."""
         for info in games:
             entry = self._store.guest_book[info.game_id]
             has_clock = info.speed != Speed.CORRESPONDENCE
-            yield entry.guest if entry else Guest(info.opponent.id or "", info.opponent.is_bot, has_clock)
+            yield entry.guest if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
-        self._journal.info("challenge.accept", **_facts(challenge), rule=decision.rule)
+        self._log.info("challenge.accept", **_facts(challenge), rule=decision.rule)
         self._slots.keep(challenge.id, guest_of(challenge))
         self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
         self._answer(AcceptChallenge(challenge.id, self._until(challenge, since)))
 
     def _until(self, challenge: Challenge, since: float) -> float:
         """When an answer comes too late: a challenge without a clock does not expire."""
-        patience_s = self._waits.house_patience.total_seconds()
+        patience_s = self._timeouts.house_patience.total_seconds()
         return math.inf if challenge.time_control.clock is None else since + patience_s
 
     def _send_away(self, challenge: Challenge, rule: str, because: str) -> None:
         """There was no slot for him in time; the next one is for a human who comes back."""
         if not challenge.from_bot:
-            self.humans_until = time.monotonic() + self._waits.human_waits.total_seconds()
+            self.humans_until = time.monotonic() + self._timeouts.human_waits.total_seconds()
         self._decline(challenge, Decline(DeclineReason.LATER, rule, because))
 
     def _decline(self, challenge: Challenge, decision: Decline) -> None:
         reason, rule, because = decision.reason, decision.rule, decision.because
-        self._journal.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
+        self._log.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
         self._note(challenge.id, answer=Answer.DECLINED, reason=reason, rule=rule, because=because)
         self._answer(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
-        self._journal.info("challenge.wait", **_facts(challenge), rule=decision.rule)
+        self._log.info("challenge.wait", **_facts(challenge), rule=decision.rule)
         self._note(challenge.id, answer=Answer.WAITING, rule=decision.rule, because=decision.because)
-        until = since + self._waits.challenge_wait.total_seconds()
-        self._waiting.add(Waiting(received, since, until, decision.rule))
+        until = since + self._timeouts.challenge_wait.total_seconds()
+        self._waiting.add(QueuedChallenge(received, since, until, decision.rule))
         for hopeless in self._waiting.drop_hopeless(config):
             because = "every slot is taken, and as many wait as could start if every game ended now"
             self._send_away(hopeless.challenge, hopeless.rule, because)
 
     def _answer(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answering(command.challenge_id)
-        self._gate.send(command)
+        self._outbox.send(command)
 
     def _close(self, challenge_id: str, answer: Answer, because: str) -> None:
         """It will be answered by nobody any more."""
-        self._journal.info("challenge.closed", challenge=challenge_id, answer=answer, because=because)
+        self._log.info("challenge.closed", challenge=challenge_id, answer=answer, because=because)
         self._note(challenge_id, answer=answer, because=because)
 
     def _note(self, challenge_id: str, **changes: object) -> None:
@@ -246,7 +246,7 @@ class Reception:
 
     # Our own challenges
 
-    def keep_for_ours(self, challenge_id: str, guest: Guest, until: float) -> None:
+    def keep_for_ours(self, challenge_id: str, guest: SlotHolder, until: float) -> None:
         """A slot for a challenge we made, until it is `settled`, or a look after `until` (monotonic) says so."""
         self._slots.keep_open(challenge_id, guest, until)
 
@@ -281,7 +281,7 @@ class Reception:
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
         """A look at the games in progress, begun at `asked_at`: what is overdue and not there will not come."""
         for challenge_id in self._slots.free_overdue(asked_at):
-            self._journal.warning("challenge.no_game", challenge=challenge_id)
+            self._log.warning("challenge.no_game", challenge=challenge_id)
             self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")
 
 

@@ -16,7 +16,7 @@ from lichessbot.config import ChallengeConfig, Rules
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.slots import Occupancy, slots_for
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"
 _UNFAIR_RULE: Final = "noAbort"
@@ -92,10 +92,10 @@ class _Case:
 _Check = Callable[[_Case], Decline | None]
 
 
-def guest_of(challenge: Challenge) -> Guest:
+def guest_of(challenge: Challenge) -> SlotHolder:
     """The challenger as he would sit at the board."""
     user = challenge.challenger
-    return Guest(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
+    return SlotHolder(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
 
 
 def decide(received: ChallengeReceived, config: ChallengeConfig, now: Circumstances) -> Decision:

@@ -16,7 +16,7 @@ _BONUS: Final = 200  # rating points that a rated game, or a player's title, is 
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedChallenge:
     """A challenge that came at `since` and waits at most until `until`, both monotonic, because of `rule`."""
 
     received: ChallengeReceived
@@ -29,11 +29,11 @@ class Waiting:
         return self.received.challenge
 
 
-class WaitingRoom:
+class ChallengeQueue:
     """Who waits, by challenge."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, QueuedChallenge] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -46,7 +46,7 @@ class WaitingRoom:
         """When somebody has waited long enough."""
         return min((waiting.until for waiting in self._waiting.values()), default=None)
 
-    def add(self, waiting: Waiting) -> None:
+    def add(self, waiting: QueuedChallenge) -> None:
         self._waiting[waiting.challenge.id] = waiting
 
     def drop(self, challenge_id: str) -> bool:
@@ -61,11 +61,11 @@ class WaitingRoom:
             self.drop(challenge.id)
         return dead
 
-    def drop_expired(self, now: float) -> list[Waiting]:
+    def drop_expired(self, now: float) -> list[QueuedChallenge]:
         """Those who waited long enough."""
         return self._dropped([waiting for waiting in self._waiting.values() if waiting.until <= now])
 
-    def drop_hopeless(self, config: ChallengeConfig) -> list[Waiting]:
+    def drop_hopeless(self, config: ChallengeConfig) -> list[QueuedChallenge]:
         """Those for whom there would be no slot even if every game ended now, the last in order first."""
         hopeless, places, bots = [], slots_for(config, is_bot=False), slots_for(config, is_bot=True)
         for waiting in self.in_order(config):
@@ -77,17 +77,17 @@ class WaitingRoom:
             bots -= is_bot
         return self._dropped(hopeless[::-1])
 
-    def in_order(self, config: ChallengeConfig) -> list[Waiting]:
+    def in_order(self, config: ChallengeConfig) -> list[QueuedChallenge]:
         """Who goes first, first; among equals who came first."""
 
-        def rank(waiting: Waiting) -> tuple[bool, int]:
+        def rank(waiting: QueuedChallenge) -> tuple[bool, int]:
             kind = Preference.BOT if waiting.challenge.from_bot else Preference.HUMAN
             put_back = config.preference not in (Preference.NONE, kind)
             return put_back, -_merit(waiting.challenge) if config.sort_by is SortBy.BEST else 0
 
         return sorted(self._waiting.values(), key=rank)
 
-    def _dropped(self, leaving: list[Waiting]) -> list[Waiting]:
+    def _dropped(self, leaving: list[QueuedChallenge]) -> list[QueuedChallenge]:
         for waiting in leaving:
             self.drop(waiting.challenge.id)
         return leaving

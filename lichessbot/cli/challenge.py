@@ -12,11 +12,11 @@ from typing import IO, Final, TypeVar
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Terms
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
 from lichessbot.lichess.models import Account, Challenge
 from lichessbot.lichess.replies import GameRecord
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _OPEN: Final = ("created", "offline")
 _MOST_FAILURES: Final = 10  # of one look, in a row
@@ -36,11 +36,11 @@ class Invitation:
 class Series:
     """The games of one invitation, one after the other."""
 
-    def __init__(self, invitation: Invitation, access: Access, waits: Waits, out: IO[str]) -> None:
+    def __init__(self, invitation: Invitation, access: Access, timeouts: Timeouts, out: IO[str]) -> None:
         self._invitation = invitation
-        self._waits = waits
+        self._timeouts = timeouts
         self._out = out
-        self._api = Api(access, waits.house_answer)
+        self._api = LichessClient(access, timeouts.house_answer)
         self._pending: str | None = None
 
     def run(self) -> bool:
@@ -90,9 +90,9 @@ class Series:
 
     def _answered(self, challenge: Challenge) -> Challenge:
         """The challenge with its answer, or as it is when the time for one is over."""
-        give_up_at = time.monotonic() + self._waits.challenge_open.total_seconds()
+        give_up_at = time.monotonic() + self._timeouts.challenge_open.total_seconds()
         while challenge.status in _OPEN and time.monotonic() < give_up_at:
-            time.sleep(self._waits.challenge_look.total_seconds())
+            time.sleep(self._timeouts.challenge_look.total_seconds())
             challenge = self._patiently(lambda: self._api.challenge(self._pending or ""))
         return challenge
 
@@ -100,7 +100,7 @@ class Series:
         """The game when it is over."""
         record = self._patiently(lambda: self._api.game_record(game_id))
         while not record.status.is_over:
-            time.sleep(self._waits.game_look.total_seconds())
+            time.sleep(self._timeouts.game_look.total_seconds())
             record = self._patiently(lambda: self._api.game_record(game_id))
         return record
 
@@ -112,7 +112,7 @@ class Series:
             except RateLimited as error:
                 time.sleep(error.pause.total_seconds())
             except Unreachable:
-                time.sleep(self._waits.game_look.total_seconds())
+                time.sleep(self._timeouts.game_look.total_seconds())
         return look()
 
     def _withdraw(self) -> None:

@@ -15,15 +15,15 @@ from engine.facade import Limits, describe_build
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.errors import ApiError
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.move_sources import Hosts, trials
 from lichessbot.storage.database import newer_than_ours
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import Machine, concessions, engines_of, ponders
 from lichessbot.uci.search import BestMove, EngineReady
-from lichessbot.uci.startup_check import SelfTest
+from lichessbot.uci.startup_check import StartupCheck
 
 _THINKS_FOR: Final = timedelta(seconds=1)
 # The rules for challenges that have sentences of their own; of the others those are told that are set.
@@ -36,9 +36,9 @@ _TOLD: Final = (
 class Check:
     """The checks in order, each with a line of its own; `passed` is the verdict."""
 
-    def __init__(self, loaded: LoadedConfig, waits: Waits, out: IO[str]) -> None:
+    def __init__(self, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str]) -> None:
         self._loaded = loaded
-        self._waits = waits
+        self._timeouts = timeouts
         self._out = out
         self._user_name: str | None = None
         self.passed = True
@@ -75,8 +75,8 @@ class Check:
             self._say("note", f"{what} cannot be kept in {folder}: {place} is no folder that we may write to")
 
     def _check_account(self, url: str) -> None:
-        access = Access(url, self._loaded.token, self._waits, proxy=self._loaded.config.proxy)
-        api = Api(access, self._waits.house_answer)
+        access = Access(url, self._loaded.token, self._timeouts, proxy=self._loaded.config.proxy)
+        api = LichessClient(access, self._timeouts.house_answer)
         try:
             info = api.token_info()
             if info is None:
@@ -101,7 +101,7 @@ class Check:
     def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()
         limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
-        test = SelfTest(self._loaded.config, inbox.put, self._waits, limits)
+        test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits)
         try:
             started_at = time.monotonic()
             while not test.over:
@@ -116,14 +116,14 @@ class Check:
     def _check_sources(self) -> None:
         """The bot plays without them too; but whoever configured them wants to know."""
         config = self._loaded.config
-        access = Access(config.url, self._loaded.token, self._waits, self._user_name, config.proxy)
-        for trial in trials(engines_of(config), Hosts(access, Courtesy(self._waits))):
+        access = Access(config.url, self._loaded.token, self._timeouts, self._user_name, config.proxy)
+        for trial in trials(engines_of(config), Hosts(access, RateLimiter(self._timeouts))):
             if trial.works:
                 self._say("ok", trial.text)
             else:
                 self._fail(trial.text)
 
-    def _judge_engine(self, test: SelfTest, report: Report, seconds: float) -> None:
+    def _judge_engine(self, test: StartupCheck, report: Report, seconds: float) -> None:
         name = test.engine_name or f"the engine ({describe_build()})"
         faults = test.judge(report)
         for fault in faults:

@@ -19,8 +19,8 @@ from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.slots import Occupancy
 from lichessbot.storage.challenge_records import SELECT, Answer, Entry
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
-from lichessbot.storage.records import Guest
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import SlotHolder
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, in_words
 
 _LATEST_SHOWN: Final = 5
@@ -117,7 +117,7 @@ class _House:
         rows = read_only(self._folder, query, inquiry.variant, inquiry.speed)
         return rows[0][0] if rows else None
 
-    def _guests(self) -> Iterator[Guest]:
+    def _guests(self) -> Iterator[SlotHolder]:
         """Those who play now. What a daemon that does not run has noted says nothing of now."""
         query = (
             "SELECT games.opponent, challenger, is_bot, games.has_clock FROM games LEFT JOIN challenges USING (id) "
@@ -126,9 +126,9 @@ class _House:
         for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.runs else ():
             if challenger is None:
                 title, _, name = opponent.rpartition(" ")
-                yield Guest(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
+                yield SlotHolder(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
             else:
-                yield Guest(challenger, bool(is_bot), bool(has_clock))
+                yield SlotHolder(challenger, bool(is_bot), bool(has_clock))
 
     def _recent(self, name: str) -> int:
         since = time.time() - (self._config.recent_bot_challenge_age or 0)
@@ -162,19 +162,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fen", help="the position from which it starts")
 
 
-def explain(options: argparse.Namespace, loaded: LoadedConfig, waits: Waits, out: IO[str]) -> bool:
+def explain(options: argparse.Namespace, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str]) -> bool:
     """Answer the question on the command line. False if nothing is known of it. Raises StateError or ConfigError."""
     is_planned = bool(options.clock or options.days or options.unlimited)
     if options.challenge is not None and (is_planned or options.challenger or options.name):
         raise ConfigError(["explain: expected either a challenge that came, or what one would be like, not both"])
     if options.challenge is not None:
-        return _explain_past(loaded.state_dir, options.challenge, waits, out)
+        return _explain_past(loaded.state_dir, options.challenge, timeouts, out)
     if not is_planned:
         raise ConfigError(["explain: expected the id of a challenge, or --clock M+S, --days N or --unlimited"])
     challenger = replace(options.challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=options.name or "")
     mode = Mode.RATED if options.rated else Mode.CASUAL
     inquiry = Inquiry(challenger, options.clock, options.days, mode, options.variant, options.fen)
-    _explain_inquiry(loaded, inquiry, waits, out)
+    _explain_inquiry(loaded, inquiry, timeouts, out)
     return True
 
 
@@ -200,20 +200,20 @@ def _name(text: str) -> str:
     return text
 
 
-def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, waits: Waits, out: IO[str]) -> None:
+def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts, out: IO[str]) -> None:
     """Say what would happen to such a challenge now. Raises StateError."""
     config = loaded.config.challenge
-    house = _House(loaded.state_dir, config)
-    now, our_rating = house.circumstances(inquiry), house.our_rating(inquiry)
+    context = _House(loaded.state_dir, config)
+    now, our_rating = context.circumstances(inquiry), context.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
-    out.write(f"now: {_state(now.occupancy, config, runs=house.runs)}\n")
+    out.write(f"now: {_state(now.occupancy, config, runs=context.runs)}\n")
     rules = config.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
         out.write("note: our own rating in such games is not known yet: rating_difference decides nothing\n")
     decision = decide(inquiry.received(our_rating), config, now)
-    _tell(decision, waits, out)
+    _tell(decision, timeouts, out)
     if isinstance(decision, Accept | Wait):
-        if inquiry.challenger.is_bot and house.runs:
+        if inquiry.challenger.is_bot and context.runs:
             out.write(
                 "but: a bot may still hear `later`: not known here are what is left of the day's games against bots, "
                 "humans just sent away, and slots kept for challenges of ours and for tournaments\n"
@@ -234,7 +234,7 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
         out.write(f"engine as {colour}: {text}\n")
 
 
-def _explain_past(folder: Path, challenge_id: str, waits: Waits, out: IO[str]) -> bool:
+def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
     """Say what became of a challenge. False if nothing is known of it. Raises StateError."""
     wanted = challenge_id.rstrip("/").rpartition("/")[2]
     rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
@@ -249,7 +249,7 @@ def _explain_past(folder: Path, challenge_id: str, waits: Waits, out: IO[str]) -
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
     waited_s = time.time() - entry.received_at
-    if entry.answer is Answer.WAITING and waited_s > 2 * waits.challenge_wait.total_seconds():
+    if entry.answer is Answer.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
         out.write("answer: none, the daemon ended while it waited\n")
     else:
         out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")
@@ -264,12 +264,12 @@ def _state(occupancy: Occupancy, config: ChallengeConfig, *, runs: bool) -> str:
     return f"slots taken: {taken} of {config.concurrency}; correspondence games: {occupancy.correspondence_games}"
 
 
-def _tell(decision: Decision, waits: Waits, out: IO[str]) -> None:
+def _tell(decision: Decision, timeouts: Timeouts, out: IO[str]) -> None:
     match decision:
         case Accept(rule, because):
             out.write("answer: would be accepted\n")
         case Wait(rule, because):
-            patience_s = waits.challenge_wait.total_seconds()
+            patience_s = timeouts.challenge_wait.total_seconds()
             out.write(f"answer: would wait up to {patience_s:g} s for a slot, then be declined: later\n")
         case Decline(reason, rule, because):
             out.write(f"answer: would be declined: {reason}\n")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO
 
 from lichessbot.errors import ApiError, StateError
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.replies import ArenaInfo
-from lichessbot.storage.database import StateFile, Statement, owner, write_beside
-from lichessbot.timeouts import Waits
+from lichessbot.storage.database import Database, Statement, owner, write_beside
+from lichessbot.timeouts import Timeouts
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Request:
     leave: bool = False
 
 
-def register(request: Request, access: Access, waits: Waits, state_dir: Path, out: IO[str]) -> bool:
+def register(request: Request, access: Access, timeouts: Timeouts, state_dir: Path, out: IO[str]) -> bool:
     """Enter, or leave. True if that was done; says in one line how it is now, or what is wrong."""
-    api = Api(access, waits.house_answer)
+    api = LichessClient(access, timeouts.house_answer)
     try:
         name = _leave(api, request) if request.leave else _enter(api, request)
         pid = _record(request, state_dir)
@@ -43,13 +43,13 @@ def register(request: Request, access: Access, waits: Waits, state_dir: Path, ou
     return True
 
 
-def _enter(api: Api, request: Request) -> str:
+def _enter(api: LichessClient, request: Request) -> str:
     api.join_tournament(request.tournament_id, request.team, request.password, pair=False)
     info = api.tournament(request.tournament_id)
     return f"entered for {info.full_name or info.id}, which {_when(info)}"
 
 
-def _leave(api: Api, request: Request) -> str:
+def _leave(api: LichessClient, request: Request) -> str:
     api.leave_tournament(request.tournament_id)
     return f"left tournament {request.tournament_id}"
 
@@ -71,7 +71,7 @@ def _record(request: Request, state_dir: Path) -> int | None:
     pid = owner(state_dir)
     statement = _statement(request)
     if pid is None:
-        file = StateFile(state_dir)
+        file = Database(state_dir)
         try:
             file.write([statement])
         finally:

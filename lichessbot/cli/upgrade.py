@@ -3,8 +3,8 @@
 from typing import IO, Final
 
 from lichessbot.errors import ApiError
-from lichessbot.lichess.client import Access, Api
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.timeouts import Timeouts
 
 _EXPLANATION: Final = """\
 {name} on {url} is to become a BOT account.
@@ -15,9 +15,9 @@ not played a single game.
 _CONSENT: Final = "yes"
 
 
-def upgrade(access: Access, waits: Waits, answers: IO[str] | None, out: IO[str]) -> bool:
+def upgrade(access: Access, timeouts: Timeouts, answers: IO[str] | None, out: IO[str]) -> bool:
     """Explain, ask on `answers` (None: consent was given already), upgrade. True if it is a BOT now."""
-    api = Api(access, waits.house_answer)
+    api = LichessClient(access, timeouts.house_answer)
     try:
         account = api.account()
         if account.is_bot:

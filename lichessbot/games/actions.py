@@ -10,7 +10,7 @@ from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, ClaimV
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.move_sources.models import Question
-from lichessbot.storage.records import Deed
+from lichessbot.storage.records import LimitedAction
 from lichessbot.uci.search import Search
 
 
@@ -70,7 +70,7 @@ class ReopenStream:
 class Remember:
     """Note that this is about to be done, so that a restart knows of it."""
 
-    deed: Deed
+    deed: LimitedAction
 
 
 @dataclass(frozen=True, slots=True)

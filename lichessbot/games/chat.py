@@ -18,8 +18,8 @@ from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 
 _SYSTEM: Final = "lichess"
@@ -47,7 +47,7 @@ class Hearsay:
     """Who waits for a game, who goes first first."""
 
 
-class Conversation:
+class Chat:
     """The talk in one game."""
 
     def __init__(
@@ -55,16 +55,16 @@ class Conversation:
         game_id: str,
         our_id: str,
         greeting: GreetingConfig,
-        waits: Waits,
-        done: Mapping[Deed, int],
+        timeouts: Timeouts,
+        done: Mapping[LimitedAction, int],
         hearsay: Hearsay,
     ) -> None:
         self._game_id = game_id
         self._our_id = our_id
         self._greeting = greeting
-        self._spacing_s = waits.chat_spacing.total_seconds()
-        self._more_time_s = waits.more_time.total_seconds()
-        self._done = {deed for deed in Deed if done[deed]}
+        self._spacing_s = timeouts.chat_spacing.total_seconds()
+        self._more_time_s = timeouts.more_time.total_seconds()
+        self._done = {deed for deed in LimitedAction if done[deed]}
         self._hearsay = hearsay
         self._players: _Players | None = None
         self._plies = 0
@@ -79,7 +79,9 @@ class Conversation:
             case StreamEvent(event=GameFull() as full):
                 self._meet(full)
                 if not full.state.status.is_over:
-                    yield from self._say_once(Deed.GREETING, self._greeting.hello, self._greeting.hello_spectators)
+                    yield from self._say_once(
+                        LimitedAction.GREETING, self._greeting.hello, self._greeting.hello_spectators
+                    )
             case StreamEvent(event=GameState(moves=moves)):
                 self._plies = len(moves.split())
             case StreamEvent(event=ChatLine() as line) if self._players is not None:
@@ -90,7 +92,7 @@ class Conversation:
     def part(self, status: GameStatus) -> Iterator[Action]:
         """The game has ended like this."""
         if status not in _NOT_PLAYED:
-            yield from self._say_once(Deed.GOODBYE, self._greeting.goodbye, self._greeting.goodbye_spectators)
+            yield from self._say_once(LimitedAction.GOODBYE, self._greeting.goodbye, self._greeting.goodbye_spectators)
 
     def _meet(self, full: GameFull) -> None:
         white_is_me = full.white.id == self._our_id
@@ -98,7 +100,9 @@ class Conversation:
         self._players = _Players(*pair)
         self._plies = len(full.state.moves.split())
 
-    def _say_once(self, deed: Deed, to_the_opponent: str | None, to_spectators: str | None) -> Iterator[Action]:
+    def _say_once(
+        self, deed: LimitedAction, to_the_opponent: str | None, to_spectators: str | None
+    ) -> Iterator[Action]:
         """Noted before it is said: rather not at all than twice."""
         if deed in self._done or self._players is None:
             return

@@ -17,7 +17,7 @@ _PATIENCE_S: Final = 3600.0
 
 
 @dataclass(slots=True)
-class _Letter:
+class _CorrespondenceGame:
     info: GameInfo
     our_turn: bool
     known_at: float
@@ -35,52 +35,52 @@ class _Letter:
         return min(self.deadline, self.waits_since + _PATIENCE_S)
 
 
-class Letters:
+class CorrespondenceGames:
     """Every correspondence game in progress that we know of."""
 
     def __init__(self) -> None:
-        self._letters: dict[str, _Letter] = {}
+        self._correspondence: dict[str, _CorrespondenceGame] = {}
 
     def __len__(self) -> int:
-        return len(self._letters)
+        return len(self._correspondence)
 
     def __contains__(self, game_id: object) -> bool:
-        return game_id in self._letters
+        return game_id in self._correspondence
 
     @property
     def games(self) -> list[GameInfo]:
-        return [letter.info for letter in self._letters.values()]
+        return [letter.info for letter in self._correspondence.values()]
 
     def note(self, info: GameInfo, seen_at: float) -> None:
         """What was seen of a game at `seen_at`; if nobody says whose turn it is, it may be ours."""
-        known = self._letters.get(info.game_id)
+        known = self._correspondence.get(info.game_id)
         if known is not None and known.known_at > seen_at:
             return
         deadline = math.inf if info.seconds_left is None else seen_at + info.seconds_left
-        letter = _Letter(info, info.is_my_turn is not False, seen_at, deadline, seen_at)
+        letter = _CorrespondenceGame(info, info.is_my_turn is not False, seen_at, deadline, seen_at)
         if known is not None and known.our_turn and letter.our_turn:
             letter.waits_since, letter.not_before = known.waits_since, known.not_before
-        self._letters[info.game_id] = letter
+        self._correspondence[info.game_id] = letter
 
     def forget(self, game_id: str) -> None:
         """The game is over."""
-        self._letters.pop(game_id, None)
+        self._correspondence.pop(game_id, None)
 
     def forget_all_but(self, game_ids: Container[str], seen_at: float) -> None:
         """Nothing else was in progress at `seen_at`."""
-        for game_id, letter in list(self._letters.items()):
+        for game_id, letter in list(self._correspondence.items()):
             if game_id not in game_ids and letter.known_at <= seen_at and not letter.has_ended:
-                del self._letters[game_id]
+                del self._correspondence[game_id]
 
     def doubt_all_but(self, game_ids: Container[str], seen_before: float) -> None:
         """A list that was cut did not show them, and what we saw of them is that old: it may be our turn."""
-        for game_id, letter in self._letters.items():
+        for game_id, letter in self._correspondence.items():
             if game_id not in game_ids and not letter.our_turn and letter.known_at <= seen_before:
                 letter.our_turn, letter.waits_since = True, letter.known_at
 
     def call(self, game_id: str, now: float) -> None:
         """The game ended while nobody sat at it: it is visited once more, to see how."""
-        letter = self._letters.get(game_id)
+        letter = self._correspondence.get(game_id)
         if letter is not None:
             letter.known_at = letter.deadline = now
             letter.our_turn, letter.not_before = True, -math.inf
@@ -88,7 +88,7 @@ class Letters:
 
     def put_back(self, game_id: str, now: float, *, not_before: float | None = None) -> None:
         """The game was left: as it is the opponent's turn, or, to be tried again later, without our move."""
-        letter = self._letters.get(game_id)
+        letter = self._correspondence.get(game_id)
         if letter is not None:
             letter.known_at, letter.has_ended = now, False
             letter.our_turn = not_before is not None
@@ -105,5 +105,5 @@ class Letters:
         moments = (letter.not_before for letter in self._waiting(seated))
         return min((moment for moment in moments if moment != -math.inf), default=None)
 
-    def _waiting(self, seated: Container[str]) -> Iterable[_Letter]:
-        return [it for game_id, it in self._letters.items() if it.our_turn and game_id not in seated]
+    def _waiting(self, seated: Container[str]) -> Iterable[_CorrespondenceGame]:
+        return [it for game_id, it in self._correspondence.items() if it.our_turn and game_id not in seated]

@@ -17,10 +17,10 @@ from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
 from lichessbot.config import Config, EngineConfig
 from lichessbot.games.actions import Action, GameOver, Remember, ReopenStream
 from lichessbot.games.draw_resign import Judgement, Situation, Verdict
-from lichessbot.games.move_delivery import OwedMove
-from lichessbot.games.move_search import Position, Thinking
+from lichessbot.games.move_delivery import MoveDelivery
+from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.opponent_requests import Absence, Takebacks
-from lichessbot.games.stream_monitor import StreamWatch
+from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.time_budget import GameClock, longest_unread_s
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
@@ -28,13 +28,13 @@ from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import Advice
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 # Until both have moved a game can be aborted, and Lichess ends it by itself only days later.
 _ABORTABLE_PLIES: Final = 2
-NOTHING_DONE: Final[Mapping[Deed, int]] = MappingProxyType(dict.fromkeys(Deed, 0))
+NOTHING_DONE: Final[Mapping[LimitedAction, int]] = MappingProxyType(dict.fromkeys(LimitedAction, 0))
 # A state that our rules refuse is read so often before the game is resigned.
 _READINGS: Final = 3
 
@@ -55,15 +55,15 @@ class Game:
         game_id: str,
         our_id: str,
         config: Config,
-        waits: Waits,
+        timeouts: Timeouts,
         announced_colour: Colour | None = None,
-        done: Mapping[Deed, int] = NOTHING_DONE,
+        done: Mapping[LimitedAction, int] = NOTHING_DONE,
     ) -> None:
         """`done`: how often what is to be remembered was done in this game by processes before this one."""
         self.game_id = game_id
         self._our_id = our_id
         self._config = config
-        self._waits = waits
+        self._timeouts = timeouts
         self._full: GameFull | None = None
         self._colour = announced_colour
         self._board = Board()
@@ -71,15 +71,15 @@ class Game:
         self._clock: GameClock | None = None
         self._idle_since: float | None = None
         self._earliest_move_at = -math.inf
-        self._watch = StreamWatch(waits)
+        self._watch = StreamMonitor(timeouts)
         self._rereading = False
         self._misreadings = 0
-        self._thinking = Thinking(config.engine, waits)
-        self._owed: OwedMove | None = None
+        self._thinking = MoveSearch(config.engine, timeouts)
+        self._owed: MoveDelivery | None = None
         self._ending: _Ending | None = None
-        self._verdict = Verdict(config.engine.draw_or_resign, offered_earlier=done[Deed.DRAW_OFFER] > 0)
-        self._takebacks = Takebacks(game_id, config, done[Deed.TAKEBACK])
-        self._absence = Absence(game_id, waits)
+        self._verdict = Verdict(config.engine.draw_or_resign, offered_earlier=done[LimitedAction.DRAW_OFFER] > 0)
+        self._takebacks = Takebacks(game_id, config, done[LimitedAction.TAKEBACK])
+        self._absence = Absence(game_id, timeouts)
         self._abort_after_s = _s(config.abort_after)
         self._over = False
 
@@ -122,7 +122,7 @@ class Game:
 
         `info` is what was announced of it.
         """
-        self._watch = StreamWatch(self._waits, longest_unread_s(info, self._waits))
+        self._watch = StreamMonitor(self._timeouts, longest_unread_s(info, self._timeouts))
         self._watch.begun(None, now)
         self._idle_since = None
         self._thinking.drop()
@@ -189,7 +189,7 @@ class Game:
         if self._owed is not None:
             yield from self._owed.pursue(now)
         if self._ending is not None and _is_due(self._ending.due_at, now):
-            self._ending.due_at = now + _s(self._waits.abort_retry)
+            self._ending.due_at = now + _s(self._timeouts.abort_retry)
             yield self._ending.command
         yield from self._watch.tick(self._clock, now)
         if _is_due(self._takebacks.held_until, now):
@@ -244,7 +244,7 @@ class Game:
         self._absence.follow(len(self._moves), our_turn=board.turn == self._colour)
         if self._owed is None:  # else the request crosses our move, and the next state shows which came first
             opponent = full.player(self._colour.other)
-            yield from self._takebacks.read(clock, opponent, self._waits, now, fresh=fresh)
+            yield from self._takebacks.read(clock, opponent, self._timeouts, now, fresh=fresh)
         if board.turn == self._colour and board.legal_moves():
             yield from self._take_turn(clock, now, fresh=fresh)
         else:
@@ -382,12 +382,12 @@ class Game:
         match self._judge(move, now):
             case Judgement.DRAW:
                 command = replace(command, offering_draw=True)
-                yield Remember(Deed.DRAW_OFFER)
+                yield Remember(LimitedAction.DRAW_OFFER)
             case Judgement.RESIGN if not holds_back:
                 self._ending = _Ending(Resign(self.game_id, "the game is lost"), now)
                 yield from self._keep_time(now)
                 return
-        self._owed = OwedMove(command, self._moves, self._waits)
+        self._owed = MoveDelivery(command, self._moves, self._timeouts)
         pause_s = self._pause_s(now)
         self._earliest_move_at = now + pause_s + _s(self._config.move_spacing)
         if holds_back:

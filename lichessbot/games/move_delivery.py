@@ -12,7 +12,7 @@ from lichessbot.errors import RateLimited, Refused
 from lichessbot.games.actions import Action, ReopenStream
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import CommandDone, CommandFailed, SendMove
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
 class _Stage(Enum):
@@ -27,14 +27,14 @@ class _Stage(Enum):
     """Refused, not answered or not shown: nothing is sent before the stream was read anew."""
 
 
-class OwedMove:
+class MoveDelivery:
     """One move on its way to Lichess."""
 
-    def __init__(self, command: SendMove, moves_before: tuple[str, ...], waits: Waits) -> None:
+    def __init__(self, command: SendMove, moves_before: tuple[str, ...], timeouts: Timeouts) -> None:
         self._command = command
         self._moves_before = moves_before
-        self._waits = waits
-        self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
+        self._timeouts = timeouts
+        self._backoff = Backoff(timeouts.backoff_first, timeouts.game_backoff_ceiling)
         self._stage = _Stage.NEW
         self.due_at: float | None = None
         """When `pursue` has something to do; None if only the stream or an answer can change anything."""
@@ -44,7 +44,7 @@ class OwedMove:
         return self._moves_before == moves
 
     def send(self, now: float) -> Iterator[Action]:
-        self._move_on(_Stage.SENT, now + self._waits.stuck_answer.total_seconds())
+        self._move_on(_Stage.SENT, now + self._timeouts.stuck_answer.total_seconds())
         yield self._command
 
     def send_at(self, due_at: float) -> None:
@@ -66,14 +66,14 @@ class OwedMove:
         if report.command != self._command or self._stage is not _Stage.SENT:
             return
         if isinstance(report, CommandDone):
-            echo_s = clock.opening_s(self._waits.move_echo.total_seconds(), self._waits, now)
+            echo_s = clock.opening_s(self._timeouts.move_echo.total_seconds(), self._timeouts, now)
             self._move_on(_Stage.PLAYED, now + echo_s)
         elif isinstance(report.error, Refused):
             # Perhaps an earlier try got through, perhaps the game ended: only the stream knows.
             self.doubt()
             yield ReopenStream(str(report.error))
         elif isinstance(report.error, RateLimited):
-            pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), self._waits, now)
+            pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), self._timeouts, now)
             self._move_on(_Stage.WAITING, now + pause_s)
         else:
             self._wait(clock, self._backoff.next_delay().total_seconds(), now)
@@ -90,7 +90,7 @@ class OwedMove:
             yield ReopenStream("our move does not show")
 
     def _wait(self, clock: GameClock, planned_s: float, now: float) -> None:
-        self._move_on(_Stage.WAITING, now + clock.retry_pause_s(planned_s, self._waits, now))
+        self._move_on(_Stage.WAITING, now + clock.retry_pause_s(planned_s, self._timeouts, now))
 
     def _move_on(self, stage: _Stage, due_at: float | None = None) -> None:
         self._stage = stage

@@ -14,7 +14,7 @@ from lichessbot.games.actions import Action, Consult, Fallback, KillEngine, Pond
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
 from lichessbot.move_sources.models import Question
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, Search
 
 
@@ -44,13 +44,13 @@ class _Thought:
     told_to_stop: bool = False
 
 
-class Thinking:
+class MoveSearch:
     """One thought at a time about our move, and one supposition about the opponent's."""
 
-    def __init__(self, engine: EngineConfig, waits: Waits) -> None:
+    def __init__(self, engine: EngineConfig, timeouts: Timeouts) -> None:
         self.engine = engine
         """Which engine is to be asked, and how."""
-        self._waits = waits
+        self._timeouts = timeouts
         self._searches = 0
         self._thought: _Thought | None = None
         self._pondering = Pondering()
@@ -118,7 +118,7 @@ class Thinking:
         thought = self._thought
         if thought is not None and thought.awaits_start and isinstance(thought.search, Search):
             thought.awaits_start = False
-            thought.due_at = now + clock.patience_s(self.engine, thought.search.limits, self._waits, now)
+            thought.due_at = now + clock.patience_s(self.engine, thought.search.limits, self._timeouts, now)
 
     def died(self, search_id: int | None) -> None:
         """An engine is gone, and the next one has yet to start; if our move was asked for, it is to be replaced."""
@@ -131,7 +131,7 @@ class Thinking:
         """The move sources, before the engine."""
         self._searches += 1
         clock = position.clock
-        patience_s = clock.consulting_s(self._waits, now)
+        patience_s = clock.consulting_s(self._timeouts, now)
         remaining_s = clock.remaining_s(now) if clock.timed else None
         board = position.board.copy()
         question = Question(self._searches, full.variant.key, board, remaining_s, full.initial_s, patience_s)
@@ -147,7 +147,7 @@ class Thinking:
             else:
                 yield self._think(position, now, only=only)
             return
-        patience_s = position.clock.patience_s(self.engine, search.limits, self._waits, now)
+        patience_s = position.clock.patience_s(self.engine, search.limits, self._timeouts, now)
         self._thought = _Thought(search, now + patience_s)
         yield PonderHit(search.search_id)
 
@@ -159,7 +159,7 @@ class Thinking:
     def ponder(self, position: Position, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Our `move` leaves, and the engine expects `reply`."""
         if self.engine.ponder:
-            limits = position.clock.limits_after_move(self.engine, self._waits, now)
+            limits = position.clock.limits_after_move(self.engine, self._timeouts, now)
             search = self._pondering.suppose(position.board, move, reply, self._searches + 1, limits)
             if search is not None:
                 self._searches += 1
@@ -180,7 +180,7 @@ class Thinking:
             yield self._fall_back(thought, thought.search, position, now)
         else:
             thought.told_to_stop = True
-            thought.due_at = now + position.clock.stopping_s(self._waits, now)
+            thought.due_at = now + position.clock.stopping_s(self._timeouts, now)
             yield StopThinking()
 
     def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
@@ -207,21 +207,21 @@ class Thinking:
 
     def _fall_back(self, thought: _Thought, search: Search, position: Position, now: float) -> Fallback:
         thought.due_at, thought.awaits_start = None, False
-        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_s(self._waits, now))
+        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_s(self._timeouts, now))
 
     def _can_wait(self, clock: GameClock, now: float) -> bool:
         """Whether the clock can bear the start of an engine."""
-        return clock.remaining_s(now) > self._waits.engine_restart_floor.total_seconds()
+        return clock.remaining_s(now) > self._timeouts.engine_restart_floor.total_seconds()
 
     def _think(
         self, position: Position, now: float, *, only: tuple[str, ...], second_try: bool = False
     ) -> Think:
         self._searches += 1
         board, clock = position.board, position.clock
-        limits = clock.limits(self.engine, self._waits, now)
+        limits = clock.limits(self.engine, self._timeouts, now)
         search = Search(self._searches, board.initial_fen, board.chess960, position.moves, limits, only)
         patience_s = clock.starting_s if self._successor_is_new else clock.patience_s
-        due_at = now + patience_s(self.engine, limits, self._waits, now)
+        due_at = now + patience_s(self.engine, limits, self._timeouts, now)
         self._thought = _Thought(search, due_at, second_try, awaits_start=self._successor_is_new)
         return Think(search)
 

@@ -41,7 +41,7 @@ class _Walk:
     """Whether the position may never arise: the engine thinks on the opponent's time."""
 
 
-class Repertoire:
+class OpeningVariety:
     """Shared by all games; for one thread."""
 
     def __init__(self, store: Store) -> None:

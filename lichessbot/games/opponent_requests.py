@@ -15,8 +15,8 @@ from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import AnswerTakeback, ClaimDraw, ClaimVictory
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import OpponentGone, Player
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 
 # The same request is answered again if the first answer had no effect.
 _MOST_TRIES: Final = 2
@@ -40,7 +40,9 @@ class Takebacks:
         self.held_until: float | None = None
         """Moves are held back until then, because a grant is on its way; None: they are not."""
 
-    def read(self, clock: GameClock, opponent: Player, waits: Waits, now: float, *, fresh: bool) -> Iterator[Action]:
+    def read(
+        self, clock: GameClock, opponent: Player, timeouts: Timeouts, now: float, *, fresh: bool
+    ) -> Iterator[Action]:
         """Answer what the state in `clock` shows; a `fresh` one was written after our last answer arrived."""
         state = clock.state
         ours, theirs = state.asks_takeback(clock.colour), state.asks_takeback(clock.colour.other)
@@ -57,7 +59,7 @@ class Takebacks:
         self._tries += 1
         self._answers_left -= 1
         if self._answer.granted:
-            self.held_until = now + clock.retry_pause_s(waits.offer_answer.total_seconds(), waits, now)
+            self.held_until = now + clock.retry_pause_s(timeouts.offer_answer.total_seconds(), timeouts, now)
         yield self._answer
 
     def _decide(self, opponent: Player, *, withdraw: bool) -> Iterator[Action]:
@@ -66,7 +68,7 @@ class Takebacks:
         self._answer = AnswerTakeback(self._game_id, granted)
         if granted:
             self._left -= 1
-            yield Remember(Deed.TAKEBACK)
+            yield Remember(LimitedAction.TAKEBACK)
 
 
 _MOST_CLAIMS: Final = 20
@@ -75,9 +77,9 @@ _MOST_CLAIMS: Final = 20
 class Absence:
     """Whether the opponent is away, and what was done about it."""
 
-    def __init__(self, game_id: str, waits: Waits) -> None:
+    def __init__(self, game_id: str, timeouts: Timeouts) -> None:
         self._game_id = game_id
-        self._waits = waits
+        self._timeouts = timeouts
         self._claim_at: float | None = None
         self._claims_left = _MOST_CLAIMS
         self._turns: tuple[int, bool] = (0, False)
@@ -106,5 +108,5 @@ class Absence:
         if self.claim_at is None or now < self.claim_at:
             return
         self._claims_left -= 1
-        self._claim_at = now + self._waits.claim_retry.total_seconds() if self._claims_left else None
+        self._claim_at = now + self._timeouts.claim_retry.total_seconds() if self._claims_left else None
         yield ClaimDraw(self._game_id) if board.has_insufficient_material(colour) else ClaimVictory(self._game_id)

@@ -21,7 +21,7 @@ from lichessbot.inbox import Report
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
 _TERMINATIONS: Final = {
@@ -32,7 +32,7 @@ _TERMINATIONS: Final = {
 _VARIANTS: Final[dict[str, str]] = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
 
 
-class ScoreSheet:
+class PgnRecorder:
     """What is written down during one game."""
 
     def __init__(self, site: str, our_id: str) -> None:
@@ -208,18 +208,18 @@ class GameRecord:
                 return folder / f"{us} games.pgn"
 
 
-class Archive:
+class PgnArchive:
     """Where finished games are put. For one thread, which also closes it at the end."""
 
     def __init__(self) -> None:
-        self._journal = Journal()
+        self._log = EventLog()
         self._records: SimpleQueue[tuple[Path, PgnGrouping, GameRecord] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
 
     def put(self, record: GameRecord, folder: Path, grouping: PgnGrouping) -> None:
         """Have the game written into `folder`. Never waits."""
         if self._records.qsize() >= _MOST_UNWRITTEN:
-            self._journal.warning("pgn.lost", game=record.game_id, reason="the disk does not keep up")
+            self._log.warning("pgn.lost", game=record.game_id, reason="the disk does not keep up")
             return
         self._records.put((folder, grouping, record))
         if self._writer is None:
@@ -240,9 +240,9 @@ class Archive:
                 folder.mkdir(parents=True, exist_ok=True)
                 _write(path, record.pgn, append=grouping is not PgnGrouping.GAME)
             except OSError as error:
-                self._journal.warning("pgn.lost", game=record.game_id, file=path, error=error)
+                self._log.warning("pgn.lost", game=record.game_id, file=path, error=error)
             else:
-                self._journal.debug("pgn.written", game=record.game_id, file=path)
+                self._log.debug("pgn.written", game=record.game_id, file=path)
 
 
 def _write(path: Path, text: str, *, append: bool) -> None:

@@ -10,16 +10,16 @@ from collections.abc import Container, Sequence
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import Account, GameInfo, Opponent, VariantRef
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
-class Resumption:
+class GameRecovery:
     """For the main thread. Times are monotonic seconds, passed in."""
 
-    def __init__(self, store: Store, url: str, waits: Waits) -> None:
+    def __init__(self, store: Store, url: str, timeouts: Timeouts) -> None:
         self._store = store
         self._url = url
-        self._patience_s = waits.games_told.total_seconds()
+        self._patience_s = timeouts.games_told.total_seconds()
         accounts = [user_id for known_url, user_id in store.remembered(Table.ACCOUNT) if known_url == url]
         self.our_id: str = accounts[-1] if accounts else ""
         """Who we were; empty if that is not known of this server."""
@@ -76,9 +76,9 @@ class Resumption:
 class Reconciler:
     """Collects doubts until the next look."""
 
-    def __init__(self, waits: Waits) -> None:
-        self._spacing_s = waits.playing_spacing.total_seconds()
-        self._heartbeat_s = waits.heartbeat.total_seconds()
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._spacing_s = timeouts.playing_spacing.total_seconds()
+        self._heartbeat_s = timeouts.heartbeat.total_seconds()
         self._asked_at = -math.inf
         self._due_at = math.inf
         self._under_way = False

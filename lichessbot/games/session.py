@@ -25,13 +25,13 @@ from lichessbot.games.actions import (
     StopThinking,
     Think,
 )
-from lichessbot.games.chat import Conversation, Hearsay
+from lichessbot.games.chat import Chat, Hearsay
 from lichessbot.games.game import Game
-from lichessbot.games.opening_variety import Repertoire
-from lichessbot.games.pgn import Archive, GameRecord, ScoreSheet
+from lichessbot.games.opening_variety import OpeningVariety
+from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
 from lichessbot.games.time_budget import Overhead
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Api
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import (
     Abort,
     AnswerTakeback,
@@ -45,65 +45,65 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFull, GameInfo, GameState, OpponentGone
-from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader, StreamRefused
-from lichessbot.log import Journal
-from lichessbot.move_sources import Desk, Hosts
+from lichessbot.log import EventLog
+from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import Advice
-from lichessbot.storage.records import Deed
+from lichessbot.storage.records import LimitedAction
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess, fallback_move
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine, fallback_move
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.search import BestMove, EngineDied, Search
 
 
 @dataclass(frozen=True)
-class House:
+class GameContext:
     """What all games share."""
 
     our_id: str
     config: Config
     machine: Machine
-    waits: Waits
+    timeouts: Timeouts
     inbox: Inbox
-    gate: Gate
-    courtesy: Courtesy
+    outbox: Outbox
+    rate_limiter: RateLimiter
     store: Store
-    archive: Archive
+    archive: PgnArchive
     overhead: Overhead
     hosts: Hosts
-    repertoire: Repertoire
-    open_api: Callable[[timedelta], Api]
+    opening_variety: OpeningVariety
+    open_api: Callable[[timedelta], LichessClient]
     """Makes a session with the given read time-out."""
     waiting: Callable[[], Sequence[str]]
     """Who waits for a game, who goes first first."""
 
 
-class GameTask:
+class GameSession:
     """Plays one game from `start` until it is `over`. For the main thread: an engine lives no longer than it."""
 
-    def __init__(self, info: GameInfo, house: House) -> None:
+    def __init__(self, info: GameInfo, context: GameContext) -> None:
         self.info = info
         self.game_id = game_id = info.game_id
         self.began_at = time.monotonic()
         self.over = False
         self.over_for_certain = False
-        self._house = house
-        self._journal = Journal(game_id)
-        done = {deed: house.store.times_done(game_id, deed) for deed in Deed}
-        config = house.config
-        self._game = Game(game_id, house.our_id, config, house.waits, info.color, done)
-        self._game.engine = engine_for(GameFacts.announced(info), config, house.machine)
+        self._context = context
+        self._log = EventLog(game_id)
+        done = {deed: context.store.times_done(game_id, deed) for deed in LimitedAction}
+        config = context.config
+        self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
+        self._game.engine = engine_for(GameFacts.announced(info), config, context.machine)
         # Objects in a circle keep their files open until the collector comes by.
         engine_name = WeakMethod(self._engine_name)
-        hearsay = Hearsay(lambda: name() if (name := engine_name()) else "", house.waiting)
-        self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
-        self._sheet = ScoreSheet(config.url, house.our_id)
-        self._desk = Desk(game_id, self._game.engine, house.hosts, house.inbox.put)
-        self._engine: EngineProcess | None = None
+        hearsay = Hearsay(lambda: name() if (name := engine_name()) else "", context.waiting)
+        self._talk = Chat(game_id, context.our_id, config.greeting, context.timeouts, done, hearsay)
+        self._sheet = PgnRecorder(config.url, context.our_id)
+        self._desk = MoveResolver(game_id, self._game.engine, context.hosts, context.inbox.put)
+        self._engine: UciEngine | None = None
         self._failed_starts = 0
         self._told_at = 0.0
         self._thought_s = 0.0
@@ -120,16 +120,16 @@ class GameTask:
         try:
             self._start_engine()
         except EngineError as error:
-            self._journal.warning("engine.not_started", reason=error)  # the first search tries again
+            self._log.warning("engine.not_started", reason=error)  # the first search tries again
 
     def _read(self) -> None:
         """Begin with a reader and a session of their own; an earlier reader is left to itself."""
-        house, game_id = self._house, self.game_id
+        context, game_id = self._context, self.game_id
         if self._reader is not None:
             self._reader.stop()
-        api = house.open_api(house.waits.liveness)
+        api = context.open_api(context.timeouts.liveness)
         source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._reader = StreamReader(source, house.inbox.put, house.waits, house.courtesy)
+        self._reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
         self._reader.start()
 
     @property
@@ -151,7 +151,7 @@ class GameTask:
 
     def handle(self, report: Report) -> None:
         if isinstance(report, BestMove):
-            report = self._house.repertoire.settle(report)
+            report = self._context.opening_variety.settle(report)
         self._tell(report)
         self._measure(report)
         self._sheet.hear(report)
@@ -173,16 +173,16 @@ class GameTask:
     def close(self) -> None:
         """Let go of everything at once, for ever; nothing is sent to Lichess."""
         if self.over:
-            self._house.store.note_left(self.game_id)
+            self._context.store.note_left(self.game_id)
         self.rest()
 
     def rest(self) -> None:
         """Hold neither a stream nor an engine until the next `start`."""
         if self._reader is not None:
             self._reader.stop()
-        self._house.gate.close_game(self.game_id)
+        self._context.outbox.close_game(self.game_id)
         self._desk.close()
-        self._house.repertoire.forget(self.game_id)
+        self._context.opening_variety.forget(self.game_id)
         self._close_engine()
 
     def _carry_out(self, actions: Iterable[Action]) -> None:
@@ -193,51 +193,51 @@ class GameTask:
                 case Think(search):
                     self._search(search)
                 case PonderHit(search_id):
-                    self._journal.debug("engine.ponder_hit")
-                    self._house.repertoire.ponder_hit(self.game_id)
+                    self._log.debug("engine.ponder_hit")
+                    self._context.opening_variety.ponder_hit(self.game_id)
                     if self._engine is not None:
                         self._engine.ponder_hit(search_id)
                 case StopThinking():
                     if self._engine is not None:
                         self._engine.stop()
                 case KillEngine(reason):
-                    self._journal.warning("engine.replaced", reason=reason)
+                    self._log.warning("engine.replaced", reason=reason)
                     self._close_engine()
                 case Fallback(search_id, board, time_s):
-                    self._journal.warning("engine.fallback", time_s=time_s)
-                    self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
+                    self._log.warning("engine.fallback", time_s=time_s)
+                    self._context.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
                 case ReopenStream(reason, hangs):
-                    self._journal.info("stream.reopen", reason=reason)
+                    self._log.info("stream.reopen", reason=reason)
                     if hangs:
                         self._read()
                     elif self._reader is not None:
                         self._reader.reopen()
                 case SendMove():
                     self._move_owed_at = self._told_at + self._thought_s  # nobody thinks about the only legal move
-                    self._house.gate.send(action)  # before anything is said of it
-                    self._journal.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
+                    self._context.outbox.send(action)  # before anything is said of it
+                    self._log.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
                 case Abort(_, reason) | Resign(_, reason):
-                    self._journal.info(f"game.{type(action).__name__.lower()}", reason=reason)
-                    self._house.gate.send(action)
+                    self._log.info(f"game.{type(action).__name__.lower()}", reason=reason)
+                    self._context.outbox.send(action)
                 case PlayingWanted():
-                    self._house.inbox.put(action)
+                    self._context.inbox.put(action)
                 case Remember(deed):
-                    self._house.store.note_done(self.game_id, deed)
+                    self._context.store.note_done(self.game_id, deed)
                 case GiveTime():
-                    self._game.postpone_abort(self._house.waits.more_time)
+                    self._game.postpone_abort(self._context.timeouts.more_time)
                 case AnswerTakeback(_, granted):
-                    self._journal.info("takeback.granted" if granted else "takeback.denied")
-                    self._house.gate.send(action)
+                    self._log.info("takeback.granted" if granted else "takeback.denied")
+                    self._context.outbox.send(action)
                 case ClaimVictory() | ClaimDraw():
-                    self._journal.info("game.claim", victory=isinstance(action, ClaimVictory))
-                    self._house.gate.send(action)
+                    self._log.info("game.claim", victory=isinstance(action, ClaimVictory))
+                    self._context.outbox.send(action)
                 case Say():
-                    self._house.gate.send(action)
+                    self._context.outbox.send(action)
                 case GameOver():
                     self._leave(action)
 
     def _leave(self, over: GameOver) -> None:
-        self._journal.info("game.over", status=over.status, winner=over.winner, plies=over.plies)
+        self._log.info("game.over", status=over.status, winner=over.winner, plies=over.plies)
         self.over = True
         self.over_for_certain = over.certain
         if over.certain:
@@ -246,50 +246,50 @@ class GameTask:
 
     def _record(self, over: GameOver) -> None:
         """Hand the finished game to the archive, if one is wanted."""
-        config = self._house.config
+        config = self._context.config
         if config.pgn_directory is None:
             return
         try:
             pgn = self._sheet.pgn(over)
         except (InvalidFen, InvalidMove) as error:
-            self._journal.warning("pgn.lost", reason=error)
+            self._log.warning("pgn.lost", reason=error)
             return
         if pgn is not None:
             record = GameRecord(self.game_id, *self._sheet.names, pgn)
-            self._house.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
+            self._context.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
 
     def _choose_engine(self, report: Report) -> None:
         """The game itself knows more than its announcement said."""
         match report:
-            case StreamEvent(event=GameFull() as full) if self._house.our_id in (full.white.id, full.black.id):
-                colour = Colour.WHITE if full.white.id == self._house.our_id else Colour.BLACK
+            case StreamEvent(event=GameFull() as full) if self._context.our_id in (full.white.id, full.black.id):
+                colour = Colour.WHITE if full.white.id == self._context.our_id else Colour.BLACK
                 facts = GameFacts.told(full, colour)
-                self._play_with(engine_for(facts, self._house.config, self._house.machine))
+                self._play_with(engine_for(facts, self._context.config, self._context.machine))
 
     def _play_with(self, engine: EngineConfig) -> None:
         """The desk remembers whom it asked in vain, so it stays unless something else is wanted."""
         if engine != self._game.engine:
             self._game.engine = engine
             self._desk.close()
-            self._desk = Desk(self.game_id, engine, self._house.hosts, self._house.inbox.put)
+            self._desk = MoveResolver(self.game_id, engine, self._context.hosts, self._context.inbox.put)
 
     def _search(self, search: Search) -> None:
-        house = self._house
+        context = self._context
         if self._game.engine.variety:
-            search = house.repertoire.prepare(self.game_id, search)
+            search = context.opening_variety.prepare(self.game_id, search)
         self._sheet.ask(search)
         try:
-            self._start_engine().search(search, house.overhead.now_ms(self._game.engine))
+            self._start_engine().search(search, context.overhead.now_ms(self._game.engine))
         except EngineError as error:
-            house.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
+            context.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
 
-    def _start_engine(self) -> EngineProcess:
+    def _start_engine(self) -> UciEngine:
         """The engine that runs, or a new one. Raises EngineError."""
         engine, wanted = self._engine, self._game.engine
         if engine is None or not engine.alive or engine.config != wanted:
             self._close_engine()
-            house, failed_starts = self._house, self._failed_starts
-            engine = self._engine = EngineProcess(self.game_id, wanted, house.inbox.put, house.waits, failed_starts)
+            context, failed_starts = self._context, self._failed_starts
+            engine = self._engine = UciEngine(self.game_id, wanted, context.inbox.put, context.timeouts, failed_starts)
         return engine
 
     def _close_engine(self) -> None:
@@ -307,15 +307,15 @@ class GameTask:
                 self._thought_s = took_s
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
-                self._house.overhead.note(round_trip_ms)
-                self._house.store.note_round_trip(round_trip_ms)
+                self._context.overhead.note(round_trip_ms)
+                self._context.store.note_round_trip(round_trip_ms)
                 reaction_ms = (sent_at - self._move_owed_at) * 1000
-                self._journal.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
+                self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
 
     def _tell(self, report: Report) -> None:
         match report:
             case StreamEvent(event=GameFull() as full):
-                self._journal.info(
+                self._log.info(
                     "game.state",
                     white=full.white,
                     black=full.black,
@@ -323,18 +323,18 @@ class GameTask:
                     plies=len(full.state.moves.split()),
                 )
             case StreamEvent(event=OpponentGone(gone=gone)):
-                self._journal.info("opponent.gone" if gone else "opponent.back")
+                self._log.info("opponent.gone" if gone else "opponent.back")
             case StreamLost(reason=reason, retry_in=retry_in):
-                self._journal.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+                self._log.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
             case StreamRefused(status=status, text=text):
-                self._journal.warning("stream.refused", status=status, text=text)
+                self._log.warning("stream.refused", status=status, text=text)
             case CommandFailed(command=command, error=error):
-                self._journal.warning("command.failed", command=type(command).__name__, error=error)
+                self._log.warning("command.failed", command=type(command).__name__, error=error)
             case BestMove(move=move, summary=summary):
-                self._journal.debug(
+                self._log.debug(
                     "engine.move", move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score
                 )
             case Advice(moves=moves, source=source, took_s=took_s) if moves:
-                self._journal.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
+                self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
             case EngineDied(reason=reason):
-                self._journal.warning("engine.died", reason=reason)
+                self._log.warning("engine.died", reason=reason)

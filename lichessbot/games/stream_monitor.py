@@ -14,20 +14,20 @@ from lichessbot.games.actions import Action, ReopenStream
 from lichessbot.games.time_budget import GameClock
 from lichessbot.inbox import Standing
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamRefused
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 # A game that is listed as ours, but refused so often in a row, cannot be played by us.
 _MOST_REFUSALS = 8
 
 
-class StreamWatch:
+class StreamMonitor:
     """What is due when, as long as the stream says nothing."""
 
-    def __init__(self, waits: Waits, longest_unread_s: float = math.inf) -> None:
+    def __init__(self, timeouts: Timeouts, longest_unread_s: float = math.inf) -> None:
         """`longest_unread_s` is the longest pause before the first state, which alone tells the clocks."""
-        self._waits = waits
+        self._timeouts = timeouts
         self._longest_unread_s = longest_unread_s
-        self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
+        self._backoff = Backoff(timeouts.backoff_first, timeouts.game_backoff_ceiling)
         self._asked_in_vain = False
         self._patience_s = self._least_patience_s = 0.0
         self._refusals = 0
@@ -48,7 +48,7 @@ class StreamWatch:
 
     def begun(self, clock: GameClock | None, now: float, pause_s: float = 0.0) -> None:
         """After a pause a connection will be opened."""
-        planned_s = self._bearable_s(self._waits.stream_answer, clock, now + pause_s)
+        planned_s = self._bearable_s(self._timeouts.stream_answer, clock, now + pause_s)
         self._patience_s = max(planned_s, self._least_patience_s)
         self._opening_due_at = now + pause_s + self._patience_s
 
@@ -58,7 +58,7 @@ class StreamWatch:
         self._refused = False
         self._least_patience_s = 0.0
         self._opening_due_at = self._reopen_due_at = None
-        self._state_due_at = now + self._bearable_s(self._waits.first_state, clock, now)
+        self._state_due_at = now + self._bearable_s(self._timeouts.first_state, clock, now)
 
     def told(self, now: float, *, fresh: bool) -> None:
         """The stream told the state; `fresh` if it was written for a new connection."""
@@ -71,7 +71,7 @@ class StreamWatch:
 
     def expect_opponent(self, clock: GameClock, now: float) -> None:
         """It is the opponent's turn."""
-        self._opponent_due_at = now + clock.silence_s(self._waits, now)
+        self._opponent_due_at = now + clock.silence_s(self._timeouts, now)
 
     def expect_nobody(self) -> None:
         """It is our turn, or the game is over."""
@@ -84,7 +84,7 @@ class StreamWatch:
         if clock is None:
             pause_s = min(retry_in_s, self._longest_unread_s)
         else:
-            pause_s = clock.unseen_pause_s(retry_in_s, self._waits, now, as_asked=loss.as_asked)
+            pause_s = clock.unseen_pause_s(retry_in_s, self._timeouts, now, as_asked=loss.as_asked)
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
         self.begun(clock, now, min(pause_s, retry_in_s))
 
@@ -131,7 +131,7 @@ class StreamWatch:
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
         if _is_due(self._opening_due_at, now):
             # Each attempt begins anew: were the next not longer, a site that opens slowly would never be reached.
-            self._least_patience_s = min(2 * self._patience_s, self._waits.liveness.total_seconds())
+            self._least_patience_s = min(2 * self._patience_s, self._timeouts.liveness.total_seconds())
             self.begun(clock, now)
             yield ReopenStream("it does not open", hangs=True)
         if _is_due(self._state_due_at, now):
@@ -152,7 +152,7 @@ class StreamWatch:
 
     def _bearable_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
         planned_s = planned.total_seconds()
-        return planned_s if clock is None else clock.opening_s(planned_s, self._waits, now)
+        return planned_s if clock is None else clock.opening_s(planned_s, self._timeouts, now)
 
 
 def _is_due(due_at: float | None, now: float) -> bool:

@@ -13,7 +13,7 @@ from engine.facade import Limits, longest_think_s
 from lichessbot.config import EngineConfig
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 # Both first moves are free: the clock of the side to move runs from the third ply on.
 _FREE_PLIES: Final = 2
@@ -83,10 +83,10 @@ class GameClock:
         elapsed_s = now - self.read_at if self.running else 0.0
         return max(0.0, ours_ms / 1000 - elapsed_s)
 
-    def limits(self, engine: EngineConfig, waits: Waits, now: float) -> Limits:
+    def limits(self, engine: EngineConfig, timeouts: Timeouts, now: float) -> Limits:
         """What the engine may use for one move: the clocks, and what the operator set."""
         if not self.timed:
-            wished_s = (engine.move_time_ms or 0) / 1000 or waits.untimed_move.total_seconds()
+            wished_s = (engine.move_time_ms or 0) / 1000 or timeouts.untimed_move.total_seconds()
             move_time_s = min(wished_s, self.remaining_s(now) * _SHARE_OF_DAYS)
             return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=max(1, int(move_time_s * 1000)))
         white = self.colour is Colour.WHITE
@@ -103,9 +103,9 @@ class GameClock:
             move_time_ms=self._affordable(engine.move_time_ms, ours_ms),
         )
 
-    def limits_after_move(self, engine: EngineConfig, waits: Waits, now: float) -> Limits:
+    def limits_after_move(self, engine: EngineConfig, timeouts: Timeouts, now: float) -> Limits:
         """What it may use for our next move, should the opponent answer in no time."""
-        limits = self.limits(engine, waits, now)
+        limits = self.limits(engine, timeouts, now)
         if not self.timed:
             return limits
         if self.colour is Colour.WHITE:
@@ -136,10 +136,10 @@ class GameClock:
         in_a_hurry = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
         return theirs_ms / 1000 if in_a_hurry else math.inf
 
-    def patience_s(self, engine: EngineConfig, limits: Limits, waits: Waits, now: float) -> float:
+    def patience_s(self, engine: EngineConfig, limits: Limits, timeouts: Timeouts, now: float) -> float:
         """How long the engine may think under `limits` before it is told to stop."""
         patience_s = math.inf
-        overrun_s = waits.engine_overrun.total_seconds()
+        overrun_s = timeouts.engine_overrun.total_seconds()
         if self.timed:
             remaining_s = self.remaining_s(now)
             patience_s = remaining_s * _SHARE_FOR_ONE_MOVE + self._increment_ms / 1000
@@ -151,26 +151,26 @@ class GameClock:
             patience_s = min(patience_s, limits.move_time_ms / 1000 + overrun_s)
         if self.timed and not self.running:
             # Only the opponent's patience is lost by waiting for an engine that is still starting.
-            patience_s = min(patience_s, waits.first_move_pause.total_seconds())
-            patience_s += waits.engine_handshake.total_seconds()
+            patience_s = min(patience_s, timeouts.first_move_pause.total_seconds())
+            patience_s += timeouts.engine_handshake.total_seconds()
         return patience_s
 
-    def starting_s(self, engine: EngineConfig, limits: Limits, waits: Waits, now: float) -> float:
+    def starting_s(self, engine: EngineConfig, limits: Limits, timeouts: Timeouts, now: float) -> float:
         """How long the successor of a failed engine may take to start before the daemon itself moves."""
-        patience_s = self.patience_s(engine, limits, waits, now)
+        patience_s = self.patience_s(engine, limits, timeouts, now)
         return min(patience_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else patience_s
 
-    def consulting_s(self, waits: Waits, now: float) -> float:
+    def consulting_s(self, timeouts: Timeouts, now: float) -> float:
         """How long the move sources may take before the engine is asked instead."""
-        return min(waits.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
+        return min(timeouts.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
 
-    def stopping_s(self, waits: Waits, now: float) -> float:
+    def stopping_s(self, timeouts: Timeouts, now: float) -> float:
         """How long an engine told to stop may take for its answer before it counts as hung."""
-        return min(waits.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
+        return min(timeouts.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
 
-    def fallback_s(self, waits: Waits, now: float) -> float:
+    def fallback_s(self, timeouts: Timeouts, now: float) -> float:
         """How long the daemon's own search may take when no engine answers."""
-        return min(waits.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
+        return min(timeouts.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
 
     def fake_think_s(self, ply: int) -> float:
         """How long the move after `ply` plies should at least seem to take, from when our turn began."""
@@ -183,61 +183,61 @@ class GameClock:
         most_s = self.remaining_s(now) * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
         return max(0.0, min(wished_s, most_s))
 
-    def retry_pause_s(self, planned_s: float, waits: Waits, now: float) -> float:
+    def retry_pause_s(self, planned_s: float, timeouts: Timeouts, now: float) -> float:
         """How long to wait before the next try, where `planned_s` would be right if time were no matter."""
-        floor_s = min(planned_s, waits.retry_floor.total_seconds())
+        floor_s = min(planned_s, timeouts.retry_floor.total_seconds())
         return max(floor_s, min(planned_s, self.remaining_s(now) * _SHARE_FOR_A_RETRY))
 
-    def silence_s(self, waits: Waits, now: float) -> float:
+    def silence_s(self, timeouts: Timeouts, now: float) -> float:
         """How long the opponent may take before we ask whether their move was lost.
 
         Our clock may be running without our knowing it, so the less it shows, the sooner.
         """
         if not self.timed:
-            return waits.heartbeat.total_seconds()
+            return timeouts.heartbeat.total_seconds()
         share_s = self.remaining_s(now) * _SHARE_FOR_A_RETRY
-        return max(waits.silence_floor.total_seconds(), min(waits.silence_ceiling.total_seconds(), share_s))
+        return max(timeouts.silence_floor.total_seconds(), min(timeouts.silence_ceiling.total_seconds(), share_s))
 
-    def opening_s(self, planned_s: float, waits: Waits, now: float) -> float:
+    def opening_s(self, planned_s: float, timeouts: Timeouts, now: float) -> float:
         """How long to wait for the stream to open, or for a line it owes us: meanwhile our clock may run unseen."""
         share_s = replace(self, running=True).remaining_s(now) * _SHARE_FOR_A_RETRY
-        return min(planned_s, max(waits.stream_floor.total_seconds(), share_s))
+        return min(planned_s, max(timeouts.stream_floor.total_seconds(), share_s))
 
-    def refused_move_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
+    def refused_move_pause_s(self, asked_s: float, timeouts: Timeouts, now: float) -> float:
         """When to send a move again after a 429 that asks for a pause of `asked_s`.
 
         As asked if the clock survives that with enough for the moves to come; before the clock runs
         it is the opponent's patience that counts.
         """
-        spacing_s = waits.rate_limit_spacing.total_seconds()
+        spacing_s = timeouts.rate_limit_spacing.total_seconds()
         remaining_s = self.remaining_s(now)
         if self.timed and not self.running:
-            return min(asked_s, waits.first_move_pause.total_seconds())
+            return min(asked_s, timeouts.first_move_pause.total_seconds())
         if asked_s <= remaining_s * (1 - _SHARE_AFTER_A_PAUSE):
             return asked_s
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
 
-    def unseen_pause_s(self, wished_s: float, waits: Waits, now: float, *, as_asked: bool) -> float:
+    def unseen_pause_s(self, wished_s: float, timeouts: Timeouts, now: float, *, as_asked: bool) -> float:
         """When to open a lost stream again; the opponent may have moved the moment it was lost.
 
         Patience of our own gives way sooner than a pause that Lichess asks for.
         """
         running = replace(self, running=True)
         pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
-        return pause_s(wished_s, waits, now)
+        return pause_s(wished_s, timeouts, now)
 
 
-def longest_unread_s(info: GameInfo | None, waits: Waits) -> float:
+def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:
     """How long the stream of a game may be left alone that has told nothing yet, by what its announcement says.
 
     Perhaps our clock runs; perhaps the opponent waits for our first move. Only with days for a move nobody waits.
     """
     if info is not None and info.is_correspondence:
         return math.inf
-    most_s = waits.first_move_pause.total_seconds()
+    most_s = timeouts.first_move_pause.total_seconds()
     if info is None or info.seconds_left is None:
         return most_s
-    return min(most_s, max(waits.rate_limit_spacing.total_seconds(), info.seconds_left * _SHARE_FOR_A_REFUSED_MOVE))
+    return min(most_s, max(timeouts.rate_limit_spacing.total_seconds(), info.seconds_left * _SHARE_FOR_A_REFUSED_MOVE))
 
 
 # The latest ones say how the network is now; so many are needed for a high percentile to mean anything.

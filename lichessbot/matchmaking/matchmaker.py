@@ -28,23 +28,23 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.lichess.models import BOT_TITLE, Account, Challenge, GameFull
-from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.replies import BotUser
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents, Silence
 from lichessbot.matchmaking.limits import Quota, clock_time
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _WHILE_A_HUMAN_WAITS: Final = Decline(
     DeclineReason.LATER, "humans first", "a human found no slot, and may come back for the next one"
 )
 
 
-KeepSlot = Callable[[str, Guest, float], None]
+KeepSlot = Callable[[str, SlotHolder, float], None]
 """Keeps a slot for a challenge that may be a game by now, until a look begun after that moment tells."""
 
 
@@ -66,16 +66,18 @@ class Situation:
 class Matchmaker:
     """Takes a slot while a challenge of ours is open."""
 
-    def __init__(self, gate: Gate, store: Store, waits: Waits, lists: PlayerLists, keep_slot: KeepSlot) -> None:
-        self._gate = gate
-        self._waits = waits
+    def __init__(
+        self, outbox: Outbox, store: Store, timeouts: Timeouts, lists: PlayerLists, keep_slot: KeepSlot
+    ) -> None:
+        self._outbox = outbox
+        self._timeouts = timeouts
         self._lists = lists
         self._keep_slot = keep_slot
-        self._journal = Journal()
+        self._log = EventLog()
         self._random = Random()
         self._diary = Diary(store)
         self._opponents = Opponents(store)
-        self._quota = Quota(self._diary, store, waits)
+        self._quota = Quota(self._diary, store, timeouts)
         self._us: Account | None = None
         self._ratings_until = -math.inf
         self._asking = False
@@ -96,7 +98,7 @@ class Matchmaker:
         return 0 if self._open is None else 1
 
     @property
-    def guests(self) -> Sequence[Guest]:
+    def guests(self) -> Sequence[SlotHolder]:
         """For whom that slot is kept."""
         return () if self._open is None else (_guest(self._open.proposal),)
 
@@ -125,9 +127,9 @@ class Matchmaker:
         if situation.games:
             if not config.allow_during_games:
                 return math.inf
-            quiet_at = self._begun_at + self._waits.challenge_spacing_ceiling.total_seconds()
+            quiet_at = self._begun_at + self._timeouts.challenge_spacing_ceiling.total_seconds()
         else:
-            quiet_at = self._idle_since + config.challenge_timeout * self._waits.challenge_minute.total_seconds()
+            quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
         wall = time.time()
         quota_at = now + self._quota.challenge_at(config, wall) - wall
         return max(quiet_at, self._not_before, situation.humans_until, quota_at)
@@ -141,7 +143,7 @@ class Matchmaker:
     def _begin(self, now: float) -> None:
         self._asking = True
         self._begun_at = now
-        self._gate.send(ReadBots() if now < self._ratings_until else ReadRatings())
+        self._outbox.send(ReadBots() if now < self._ratings_until else ReadRatings())
 
     def hear(self, report: CommandDone | CommandFailed, situation: Situation) -> None:
         """The answer to one of the commands sent from here."""
@@ -149,8 +151,8 @@ class Matchmaker:
         match report:
             case CommandDone(command=ReadRatings(), answer=Account() as account):
                 self._us = account
-                self._ratings_until = now + self._waits.ratings_age.total_seconds()
-                self._gate.send(ReadBots())
+                self._ratings_until = now + self._timeouts.ratings_age.total_seconds()
+                self._outbox.send(ReadBots())
             case CommandDone(command=ReadBots(), answer=Bots(users)):
                 self._choose(users, situation, now)
             case CommandDone(command=ReadStatuses(), answer=Statuses(users)):
@@ -163,20 +165,20 @@ class Matchmaker:
     def _choose(self, bots: Sequence[BotUser], situation: Situation, now: float) -> None:
         if self._us is None:
             return
-        between = situation.config.matchmaking.challenge_timeout * self._waits.challenge_minute
+        between = situation.config.matchmaking.challenge_timeout * self._timeouts.challenge_minute
         known = Knowledge(
             us=self._us,
             bots=bots,
             opponents=self._opponents,
             diary=self._diary,
             now=time.time(),
-            pair_break_s=(self._waits.pair_break + between).total_seconds(),
+            pair_break_s=(self._timeouts.pair_break + between).total_seconds(),
             is_blocked=partial(self._is_blocked, situation.config),
             has_room_for_days=situation.has_room_for_days,
         )
         self._shortlist = proposals(situation.config, known, self._last_kind, self._random)
         if self._shortlist:
-            self._gate.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
+            self._outbox.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
         else:
             self._give_up(f"none of {len(bots)} bots suits", now)
 
@@ -198,15 +200,15 @@ class Matchmaker:
         else:
             self._asking = False
             self._last_kind = found.kind
-            self._open = OpenChallenge(found, self._waits)
-            self._journal.info(
+            self._open = OpenChallenge(found, self._timeouts)
+            self._log.info(
                 "match.challenge",
                 opponent=found.opponent,
                 kind=found.kind,
                 terms=found.terms,
                 colour=found.terms.colour or "random",
             )
-            self._gate.send(self._open.creation)
+            self._outbox.send(self._open.creation)
 
     def _is_wanted(self, situation: Situation) -> bool:
         """While the questions of an attempt were answered, a game or a reload may have come in between."""
@@ -216,13 +218,13 @@ class Matchmaker:
     def _give_up(self, reason: str, now: float) -> None:
         self._asking = False
         self._pause(now, in_vain=True)
-        self._journal.info("match.none", reason=reason)
+        self._log.info("match.none", reason=reason)
 
     def _pause(self, now: float, *, in_vain: bool) -> None:
         """Until the next attempt: the longer, the more of them were in vain."""
         self._failures = self._failures + 1 if in_vain else 0
-        grown = self._waits.challenge_spacing * 2.0 ** min(max(0, self._failures - 1), 32)
-        self._not_before = now + min(grown, self._waits.challenge_spacing_ceiling).total_seconds()
+        grown = self._timeouts.challenge_spacing * 2.0 ** min(max(0, self._failures - 1), 32)
+        self._not_before = now + min(grown, self._timeouts.challenge_spacing_ceiling).total_seconds()
 
     # The open challenge
 
@@ -251,7 +253,7 @@ class Matchmaker:
 
     def _send(self, command: MatchCommand | None) -> None:
         if command is not None:
-            self._gate.send(command)
+            self._outbox.send(command)
 
     def _follow(self, step: MatchCommand | Outcome | None, situation: Situation, now: float) -> None:
         match step:
@@ -267,7 +269,7 @@ class Matchmaker:
         fields = {"challenge": it.challenge_id, "opponent": it.proposal.opponent}
         match outcome:
             case Accepted(announced):
-                self._journal.info("match.accepted", **fields)
+                self._log.info("match.accepted", **fields)
                 self._ours.add(it.challenge_id or "")
                 self._idle_since = now     # also where the game has no clock, and is none that is played
                 self._opponents.agreed(it.proposal.opponent, it.proposal.terms)
@@ -279,11 +281,11 @@ class Matchmaker:
                 if unanswered:
                     self._remember(it.proposal, Silence.UNANSWERED, situation, **fields)
                 else:
-                    self._journal.info("match.withdrawn", **fields)
+                    self._log.info("match.withdrawn", **fields)
                 if not certain and not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
             case NotSent(None, out_of_reach):
-                self._journal.info("match.lost", **fields)
+                self._log.info("match.lost", **fields)
                 if not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
             case NotSent(error):
@@ -304,7 +306,7 @@ class Matchmaker:
     ) -> None:
         rule = situation.config.matchmaking.challenge_filter
         until = self._opponents.declined(proposal.opponent, proposal.terms, reason, rule, time.time())
-        self._journal.info("match.declined", **fields, reason=reason, rests_until=_date(until))
+        self._log.info("match.declined", **fields, reason=reason, rests_until=_date(until))
 
     def _remember_refusal(
         self, proposal: Proposal, error: Exception | None, situation: Situation, **fields: str | None
@@ -313,19 +315,19 @@ class Matchmaker:
             case RateLimited():
                 self.hear_limit(error, situation.config)
             case Refused(pause=None):
-                self._journal.info("match.refused", **fields, text=error.text)
+                self._log.info("match.refused", **fields, text=error.text)
                 self._remember(proposal, Silence.REFUSED, situation, **fields)
             case Refused(pause=pause) if pause is not None:
                 until = time.time() + pause.total_seconds()
                 self._opponents.capped(proposal.opponent, until)
-                self._journal.info("match.capped", **fields, rests_until=_date(until))
+                self._log.info("match.capped", **fields, rests_until=_date(until))
 
     # Slots and quotas
 
     def hear_limit(self, error: RateLimited, config: Config) -> None:
         """A challenge or an acceptance was refused with a 429."""
         self._quota.hear(error, time.time())
-        self._journal.warning("quota", text=error.text, status=self.status(config) or None)
+        self._log.warning("quota", text=error.text, status=self.status(config) or None)
 
     def objection_to_bots(self, config: Config, humans_until: float, expected: int = 0) -> Decline | None:
         """Why a bot that challenges us gets no slot now; None if it may. `expected`: games with bots about to begin."""
@@ -365,8 +367,8 @@ class Matchmaker:
         return self._quota.in_words(config.matchmaking, time.time())
 
 
-def _guest(proposal: Proposal) -> Guest:
-    return Guest(proposal.opponent, is_bot=True, has_clock=proposal.terms.has_clock)
+def _guest(proposal: Proposal) -> SlotHolder:
+    return SlotHolder(proposal.opponent, is_bot=True, has_clock=proposal.terms.has_clock)
 
 
 def _date(moment: float) -> str:

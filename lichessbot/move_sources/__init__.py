@@ -1,6 +1,6 @@
 """Who is asked for a move before the engine: books on the disk, and servers that know openings or endings.
 
-A game asks its `Desk`, which answers on the queue within the game's patience or is not waited for. Nothing here can
+A game asks its `MoveResolver`, which answers within the deadline of the game or is ignored. Nothing here can
 cost a game: what fails, hangs or lies is passed over, rests for a while, and the engine thinks. Only legal moves leave
 this package.
 
@@ -10,6 +10,6 @@ Must not know: games, streams, and the clock beyond its own deadline.
 from lichessbot.move_sources.check import trials
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.local import unusable
-from lichessbot.move_sources.resolver import Desk
+from lichessbot.move_sources.resolver import MoveResolver
 
-__all__ = ["Desk", "Hosts", "models", "trials", "unusable"]
+__all__ = ["Hosts", "MoveResolver", "models", "trials", "unusable"]

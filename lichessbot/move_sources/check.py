@@ -9,7 +9,7 @@ from engine.facade import STARTING_FEN, Board, Book, InvalidBook, Tablebase, rev
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.models import Question
 from lichessbot.move_sources.resolver import Kind, Seat, seats
@@ -44,7 +44,7 @@ def trials(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Trial]:
     for paths in dict.fromkeys(it.paths for it in tables if it.enabled):
         yield _tables(Tablebase(paths))
     for engine in {engine.online_moves: engine for engine in engines}.values():
-        for seat in seats(engine, hosts, Journal()):
+        for seat in seats(engine, hosts, EventLog()):
             if seat.kind in (Kind.ONLINE_OPENINGS, Kind.ONLINE_ENDINGS):
                 yield _asked(seat, hosts)
 
@@ -59,7 +59,7 @@ def _tables(base: Tablebase) -> Trial:
 
 def _asked(seat: Seat, hosts: Hosts) -> Trial:
     fen = _ROOK_ENDING if seat.kind is Kind.ONLINE_ENDINGS else STARTING_FEN
-    patience_s = hosts.access.waits.source_answer.total_seconds()
+    patience_s = hosts.access.timeouts.source_answer.total_seconds()
     question = Question(0, Variant.STANDARD, Board(fen), None, None, patience_s)
     asked_at = time.monotonic()
     name = seat.source.name

@@ -19,8 +19,8 @@ from urllib3.exceptions import HTTPError
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.client import Access, answer_error
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.log import Journal
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.log import EventLog
 
 # A table of an ending with many moves, or what an explorer knows of a position, takes some tens of kilobytes.
 LONGEST_ANSWER_BYTES: Final = 1 << 19
@@ -52,9 +52,9 @@ class Resting(ApiError):
 class Hosts:
     """Every server by its address."""
 
-    def __init__(self, access: Access, courtesy: Courtesy) -> None:
+    def __init__(self, access: Access, rate_limiter: RateLimiter) -> None:
         self.access = access
-        self._courtesy = courtesy
+        self._rate_limiter = rate_limiter
         self._lock = threading.Lock()
         self._hosts: dict[str, Host] = {}
 
@@ -62,20 +62,20 @@ class Hosts:
         """The one for this address, whichever game asks."""
         with self._lock:
             if address not in self._hosts:
-                courtesy = self._courtesy if address == self.access.url else None
-                self._hosts[address] = Host(address, self.access, courtesy)
+                rate_limiter = self._rate_limiter if address == self.access.url else None
+                self._hosts[address] = Host(address, self.access, rate_limiter)
             return self._hosts[address]
 
 
 class Host:
     """One server. Asked by several threads at a time, but only by so many."""
 
-    def __init__(self, address: str, access: Access, courtesy: Courtesy | None = None) -> None:
-        """`courtesy`: of the server that the daemon itself talks to, whose limits are shared."""
+    def __init__(self, address: str, access: Access, rate_limiter: RateLimiter | None = None) -> None:
+        """`rate_limiter`: of the server that the daemon itself talks to, whose limits are shared."""
         self.address = address
         self._access = access
-        self._courtesy = courtesy
-        self._journal = Journal()
+        self._rate_limiter = rate_limiter
+        self._log = EventLog()
         self._lock = threading.Lock()
         self._permits = threading.BoundedSemaphore(_MOST_AT_ONCE)
         self._idle: list[requests.Session] = []
@@ -92,12 +92,12 @@ class Host:
                 found = self._try(errand, parse)
             except RateLimited as error:
                 self._rest(error.pause, error)
-                if self._courtesy is not None:
-                    self._courtesy.hold_back(error.pause)
+                if self._rate_limiter is not None:
+                    self._rate_limiter.hold_back(error.pause)
                 raise
             except Refused as error:
                 if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-                    self._rest(self._access.waits.source_rest_ceiling, error)
+                    self._rest(self._access.timeouts.source_rest_ceiling, error)
                 raise
             except Unreachable as error:
                 self._note_failure(error)
@@ -120,18 +120,18 @@ class Host:
 
     def _note_failure(self, error: ApiError) -> None:
         """It rests the longer, the more often in a row it failed; failures of several games at a time are one."""
-        waits = self._access.waits
+        timeouts = self._access.timeouts
         with self._lock:
             if time.monotonic() < self._rests_until:
                 return
             self._failures += 1
             doublings = min(self._failures - 1, 16)
-        self._rest(min(waits.source_rest * float(2**doublings), waits.source_rest_ceiling), error)
+        self._rest(min(timeouts.source_rest * float(2**doublings), timeouts.source_rest_ceiling), error)
 
     def _rest(self, pause: timedelta, reason: ApiError) -> None:
         with self._lock:
             self._rests_until = max(self._rests_until, time.monotonic() + pause.total_seconds())
-        self._journal.warning("source.rests", host=self.address, reason=reason, pause_s=pause.total_seconds())
+        self._log.warning("source.rests", host=self.address, reason=reason, pause_s=pause.total_seconds())
 
     @contextmanager
     def _permit(self, until: float) -> Iterator[None]:
@@ -143,7 +143,7 @@ class Host:
             self._refuse_while_resting()
             if time.monotonic() >= until:
                 raise Resting(f"{self.address} was busy with other games")
-            if self._courtesy is not None and self._courtesy.ask(Purpose.CLOUD) > 0:
+            if self._rate_limiter is not None and self._rate_limiter.ask(Purpose.CLOUD) > 0:
                 raise Resting(f"{self.address} asked for a pause")
             yield
         finally:
@@ -177,13 +177,13 @@ class Host:
             self.address + errand.path,
             params={name: str(value) for name, value in errand.query.items()},
             headers={"Authorization": f"Bearer {token}"} if token else {},
-            timeout=(min(left_s, self._access.waits.connect.total_seconds()), left_s),
+            timeout=(min(left_s, self._access.timeouts.connect.total_seconds()), left_s),
             allow_redirects=False,
             stream=True,
         ) as response:
             body = _body(response, errand)
             if response.status_code >= HTTPStatus.BAD_REQUEST:
-                raise answer_error(response, body, self._access.waits.rate_limit)
+                raise answer_error(response, body, self._access.timeouts.rate_limit)
             if response.status_code != HTTPStatus.OK:
                 raise Unreachable(f"{response.status_code} from {self.address}")
             return body

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport, Tables
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.models import Finding, Question, goes_back
 
 _PERCENT: Final = 100
@@ -19,11 +19,11 @@ _PERCENT: Final = 100
 class Shelf:
     """Some books, asked in their order; opened when first asked."""
 
-    def __init__(self, name: str, files: Sequence[Path], policy: PolyglotConfig, journal: Journal) -> None:
+    def __init__(self, name: str, files: Sequence[Path], policy: PolyglotConfig, log: EventLog) -> None:
         self.name = name
         self._files = tuple(files)
         self._policy = policy
-        self._journal = journal
+        self._log = log
         self._books: dict[Path, Book | None] = {}
         self._random = random.Random()
 
@@ -44,7 +44,7 @@ class Shelf:
             return [] if book is None else [it for it in book.moves(board) if not goes_back(board, it.move)]
         except (InvalidBook, OSError) as error:
             self._books[file] = None
-            self._journal.warning("book.unusable", file=file, reason=error)
+            self._log.warning("book.unusable", file=file, reason=error)
             return []
 
 
@@ -94,9 +94,9 @@ class SyzygyTables:
 
     name: Final = "syzygy"
 
-    def __init__(self, config: SyzygyConfig, journal: Journal) -> None:
+    def __init__(self, config: SyzygyConfig, log: EventLog) -> None:
         self._config = config
-        self._journal = journal
+        self._log = log
         self._tables: Tables | None = None
 
     def find(self, question: Question, until: float) -> Finding | None:
@@ -105,7 +105,7 @@ class SyzygyTables:
             self._tables = Tables(Tablebase(self._config.paths), self._config.max_pieces)
         report = self._tables.report(question.board)
         for problem in self._tables.base.new_problems():
-            self._journal.warning("table.unusable", problem=problem)
+            self._log.warning("table.unusable", problem=problem)
         return None if report is None or not report.has_distances else self._choose(report)
 
     def _choose(self, report: TableReport) -> Finding:

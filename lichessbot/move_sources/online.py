@@ -32,7 +32,7 @@ from lichessbot.move_sources.models import (
     parse_growing_explorer,
     parse_table,
 )
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import SearchSummary
 
 CHESSDB_PATH: Final = "/cdb.php"
@@ -118,11 +118,11 @@ class ChessdbServer:
 
     name: Final = "chessdb_book"
 
-    def __init__(self, host: Host, config: ChessdbConfig, retries: int, waits: Waits) -> None:
+    def __init__(self, host: Host, config: ChessdbConfig, retries: int, timeouts: Timeouts) -> None:
         self._host = host
         self._config = config
         self._retries = retries
-        self._parse = partial(parse_chessdb, pause=waits.rate_limit)
+        self._parse = partial(parse_chessdb, pause=timeouts.rate_limit)
 
     def find(self, question: Question, until: float) -> Finding | None:
         """Raises ApiError."""
@@ -191,11 +191,11 @@ class ChessdbTables:
 
     name: Final = _NAME
 
-    def __init__(self, host: Host, config: OnlineTableConfig, retries: int, waits: Waits) -> None:
+    def __init__(self, host: Host, config: OnlineTableConfig, retries: int, timeouts: Timeouts) -> None:
         self._host = host
         self._config = config
         self._retries = retries
-        self._parse = partial(parse_chessdb, pause=waits.rate_limit)
+        self._parse = partial(parse_chessdb, pause=timeouts.rate_limit)
 
     def find(self, question: Question, until: float) -> Finding | None:
         """Raises ApiError."""

@@ -17,7 +17,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.config.sources import OnlineSource, PolyglotConfig, TableSource
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts, Resting
 from lichessbot.move_sources.local import Shelf, SyzygyTables
 from lichessbot.move_sources.models import Advice, Finding, Question, playable
@@ -83,12 +83,12 @@ def may_ask(seat: Seat, question: Question) -> bool:
 class Panel:
     """The sources of one game."""
 
-    def __init__(self, seats: Sequence[Seat], most_misses: int, journal: Journal) -> None:
+    def __init__(self, seats: Sequence[Seat], most_misses: int, log: EventLog) -> None:
         """Servers that know openings are left alone once they had no answer to `most_misses` positions."""
         self._seats = tuple(seats)
         self._most_misses = most_misses
         self._misses = 0
-        self._journal = journal
+        self._log = log
 
     def concerns(self, question: Question) -> bool:
         """Whether any of them would be asked. Takes no time."""
@@ -119,26 +119,26 @@ class Panel:
         except Resting:
             return None, False
         except Refused as error:
-            self._journal.debug("source.refused", source=name, reason=error)
+            self._log.debug("source.refused", source=name, reason=error)
             return None, True
         except ApiError as error:
-            self._journal.debug("source.failed", source=name, reason=error)
+            self._log.debug("source.failed", source=name, reason=error)
             return None, False
         if found is None:
             return None, True
         good = playable(found, question.board, repeats=seat.kind in (Kind.ENDINGS, Kind.ONLINE_ENDINGS))
         if good is None:
-            self._journal.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
+            self._log.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
         return good, True
 
 
-def seats(config: EngineConfig, hosts: Hosts, journal: Journal) -> list[Seat]:
+def seats(config: EngineConfig, hosts: Hosts, log: EventLog) -> list[Seat]:
     """The sources that `config` wants, in their order."""
-    mine = [*_books(config, journal), *_local_tables(config, journal)]
-    return [*mine, *_online(config, hosts), *_own_book(config, journal)]
+    mine = [*_books(config, log), *_local_tables(config, log)]
+    return [*mine, *_online(config, hosts), *_own_book(config, log)]
 
 
-def _books(config: EngineConfig, journal: Journal) -> list[Seat]:
+def _books(config: EngineConfig, log: EventLog) -> list[Seat]:
     polyglot = config.polyglot
     if not polyglot.enabled:
         return []
@@ -147,36 +147,36 @@ def _books(config: EngineConfig, journal: Journal) -> list[Seat]:
         frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
     }
     return [
-        Seat(Kind.BOOK, Shelf("polyglot", files, polyglot, journal), polyglot.max_depth, variants=variants)
+        Seat(Kind.BOOK, Shelf("polyglot", files, polyglot, log), polyglot.max_depth, variants=variants)
         for variants, files in shelves.items()
         if files
     ]
 
 
-def _local_tables(config: EngineConfig, journal: Journal) -> list[Seat]:
+def _local_tables(config: EngineConfig, log: EventLog) -> list[Seat]:
     syzygy = config.lichess_bot_tbs.syzygy
     if not syzygy.enabled:
         return []
-    return [Seat(Kind.ENDINGS, SyzygyTables(syzygy, journal), max_pieces=syzygy.max_pieces)]
+    return [Seat(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces)]
 
 
-def _own_book(config: EngineConfig, journal: Journal) -> list[Seat]:
+def _own_book(config: EngineConfig, log: EventLog) -> list[Seat]:
     """Its weights are what the moves brought: they are meant as they are."""
     if not config.own_book:
         return []
-    shelf = Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), journal)
+    shelf = Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), log)
     return [Seat(Kind.BOOK, shelf, max_depth=_OWN_BOOK_MOVES)]
 
 
 def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:
     online = config.online_moves
-    retries, waits = online.max_retries, hosts.access.waits
+    retries, timeouts = online.max_retries, hosts.access.timeouts
     chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
     found = []
     if online.online_egtb.enabled:
         found.append(_tables(config, hosts))
     openings: list[tuple[OnlineSource, Source]] = [
-        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries, waits)),
+        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries, timeouts)),
         (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
     ]
@@ -189,12 +189,12 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:
 
 def _tables(config: EngineConfig, hosts: Hosts) -> Seat:
     online = config.online_moves
-    egtb, retries, waits = online.online_egtb, online.max_retries, hosts.access.waits
+    egtb, retries, timeouts = online.online_egtb, online.max_retries, hosts.access.timeouts
     source: Source
     if egtb.source is TableSource.LICHESS:
         source = LichessTables(hosts.at(online.tablebase_url), egtb, retries)
     else:
-        source = ChessdbTables(hosts.at(online.chessdb_url), egtb, retries, waits)
+        source = ChessdbTables(hosts.at(online.chessdb_url), egtb, retries, timeouts)
     return Seat(Kind.ONLINE_ENDINGS, source, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
 
 
@@ -202,14 +202,14 @@ def _tables(config: EngineConfig, hosts: Hosts) -> Seat:
 _MOST_THREADS: Final = 3
 
 
-class Desk:
+class MoveResolver:
     """The move sources of one game. For one thread."""
 
     def __init__(self, game_id: str, config: EngineConfig, hosts: Hosts, emit: Callable[[Advice], None]) -> None:
         self._game_id = game_id
         self._emit = emit
-        journal = Journal(game_id)
-        self._panel = Panel(seats(config, hosts, journal), config.online_moves.max_out_of_book_moves, journal)
+        log = EventLog(game_id)
+        self._panel = Panel(seats(config, hosts, log), config.online_moves.max_out_of_book_moves, log)
         self._clerks: list[_Clerk] = []
 
     def ask(self, question: Question) -> None:

@@ -26,8 +26,8 @@ from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError, EngineMissing
-from lichessbot.log import Journal
-from lichessbot.timeouts import Waits
+from lichessbot.log import EventLog
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, Options
 from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary
 
@@ -45,7 +45,7 @@ _LONGEST_NAME = 60
 _MOST_DOUBLINGS = 4
 
 
-class EngineProcess:
+class UciEngine:
     """One running engine. Its answers and its end arrive on the queue, never as return values.
 
     Methods are for one thread, with which the engine ends, and never wait for the engine. After it
@@ -57,7 +57,7 @@ class EngineProcess:
         game_id: str,
         config: EngineKeys,
         emit: Emit,
-        waits: Waits,
+        timeouts: Timeouts,
         failed_starts: int = 0,
     ) -> None:
         """Starts the child, with twice the patience after each of so many in a row that did not get ready.
@@ -71,7 +71,7 @@ class EngineProcess:
         """What of `config` it does not take; known before its first answer."""
         self._game_id = game_id
         self._emit = emit
-        self._journal = Journal(game_id)
+        self._log = EventLog(game_id)
         self._lock = threading.RLock()
         self._ready = False
         self._running: Search | None = None
@@ -89,9 +89,9 @@ class EngineProcess:
         self._overhead_is_new = False
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
-        self._stopping_s = waits.engine_stop.total_seconds()
+        self._stopping_s = timeouts.engine_stop.total_seconds()
         self._process = _start(config)
-        patience_s = waits.engine_handshake.total_seconds() * 2 ** min(failed_starts, _MOST_DOUBLINGS)
+        patience_s = timeouts.engine_handshake.total_seconds() * 2 ** min(failed_starts, _MOST_DOUBLINGS)
         # Held by a timer that it holds, it would keep its pipes until the collector comes by.
         self._handshake = threading.Timer(patience_s, _call_if_wanted, [WeakMethod(self._kill_silent)])
         self._handshake.daemon = True
@@ -159,7 +159,7 @@ class EngineProcess:
                 # The child leads its group.
                 os.killpg(self._process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
-                self._journal.debug("engine.gone")  # macOS denies signals to the already dead
+                self._log.debug("engine.gone")  # macOS denies signals to the already dead
             self._handshake.cancel()
             with suppress(BrokenPipeError):  # what it did not read is lost with it
                 _pipe(self._process.stdin).close()
@@ -217,7 +217,7 @@ class EngineProcess:
         self._introduced = True
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
-            self._journal.warning("engine.option", complaint=complaint)
+            self._log.warning("engine.option", complaint=complaint)
         self._write(*self._options.settings(self.config), "isready")
 
     def _read_output(self) -> None:
@@ -278,7 +278,7 @@ class EngineProcess:
         with _pipe(self._process.stderr) as errors:
             while (line := errors.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
                 if not self.config.silence_stderr:
-                    self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
+                    self._log.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
         if line:
             self.kill("babbles on its error output")
 

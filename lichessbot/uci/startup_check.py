@@ -12,8 +12,8 @@ from engine.facade import STARTING_FEN, Limits
 from lichessbot.config import Config
 from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.profiles import Candidate, candidates
 from lichessbot.uci.search import BestMove, Emit, EngineDied, Search
 
@@ -29,20 +29,20 @@ class Fault:
     """Whether the configuration is to blame, and no other attempt would fare better."""
 
 
-class SelfTest:
+class StartupCheck:
     """The first engine is started when made. One report for each arrives on the queue, as for a game with the
     name above; `judge` it, and the next engine is started.
     """
 
-    def __init__(self, config: Config, emit: Emit, waits: Waits, limits: Limits, number: int = 0) -> None:
+    def __init__(self, config: Config, emit: Emit, timeouts: Timeouts, limits: Limits, number: int = 0) -> None:
         """`number` tells the reports of this test from those of another."""
         self.config = config
         self._number = number
         self._emit = emit
-        self._waits = waits
+        self._timeouts = timeouts
         self._limits = limits
         self._left = list(candidates(config))
-        self._engine: EngineProcess | None = None
+        self._engine: UciEngine | None = None
         self._alarm: threading.Timer | None = None
         self._is_missing = False
         self._start()
@@ -82,8 +82,8 @@ class SelfTest:
     def _start(self) -> None:
         self._is_missing = False
         try:
-            engine = self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._emit, self._waits)
-            patience = self._waits.engine_handshake + self._waits.engine_first_move
+            engine = self._engine = UciEngine(GAME_ID, self._left[0].engine, self._emit, self._timeouts)
+            patience = self._timeouts.engine_handshake + self._timeouts.engine_first_move
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
             self._alarm.start()

@@ -31,9 +31,9 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.models import Account, Challenge, ChallengeReceived, GameInfo
 from lichessbot.lichess.replies import ArenaInfo, BotUser, UserStatus
 from lichessbot.lobby import Lobby, View
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 PATIENCE_S = 10.0
 ARENA = "hL7vMrFQ"
@@ -53,7 +53,7 @@ class Outbox:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(StateFile(tmp_path))
+    store = Store(Database(tmp_path))
     yield store
     store.close()
 
@@ -71,7 +71,7 @@ def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
 
 def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> None:
     outbox = Outbox()
-    lobby = Lobby(outbox, SimpleQueue().put, store, Waits(), None)  # type: ignore[arg-type]
+    lobby = Lobby(outbox, SimpleQueue().put, store, Timeouts(), None)  # type: ignore[arg-type]
     lobby.open(US, CONFIG)
     lobby.tick(view())
     join = JoinTournament(ARENA, None, None, pair=True)
@@ -88,7 +88,7 @@ def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> 
 
 def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None:
     outbox = Outbox()
-    lobby = Lobby(outbox, SimpleQueue().put, store, Waits(), None)  # type: ignore[arg-type]
+    lobby = Lobby(outbox, SimpleQueue().put, store, Timeouts(), None)  # type: ignore[arg-type]
     config = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"bot_games_per_day": 1}})
     facts = {"variant": {"key": "standard"}, "opponent": {"id": "ann", "username": "Ann"}}
     games = [GameInfo.model_validate({**facts, "gameId": game_id}) for game_id in ("abcd1234", "abcd5678")]
@@ -104,7 +104,7 @@ def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None
 # Challenges of our own
 
 SEEKING = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"allow_matchmaking": True}})
-AT_ONCE = replace(Waits(), challenge_minute=timedelta(0), game_start=timedelta(0))
+AT_ONCE = replace(Timeouts(), challenge_minute=timedelta(0), game_start=timedelta(0))
 
 
 class Hall:

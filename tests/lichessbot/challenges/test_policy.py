@@ -12,12 +12,12 @@ from lichessbot.config import ChallengeConfig
 from lichessbot.lichess.enums import DeclineReason, Speed
 from lichessbot.lichess.models import ChallengeReceived
 from lichessbot.slots import Occupancy
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 
 US = "testbot"
-EMPTY_HOUSE: tuple[Guest, ...] = ()
-HUMAN_GUEST, BOT_GUEST = Guest("magnus", is_bot=False), Guest("stockfish", is_bot=True)
-SLOW_GUEST = Guest("ada", is_bot=False, has_clock=False)
+EMPTY_HOUSE: tuple[SlotHolder, ...] = ()
+HUMAN_GUEST, BOT_GUEST = SlotHolder("magnus", is_bot=False), SlotHolder("stockfish", is_bot=True)
+SLOW_GUEST = SlotHolder("ada", is_bot=False, has_clock=False)
 
 
 def received(**changes: Any) -> ChallengeReceived:
@@ -45,7 +45,10 @@ FROM_POSITION = {"key": "fromPosition"}
 
 
 def answer(
-    config: dict[str, Any], guests: tuple[Guest, ...] = EMPTY_HOUSE, now: dict[str, Any] | None = None, **changes: Any
+    config: dict[str, Any],
+    guests: tuple[SlotHolder, ...] = EMPTY_HOUSE,
+    now: dict[str, Any] | None = None,
+    **changes: Any,
 ) -> Decision:
     circumstances = Circumstances(US, Occupancy(guests), **(now or {}))
     return decide(received(**changes), ChallengeConfig.model_validate(config), circumstances)
@@ -300,10 +303,10 @@ def test_bots_without_any_slot_are_told_so_for_good() -> None:
 
 def test_a_player_has_only_so_many_games_at_a_time() -> None:
     config = {"concurrency": 10, "max_simultaneous_games_per_user": 2}
-    same = Guest("ferdinand", is_bot=False)
+    same = SlotHolder("ferdinand", is_bot=False)
     assert isinstance(answer(config, (same, HUMAN_GUEST)), Accept)
     assert reason(answer(config, (same, same))) == DeclineReason.LATER
-    assert isinstance(answer(config, (Guest("", is_bot=False),) * 3, challenger=None), Accept)
+    assert isinstance(answer(config, (SlotHolder("", is_bot=False),) * 3, challenger=None), Accept)
 
 
 def test_a_bot_is_accepted_only_so_often_in_a_while() -> None:
@@ -339,7 +342,7 @@ _NUMBERS = st.one_of(st.none(), st.integers(-(10**6), 10**6))
 )  # fmt: skip
 def test_every_challenge_gets_an_answer_that_the_rules_bear_out(
     challenger: dict[str, Any] | None, control: dict[str, Any], speed: str, variant: str, fen: str | None,
-    guests: list[Guest],
+    guests: list[SlotHolder],
 ) -> None:  # fmt: skip
     config = {"concurrency": 2, "time_controls": [*Speed], "min_base": 60, "max_base": 600, "min_rating": 1000}
     decision = answer(

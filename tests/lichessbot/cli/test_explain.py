@@ -9,7 +9,7 @@ import pytest
 
 from lichessbot.__main__ import main
 from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, StateFile
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 
@@ -23,7 +23,7 @@ def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """What a running daemon holds."""
-    with closing(Store(StateFile(tmp_path / "state"))) as store:
+    with closing(Store(Database(tmp_path / "state"))) as store:
         yield store
 
 
@@ -217,7 +217,7 @@ def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) ->
     assert ask.code == 1
     assert ask.complaint == f"{path}: file is not a database\n"
     path.unlink()
-    file = StateFile(tmp_path / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
+    file = Database(tmp_path / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
     file.read("SELECT 1")
     file.close()
     ask("abcd1234")
@@ -226,7 +226,7 @@ def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) ->
 
 
 def test_records_of_an_older_version_are_none_yet(ask: Asked, tmp_path: Path) -> None:
-    file = StateFile(tmp_path / "state", MIGRATIONS[:1])
+    file = Database(tmp_path / "state", MIGRATIONS[:1])
     file.read("SELECT 1")
     file.close()
     assert ask("--clock", "3+0")["answer"] == "would be accepted"

@@ -11,7 +11,7 @@ import pytest
 from engine.facade import Board, pgn_text
 from lichessbot.config import PgnGrouping
 from lichessbot.games import pgn as archive_room
-from lichessbot.games.pgn import Archive, GameRecord
+from lichessbot.games.pgn import GameRecord, PgnArchive
 
 
 def record(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand") -> GameRecord:
@@ -42,7 +42,7 @@ def games(path: Path) -> list[str]:
 )
 def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGrouping, names: set[str]) -> None:
     folder = tmp_path / "not" / "there yet"
-    archive = Archive()
+    archive = PgnArchive()
     archive.put(record(1), folder, grouping)
     archive.put(record(2, white="Karl", black="TestBot"), folder, grouping)
     archive.close()
@@ -51,7 +51,7 @@ def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGroup
 
 
 def test_a_game_that_is_told_twice_has_one_file_with_one_game(tmp_path: Path) -> None:
-    archive = Archive()
+    archive = PgnArchive()
     for _ in range(2):
         archive.put(record(), tmp_path, PgnGrouping.GAME)
     archive.close()
@@ -66,7 +66,7 @@ NAMES = ["../../etc/passwd", "/root/x", "a\0b", ".", "..", "", "\ud800", "N" * 5
 @pytest.mark.parametrize("grouping", PgnGrouping)
 def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path, name: str, grouping: PgnGrouping) -> None:
     folder = tmp_path / "pgn"
-    archive = Archive()
+    archive = PgnArchive()
     archive.put(record(black=name), folder, grouping)
     archive.close()
     (path,) = folder.iterdir()
@@ -78,7 +78,7 @@ def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path, name: str, groupin
 def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    archive = Archive()
+    archive = PgnArchive()
     archive.put(record(1), tmp_path, PgnGrouping.ALL)
     archive.close()
     write = os.write
@@ -90,11 +90,11 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
 
     with monkeypatch.context() as patched:
         patched.setattr(archive_room.os, "write", fails_halfway)
-        archive = Archive()
+        archive = PgnArchive()
         archive.put(record(2), tmp_path, PgnGrouping.ALL)
         archive.close()
     assert "pgn.lost game=game0002" in caplog.text
-    archive = Archive()
+    archive = PgnArchive()
     archive.put(record(3), tmp_path, PgnGrouping.ALL)
     archive.close()
     assert games(tmp_path / "TestBot games.pgn") == ["game0001", "game0003"]
@@ -105,12 +105,12 @@ def test_a_folder_that_cannot_be_is_warned_of_and_the_next_game_is_tried_again(
 ) -> None:
     folder = tmp_path / "pgn"
     folder.write_text("a file in its place")
-    archive = Archive()
+    archive = PgnArchive()
     archive.put(record(1), folder, PgnGrouping.GAME)
     archive.close()
     assert [it.levelno for it in caplog.records if "pgn.lost" in it.getMessage()] == [logging.WARNING]
     folder.unlink()
-    archive = Archive()
+    archive = PgnArchive()
     archive.put(record(2), folder, PgnGrouping.GAME)
     archive.close()
     assert len(list(folder.iterdir())) == 1

@@ -7,19 +7,19 @@ import pytest
 
 from lichessbot.config import LONGEST_CHAT_LINE, GreetingConfig
 from lichessbot.games.actions import Action, GiveTime, Remember
-from lichessbot.games.chat import Conversation, Hearsay
+from lichessbot.games.chat import Chat, Hearsay
 from lichessbot.games.game import NOTHING_DONE
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 
 GAME, US = "abcd1234", "testbot"
-WAITS = Waits()
-SPACING_S = WAITS.chat_spacing.total_seconds()
+TIMEOUTS = Timeouts()
+SPACING_S = TIMEOUTS.chat_spacing.total_seconds()
 PLAYER, SPECTATOR = ChatRoom.PLAYER, ChatRoom.SPECTATOR
 FULL_GREETING = {
     "hello": "Hi {opponent}, I am {me}.",
@@ -32,14 +32,14 @@ FULL_GREETING = {
 class Talk:
     """A conversation on the bench, with Ferdinand."""
 
-    def __init__(self, greeting: dict[str, str] | None = None, *done: Deed) -> None:
+    def __init__(self, greeting: dict[str, str] | None = None, *done: LimitedAction) -> None:
         self.now = 1000.0
         self.queue: list[str] = []
-        self.conversation = Conversation(
+        self.conversation = Chat(
             GAME,
             US,
             GreetingConfig.model_validate(greeting or {}),
-            WAITS,
+            TIMEOUTS,
             {**NOTHING_DONE, **dict.fromkeys(done, 1)},
             Hearsay(lambda: "Aleph 1.0", lambda: self.queue),
         )
@@ -70,13 +70,13 @@ class Talk:
 def test_both_rooms_are_greeted_once() -> None:
     talk = Talk(FULL_GREETING)
     assert talk.meet() == [
-        Remember(Deed.GREETING),
+        Remember(LimitedAction.GREETING),
         Say(GAME, PLAYER, "Hi Ferdinand, I am TestBot."),
         Say(GAME, SPECTATOR, "TestBot plays Ferdinand"),
     ]
     assert talk.meet() == []
     assert list(talk.conversation.part(GameStatus.MATE)) == [
-        Remember(Deed.GOODBYE),
+        Remember(LimitedAction.GOODBYE),
         Say(GAME, PLAYER, "Bye Ferdinand"),
         Say(GAME, SPECTATOR, "That was TestBot"),
     ]
@@ -84,7 +84,7 @@ def test_both_rooms_are_greeted_once() -> None:
 
 
 def test_what_was_said_before_a_restart_is_not_said_again() -> None:
-    talk = Talk(FULL_GREETING, Deed.GREETING, Deed.GOODBYE)
+    talk = Talk(FULL_GREETING, LimitedAction.GREETING, LimitedAction.GOODBYE)
     assert talk.meet() == []
     assert list(talk.conversation.part(GameStatus.MATE)) == []
 
@@ -110,7 +110,7 @@ def test_an_aborted_game_ends_without_goodbye() -> None:
 
 def test_nobody_talks_to_the_built_in_ai() -> None:
     said = Talk(FULL_GREETING).meet({"aiLevel": 3})
-    assert said == [Remember(Deed.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
+    assert said == [Remember(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
 
 
 @pytest.mark.parametrize("name", ["{me}", "{opponent}", "{0.__class__}", "%s", "\\1", "{"])

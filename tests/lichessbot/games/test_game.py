@@ -28,14 +28,14 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import Advice
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
 
 GAME = "abcd1234"
 US = "testbot"
 THEM = "ferdinand"
-WAITS = Waits()
+TIMEOUTS = Timeouts()
 ENGINE_ALONE = Config(engine=EngineConfig(own_book=False))
 REFUSED = Refused(400, "Not your turn, or game already over")
 UNREACHABLE = Unreachable("ConnectionError: reset")
@@ -74,7 +74,7 @@ class Bench:
         **settings: Any,
     ) -> None:
         self.now = 1000.0
-        self.game = Game(GAME, US, config.model_copy(update=settings), WAITS, announced)
+        self.game = Game(GAME, US, config.model_copy(update=settings), TIMEOUTS, announced)
         self._full = {
             "id": GAME,
             "variant": {"key": variant},
@@ -295,7 +295,7 @@ def test_a_move_with_no_answer_is_sent_again_at_once_and_then_ever_slower() -> N
         assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
         before = bench.now
         assert bench.wait_until_due() == [sent]
-        assert 0.2 < bench.now - before <= WAITS.game_backoff_ceiling.total_seconds()
+        assert 0.2 < bench.now - before <= TIMEOUTS.game_backoff_ceiling.total_seconds()
 
 
 def test_a_move_the_stream_shows_is_not_sent_again() -> None:
@@ -415,7 +415,7 @@ def test_an_acknowledged_move_that_does_not_show_is_looked_up() -> None:
     bench = Bench()
     sent = bench.owing()
     assert bench.hear(CommandDone(sent)) == []
-    only(bench.wait(WAITS.move_echo.total_seconds()), ReopenStream)
+    only(bench.wait(TIMEOUTS.move_echo.total_seconds()), ReopenStream)
     assert bench.full() == [sent]
 
 
@@ -469,7 +469,7 @@ def test_a_game_of_others_is_left() -> None:
 
 def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced() -> None:
     bench = Bench()
-    bench.game = Game(GAME, US, ENGINE_ALONE, WAITS, Colour.BLACK)
+    bench.game = Game(GAME, US, ENGINE_ALONE, TIMEOUTS, Colour.BLACK)
     bench._full |= {"white": None, "black": None}
     only(bench.full("e2e4"), Think)
 
@@ -930,7 +930,7 @@ def test_the_sources_are_asked_before_the_engine() -> None:
     question = consult.question
     assert (question.variant, question.moves, question.initial_s) == ("standard", (), 60.0)
     assert question.remaining_s == pytest.approx(60.0)
-    assert 0 < question.patience_s <= WAITS.source_answer.total_seconds()
+    assert 0 < question.patience_s <= TIMEOUTS.source_answer.total_seconds()
     assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"
 
 
@@ -971,7 +971,7 @@ def test_sources_that_do_not_answer_in_time_are_not_waited_for() -> None:
 def test_the_less_time_is_left_the_less_the_sources_get() -> None:
     long_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=600_000), Consult).question.patience_s
     short_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=2_000), Consult).question.patience_s
-    assert long_s == WAITS.source_answer.total_seconds()
+    assert long_s == TIMEOUTS.source_answer.total_seconds()
     assert short_s == pytest.approx(0.05)
 
 
@@ -987,7 +987,7 @@ def test_a_game_without_a_clock_tells_the_sources_so() -> None:
     bench = Bench(timed=False, config=Config())
     question = only(bench.full(time_ms=2**31 - 1), Consult).question
     assert (question.remaining_s, question.initial_s) == (None, None)
-    assert question.patience_s == WAITS.source_answer.total_seconds()
+    assert question.patience_s == TIMEOUTS.source_answer.total_seconds()
 
 
 def test_a_state_read_anew_does_not_ask_the_sources_again() -> None:
@@ -1014,7 +1014,7 @@ def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts()
     consult = only(bench.full("a1b1 a3a2"), Consult)
     think = only(bench.hear(advice(consult, "b1c1", "b1d1", wdl=0)), Think)
     remember, send = bench.hear(BestMove(GAME, think.search.search_id, "b1c1"))
-    assert remember == Remember(Deed.DRAW_OFFER)
+    assert remember == Remember(LimitedAction.DRAW_OFFER)
     assert isinstance(send, SendMove)
     assert send.offering_draw
 

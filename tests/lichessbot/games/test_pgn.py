@@ -10,7 +10,7 @@ import pytest
 
 from engine.facade import STARTING_FEN, Limits, chess960_fen
 from lichessbot.games.actions import GameOver
-from lichessbot.games.pgn import ScoreSheet
+from lichessbot.games.pgn import PgnRecorder
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFinish, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
@@ -24,7 +24,7 @@ class Sheet:
     """A sheet for a game in which we have White, unless told otherwise."""
 
     def __init__(self, *, white: bool = True, **changes: Any) -> None:
-        self.sheet = ScoreSheet("https://lichess.org", US)
+        self.sheet = PgnRecorder("https://lichess.org", US)
         us = {"id": US, "name": "TestBot", "title": "BOT", "rating": 2000}
         them = {"id": "ferdinand", "name": "Ferdi"}
         self._full = {

@@ -1,20 +1,20 @@
 from lichessbot.games.recovery import Reconciler
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
-WAITS = Waits()
-SPACING_S = WAITS.playing_spacing.total_seconds()
-HEARTBEAT_S = WAITS.heartbeat.total_seconds()
+TIMEOUTS = Timeouts()
+SPACING_S = TIMEOUTS.playing_spacing.total_seconds()
+HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
 NOW = 1000.0
 
 
 def test_without_a_doubt_nothing_is_looked_at() -> None:
-    reconciler = Reconciler(WAITS)
+    reconciler = Reconciler(TIMEOUTS)
     assert reconciler.wake_at is None
     assert not reconciler.begin(NOW)
 
 
 def test_many_doubts_at_once_are_one_look() -> None:
-    reconciler = Reconciler(WAITS)
+    reconciler = Reconciler(TIMEOUTS)
     for _ in range(20):
         reconciler.want(NOW)
     assert reconciler.begin(NOW)
@@ -24,7 +24,7 @@ def test_many_doubts_at_once_are_one_look() -> None:
 
 
 def test_a_doubt_that_came_during_a_look_needs_another_one() -> None:
-    reconciler = Reconciler(WAITS)
+    reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
     reconciler.want(NOW + 0.1)
@@ -36,7 +36,7 @@ def test_a_doubt_that_came_during_a_look_needs_another_one() -> None:
 
 
 def test_a_look_that_failed_is_made_again() -> None:
-    reconciler = Reconciler(WAITS)
+    reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
     reconciler.done(NOW + 15, answered=False)
@@ -44,7 +44,7 @@ def test_a_look_that_failed_is_made_again() -> None:
 
 
 def test_now_and_then_the_games_are_looked_at_without_a_doubt() -> None:
-    reconciler = Reconciler(WAITS)
+    reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
     reconciler.done(NOW, answered=True)

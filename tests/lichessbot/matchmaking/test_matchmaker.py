@@ -20,12 +20,12 @@ from lichessbot.challenges.policy import Decline
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, GameStart
-from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_house_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
 from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
 from lichessbot.rehearsal.players.house_bots import House, Manners
@@ -37,17 +37,17 @@ from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Var
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Happening
-from lichessbot.storage.database import StateFile
-from lichessbot.storage.records import Guest
+from lichessbot.storage.database import Database
+from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import SlowOpponent
 
 PATIENCE_S = 20.0
 US = "TestBot"
 QUICK = timedelta(milliseconds=10)
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     challenge_minute=QUICK,
     challenge_spacing=QUICK,
     challenge_spacing_ceiling=QUICK,
@@ -60,17 +60,17 @@ OBLIGING = Manners()
 TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
 
 
-class Desk:
+class MoveResolver:
     """What the supervisor does for a matchmaker, and nothing else."""
 
-    def __init__(self, server: RehearsalServer, folder: Path, waits: Waits = WAITS) -> None:
-        self.server, self.site, self.folder, self.waits = server, server.site, folder, waits
+    def __init__(self, server: RehearsalServer, folder: Path, timeouts: Timeouts = TIMEOUTS) -> None:
+        self.server, self.site, self.folder, self.timeouts = server, server.site, folder, timeouts
         self.made: list[Challenge] = []
         self.settled: list[Challenge] = []
         self.us = self.site.accounts.add(Account(US, 0, title="BOT"))
         token = self.site.accounts.issue_token(self.us)
-        self._access = Access(self.site.url, SecretStr(token), WAITS)
-        self._house = server.call(lambda: House(self.site))
+        self._access = Access(self.site.url, SecretStr(token), TIMEOUTS)
+        self._context = server.call(lambda: House(self.site))
         server.call(lambda: self.site.observe(self._note))
         self.seek()
         self.games, self.slots = 0, 1
@@ -98,35 +98,37 @@ class Desk:
         account = self.site.accounts.get(name)
         if account is None:
             account = self.site.accounts.add(Account(name, 0, title="BOT", bio="Plays.", rating=rating))
-        return self.server.call(lambda: self._house.hire(account, lambda game_id: mind(game_id), manners))
+        return self.server.call(lambda: self._context.hire(account, lambda game_id: mind(game_id), manners))
 
     def open(self) -> None:
         """A new process, as far as the matchmaker can tell."""
         self.inbox: Inbox = SimpleQueue()
-        courtesy = Courtesy(WAITS)
-        self.gate = Gate(lambda read_timeout: Api(self._access, read_timeout), self.inbox.put, WAITS, courtesy)
-        self.store = Store(StateFile(self.folder))
-        lists = PlayerLists(self.store, self.inbox.put, WAITS, None)
-        self.matchmaker = Matchmaker(self.gate, self.store, self.waits, lists, self._keep_slot)
-        api = Api(self._access, WAITS.liveness)
+        rate_limiter = RateLimiter(TIMEOUTS)
+        self.outbox = Outbox(
+            lambda read_timeout: LichessClient(self._access, read_timeout), self.inbox.put, TIMEOUTS, rate_limiter
+        )
+        self.store = Store(Database(self.folder))
+        lists = PlayerLists(self.store, self.inbox.put, TIMEOUTS, None)
+        self.matchmaker = Matchmaker(self.outbox, self.store, self.timeouts, lists, self._keep_slot)
+        api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
-            Source(None, api, api.event_stream, parse_house_event), self.inbox.put, WAITS, courtesy
+            Source(None, api, api.event_stream, parse_house_event), self.inbox.put, TIMEOUTS, rate_limiter
         )
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)
 
-    def _keep_slot(self, challenge_id: str, guest: Guest, until: float) -> None:
+    def _keep_slot(self, challenge_id: str, guest: SlotHolder, until: float) -> None:
         self.doubts.append(guest.user_id)
 
     def close(self) -> None:
         self._events.stop()
-        self.gate.close()
+        self.outbox.close()
         self.store.close()
 
     def leave(self) -> None:
         self.close()
-        self.server.call(self._house.close)
+        self.server.call(self._context.close)
 
     @property
     def situation(self) -> Situation:
@@ -173,14 +175,14 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def desk(tmp_path: Path) -> Iterator[MoveResolver]:
     with RehearsalServer(timing=Timing(tick_s=0.5, challenge_expiry_s=0.2, day_s=2.5, minute_s=0.01)) as server:
-        desk = Desk(server, tmp_path)
+        desk = MoveResolver(server, tmp_path)
         yield desk
         desk.leave()
 
 
-def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
+def test_a_challenge_that_is_accepted_becomes_our_game(desk: MoveResolver) -> None:
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
     assert desk.asked() == ["willing"]
@@ -190,7 +192,7 @@ def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
 
 @pytest.mark.parametrize("reason", list(DeclineReason), ids=lambda reason: reason.wire_key)
 def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
-    desk: Desk, reason: DeclineReason
+    desk: MoveResolver, reason: DeclineReason
 ) -> None:
     desk.rival("Unwilling", Manners(declines=reason))
     desk.until(lambda: desk.settled)
@@ -203,7 +205,7 @@ def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
     assert desk.settled[0].decline_reason is reason
 
 
-def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -> None:
+def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: MoveResolver) -> None:
     desk.rival("Casual", Manners(declines=DeclineReason.CASUAL))
     desk.until(lambda: desk.settled)
     desk.until(lambda: len(desk.matchmaker) == 0)
@@ -215,7 +217,7 @@ def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -
     assert [it.terms.rated for it in desk.made] == [True, False]
 
 
-def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) -> None:
+def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: MoveResolver) -> None:
     desk.rival("Deaf", Manners(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
@@ -224,7 +226,7 @@ def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) ->
     assert desk.asked() == ["deaf"]
 
 
-def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) -> None:
+def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: MoveResolver) -> None:
     desk.deaf = True
     desk.rival("Later", Manners(declines=DeclineReason.LATER))
     desk.until(lambda: desk.settled)
@@ -234,7 +236,7 @@ def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) ->
     assert desk.asked() == ["later"]
 
 
-def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(desk: Desk) -> None:
+def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(desk: MoveResolver) -> None:
     desk.deaf = True
     desk.rival("Willing")
     desk.until(lambda: desk.doubts)
@@ -243,7 +245,7 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     assert not desk.site.table(desk.made[0].id).game.is_over
 
 
-def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
+def test_a_bot_in_a_game_is_not_asked(desk: MoveResolver) -> None:
     desk.seek(allow_matchmaking=False)
     desk.rival("Busy", mind=SlowOpponent)
     challenge = invite(desk, desk.rival("Other", rating=4000, mind=SlowOpponent), "Busy")
@@ -254,14 +256,14 @@ def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
     assert desk.asked() == []
 
 
-def invite(desk: Desk, challenger: Account, name: str) -> Challenge:
+def invite(desk: MoveResolver, challenger: Account, name: str) -> Challenge:
     return desk.server.call(lambda: desk.site.challenge(challenger, name, TERMS))
 
 
 # What gets lost
 
 
-def lose_answers(desk: Desk) -> None:
+def lose_answers(desk: MoveResolver) -> None:
     """Challenges are made, but whoever makes one hears only that something went wrong."""
 
     async def guard(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -276,7 +278,7 @@ def lose_answers(desk: Desk) -> None:
     desk.server.guard_with(guard)
 
 
-def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> None:
+def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: MoveResolver) -> None:
     lose_answers(desk)
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
@@ -284,7 +286,7 @@ def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> N
     assert len(desk.made) == 1
 
 
-def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Desk) -> None:
+def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: MoveResolver) -> None:
     lose_answers(desk)
     desk.deaf = True
     desk.rival("Ignorant", Manners(ignores=True))
@@ -293,7 +295,7 @@ def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Des
     desk.until(lambda: len(desk.matchmaker) == 0)
 
 
-def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: Desk) -> None:
+def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: MoveResolver) -> None:
     lose_answers(desk)
     desk.deaf = True
     desk.rival("Willing")
@@ -305,12 +307,12 @@ def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: Desk) -> None:
 # Quotas
 
 
-def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_restart(desk: Desk) -> None:
+def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_restart(desk: MoveResolver) -> None:
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
     first_at = time.monotonic()
-    desk.rival("Waiting")
+    desk.rival("QueuedChallenge")
     desk.games = 0
     desk.until(lambda: desk.limits == 1)
     assert desk.objection() is not None
@@ -325,7 +327,7 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     assert time.monotonic() - first_at >= 2.0
 
 
-def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(desk: Desk) -> None:
+def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(desk: MoveResolver) -> None:
     desk.seek(allow_matchmaking=False)
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Tired")
@@ -340,7 +342,7 @@ def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(des
     assert desk.asked() == ["willing"]
 
 
-def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> None:
+def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: MoveResolver) -> None:
     willing = desk.rival("Willing")
     credits = desk.site.quotas
     desk.server.call(lambda: [credits.spend(desk.us, willing, monotonic_ms() + 11 * number) for number in range(200)])
@@ -352,7 +354,7 @@ def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> No
 # Slots
 
 
-def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
+def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: MoveResolver) -> None:
     desk.rival("Slow", Manners(ignores=True))
     desk.until(lambda: len(desk.matchmaker) == 1)
     assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.guests] == [("slow", True)]
@@ -364,7 +366,7 @@ def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
     assert desk.asked() == ["slow", "slow"], "that it did not answer was not its fault"
 
 
-def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
+def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: MoveResolver) -> None:
     desk.humans_until = time.monotonic() + 0.7
     desk.rival("Willing")
     desk.for_a_while(0.4)
@@ -377,7 +379,7 @@ def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
     assert desk.objection() is None
 
 
-def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: Desk) -> None:
+def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: MoveResolver) -> None:
     desk.rival("Willing")
     desk.slots, desk.games = 2, 1
     desk.for_a_while(0.2)
@@ -389,9 +391,9 @@ def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: De
     desk.until(lambda: desk.games == 2)
 
 
-def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: Desk) -> None:
+def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: MoveResolver) -> None:
     desk.close()
-    desk.waits = replace(WAITS, challenge_spacing_ceiling=timedelta(seconds=1.0))
+    desk.timeouts = replace(TIMEOUTS, challenge_spacing_ceiling=timedelta(seconds=1.0))
     desk.open()
     desk.rival("One")
     desk.rival("Two")

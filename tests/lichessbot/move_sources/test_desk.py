@@ -9,10 +9,10 @@ import pytest
 
 from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.models import Advice, Finding, Question
-from lichessbot.move_sources.resolver import Desk, Kind, Panel, Seat
+from lichessbot.move_sources.resolver import Kind, MoveResolver, Panel, Seat
 from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.questions import question
 
@@ -46,18 +46,18 @@ def hanging() -> Iterator[Hanging]:
     source.let_go.set()
 
 
-Opener = Callable[..., Desk]
+Opener = Callable[..., MoveResolver]
 
 
 @pytest.fixture
 def desk(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
     """Opens desks, and closes them at the end."""
-    opened: list[Desk] = []
+    opened: list[MoveResolver] = []
 
-    def opener(config: EngineConfig, source: Hanging | None = None) -> Desk:
-        made = Desk(GAME, config, hosts, inbox.put)
+    def opener(config: EngineConfig, source: Hanging | None = None) -> MoveResolver:
+        made = MoveResolver(GAME, config, hosts, inbox.put)
         if source is not None:
-            made._panel = Panel([Seat(Kind.BOOK, source)], 10, Journal())
+            made._panel = Panel([Seat(Kind.BOOK, source)], 10, EventLog())
         opened.append(made)
         return made
 
@@ -96,7 +96,7 @@ def test_the_book_the_bot_brings_answers_by_default(desk: Opener, inbox: Inbox) 
 
 def test_no_thread_is_kept_for_questions_that_concern_nobody(desk: Opener, inbox: Inbox, hanging: Hanging) -> None:
     made = desk(EngineConfig(), hanging)
-    made._panel = Panel([Seat(Kind.BOOK, hanging, max_depth=1)], 10, Journal())
+    made._panel = Panel([Seat(Kind.BOOK, hanging, max_depth=1)], 10, EventLog())
     before = threading.active_count()
     made.ask(question("e2e4", "e7e5"))
     assert inbox.get_nowait() == Advice(GAME, 1), "it is there at once"

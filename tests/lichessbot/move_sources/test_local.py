@@ -10,7 +10,7 @@ import pytest
 from engine.book.opening_book import Entry, packed_move, write
 from engine.facade import Board, BookMove, polyglot_key
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.local import Shelf, choose, normalized
 from tests.lichessbot.move_sources.questions import question
 
@@ -79,7 +79,7 @@ def book(path: Path, *moves: str, **weights: int) -> Path:
 
 
 def shelf(*files: Path) -> Shelf:
-    return Shelf("books", files, PolyglotConfig(), Journal())
+    return Shelf("books", files, PolyglotConfig(), EventLog())
 
 
 def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:

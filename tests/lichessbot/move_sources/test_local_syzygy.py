@@ -8,7 +8,7 @@ import pytest
 
 from lichessbot.config import EngineConfig
 from lichessbot.config.sources import SyzygyConfig, TableQuality
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.check import trials
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.local import SyzygyTables
@@ -22,7 +22,7 @@ PAWN_ENDING = "8/8/3k4/8/3K4/3P4/8/8 w - - 0 1"
 
 def asked(tables: Path, fen: str, quality: TableQuality = TableQuality.BEST, max_pieces: int = 7) -> Finding | None:
     config = SyzygyConfig(enabled=True, paths=(tables,), max_pieces=max_pieces, move_quality=quality)
-    return SyzygyTables(config, Journal()).find(question(fen=fen), time.monotonic() + 2.0)
+    return SyzygyTables(config, EventLog()).find(question(fen=fen), time.monotonic() + 2.0)
 
 
 def test_the_winning_capture_is_the_move(tables: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_damaged_file_is_said_once_and_passed_over(
     for file in tables.glob("K?vK.rtb?"):
         shutil.copy(file, tmp_path)
     (tmp_path / "KRvK.rtbw").write_bytes(b"no table")
-    source = SyzygyTables(SyzygyConfig(enabled=True, paths=(tmp_path,)), Journal())
+    source = SyzygyTables(SyzygyConfig(enabled=True, paths=(tmp_path,)), EventLog())
     for _ in range(3):
         assert source.find(question(fen=ROOK_ENDING), time.monotonic() + 2.0) is None
     (record,) = caplog.records
@@ -78,7 +78,7 @@ def with_tables(*folders: Path) -> EngineConfig:
 
 
 def test_a_panel_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
-    panel = Panel(seats(with_tables(tables), hosts, Journal()), 10, Journal())
+    panel = Panel(seats(with_tables(tables), hosts, EventLog()), 10, EventLog())
     found = panel.consult(question(fen=QUEEN_ENDING), time.monotonic() + 2.0)
     assert found is not None
     assert (found[0].moves, found[1]) == (("e1d1",), "syzygy")

@@ -13,7 +13,7 @@ from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.online import ChessdbServer, CloudServer, ExplorerServer
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
-from tests.lichessbot.move_sources.conftest import TOKEN, WAITS
+from tests.lichessbot.move_sources.conftest import TIMEOUTS, TOKEN
 from tests.lichessbot.move_sources.questions import question
 
 KINGS_PAWN = question("e2e4")
@@ -174,7 +174,7 @@ def test_a_position_the_cloud_does_not_know_is_a_refusal_and_no_failure(lichess:
 
 
 def chessdb(hosts: Hosts, address: str, **keys: Any) -> ChessdbServer:
-    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0, WAITS)
+    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0, TIMEOUTS)
 
 
 @pytest.mark.parametrize(("quality", "action"), [("all", "query"), ("good", "querybest"), ("best", "querypv")])

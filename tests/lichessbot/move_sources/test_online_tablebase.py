@@ -11,7 +11,7 @@ from lichessbot.move_sources.models import Category
 from lichessbot.move_sources.online import ChessdbTables, LichessTables, chessdb_wdl, may_castle
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
-from tests.lichessbot.move_sources.conftest import WAITS
+from tests.lichessbot.move_sources.conftest import TIMEOUTS
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 
 ASKED = question(fen=ROOK_ENDING)
@@ -24,7 +24,7 @@ def soon() -> float:
 def tables(hosts: Hosts, address: str, quality: TableQuality) -> list[LichessTables | ChessdbTables]:
     config = OnlineTableConfig(move_quality=quality)
     host = hosts.at(address)
-    return [LichessTables(host, config, 0), ChessdbTables(host, config, 0, WAITS)]
+    return [LichessTables(host, config, 0), ChessdbTables(host, config, 0, TIMEOUTS)]
 
 
 def test_the_first_move_of_either_table_is_the_best(oracle: Oracle, hosts: Hosts) -> None:

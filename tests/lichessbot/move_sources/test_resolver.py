@@ -13,7 +13,7 @@ from engine.facade import OWN_BOOK, Board, Book
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts, Resting
 from lichessbot.move_sources.models import Finding, Question, playable
 from lichessbot.move_sources.resolver import Kind, Panel, Seat, may_ask, seats
@@ -41,7 +41,7 @@ def seat(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> Sea
 
 
 def panel(*them: Seat, most_misses: int = 10) -> Panel:
-    return Panel(them, most_misses, Journal())
+    return Panel(them, most_misses, EventLog())
 
 
 def soon() -> float:
@@ -172,7 +172,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
             },
         }
     )  # fmt: skip
-    assert [seat.source.name for seat in seats(config, hosts, Journal())] == [
+    assert [seat.source.name for seat in seats(config, hosts, EventLog())] == [
         "polyglot",
         "syzygy",
         "online_egtb",
@@ -184,7 +184,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
 
 
 def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
-    assert seats(EngineConfig(own_book=False), hosts, Journal()) == []
+    assert seats(EngineConfig(own_book=False), hosts, EventLog()) == []
     assert not EngineConfig(own_book=False).has_sources
     assert EngineConfig().has_sources
     online = {"online_egtb": {"enabled": True}}
@@ -192,7 +192,7 @@ def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
 
 
 def test_the_book_the_bot_brings_knows_as_many_moves_as_it_is_asked_for(hosts: Hosts) -> None:
-    book, (own,) = Book(OWN_BOOK), seats(EngineConfig(), hosts, Journal())
+    book, (own,) = Book(OWN_BOOK), seats(EngineConfig(), hosts, EventLog())
     frontier, plies = [Board()], 0
     while frontier:
         known = {after.key(): after for board in frontier for after in _children(board, book)}
@@ -210,7 +210,7 @@ def _children(board: Board, book: Book) -> Iterator[Board]:
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
     files = {"standard": str(book(tmp_path / "s.bin", e2e4=1)), "chess960": [str(book(tmp_path / "c.bin", d2d4=1))]}
     config = EngineConfig.model_validate({"own_book": False, "polyglot": {"enabled": True, "book": files}})
-    them = Panel(seats(config, hosts, Journal()), 10, Journal())
+    them = Panel(seats(config, hosts, EventLog()), 10, EventLog())
     expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
     for variant, move in expected.items():
         assert consult(them, question(variant=variant)) == ((move,), "polyglot")

@@ -22,15 +22,15 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.models import GameFull, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 
 GAME, US, THEM = "abcd1234", "testbot", "ferdinand"
-WAITS = Waits()
+TIMEOUTS = Timeouts()
 GRANT, DENIAL = AnswerTakeback(GAME, granted=True), AnswerTakeback(GAME, granted=False)
-COUNTED = Remember(Deed.TAKEBACK)
-OFFERED = Remember(Deed.DRAW_OFFER)
+COUNTED = Remember(LimitedAction.TAKEBACK)
+OFFERED = Remember(LimitedAction.DRAW_OFFER)
 READY = {"engine": {"draw_or_resign": {
     "offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 2, "offer_draw_pieces": 32,
     "resign_enabled": True, "resign_moves": 2,
@@ -48,8 +48,8 @@ class Bench:
         config = Config.model_validate(settings)
         engine_alone = config.engine.model_copy(update={"own_book": False})
         config = config.model_copy(update={"engine": engine_alone})
-        past = {**NOTHING_DONE, Deed.TAKEBACK: done}
-        self.game = Game(GAME, US, config, WAITS, None, past)
+        past = {**NOTHING_DONE, LimitedAction.TAKEBACK: done}
+        self.game = Game(GAME, US, config, TIMEOUTS, None, past)
         them = {"id": THEM, "title": their_title, "rating": 1800}
         self._full = {
             "id": GAME,
@@ -145,7 +145,7 @@ def test_a_move_that_offers_a_draw_is_sent_again_as_it_was() -> None:
 def test_a_lost_game_is_resigned_instead_of_moved() -> None:
     bench = Bench(**READY)
     assert opening(bench, "cp -1500", "cp -1500") == [Resign(GAME, "the game is lost")]
-    assert bench.wait(WAITS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
+    assert bench.wait(TIMEOUTS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
 
 
 def test_a_profile_that_is_found_out_later_decides_about_resigning() -> None:
@@ -335,7 +335,7 @@ def test_a_refused_claim_is_made_again_later_and_not_without_end() -> None:
     bench.gone(0)
     claims = 0
     for _ in range(200):
-        done = bench.wait(WAITS.claim_retry.total_seconds())
+        done = bench.wait(TIMEOUTS.claim_retry.total_seconds())
         claims += done.count(ClaimVictory(GAME))
         if done:
             bench.hear(CommandFailed(ClaimVictory(GAME), Refused(400, "You cannot claim the win on this game")))

@@ -14,15 +14,15 @@ from engine.facade import InvalidFen, InvalidMove
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, Think
-from lichessbot.games.chat import Conversation, Hearsay
+from lichessbot.games.chat import Chat, Hearsay
 from lichessbot.games.game import NOTHING_DONE, Game
-from lichessbot.games.pgn import ScoreSheet
+from lichessbot.games.pgn import PgnRecorder
 from lichessbot.lichess import models as events
 from lichessbot.lichess import parsing
 from lichessbot.lichess.commands import Abort, Resign, Say, SendMove
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.streams import StreamEvent, StreamOpened
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove
 
 DATA = Path(__file__).parents[2] / "data" / "lichess"
@@ -129,9 +129,9 @@ class Victim:
     """A game in which it is our turn, and whose stream goes mad."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Waits())
-        self.talk = Conversation("abcd1234", "testbot", GREETING, Waits(), NOTHING_DONE, HEARSAY)
-        self.sheet = ScoreSheet("https://lichess.org", "testbot")
+        self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
+        self.talk = Chat("abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, HEARSAY)
+        self.sheet = PgnRecorder("https://lichess.org", "testbot")
         self.chance = chance
         self.now = 1000.0
         self.search_id = 0
