@@ -27,8 +27,8 @@ from lichessbot.config import LoadedConfig, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.matchmaking import offered_base, offered_days
 from lichessbot.config.reload import Settings
-from lichessbot.daemon import Daemon, ExitCode
-from lichessbot.errors import ConfigError, StateError, StateNewer
+from lichessbot.daemon import Daemon
+from lichessbot.errors import ConfigError, ExitCode, StateError, StateNewer
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.enums import Colour, ExactClock, Variant

@@ -110,8 +110,8 @@ class Tournaments:
         return any(entry.stage is _Stage.LEAVING for entry in self._entries.values())
 
     @property
-    def guests(self) -> Sequence[SlotHolder]:
-        """For whom slots are kept: for each tournament that runs or is about to, unless it has its game."""
+    def slot_holders(self) -> Sequence[SlotHolder]:
+        """One holder for each tournament that runs or is about to, unless its game is in progress."""
         soon = time.monotonic() + self._timeouts.tournament_soon.total_seconds()
         return [_SOMEBODY for entry in self._entries.values() if _needs_slot(entry, soon)]
 

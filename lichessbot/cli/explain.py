@@ -1,6 +1,6 @@
-"""`lichessbot explain`: what would happen to a challenge now, or what became of one, and which rule decides.
+"""`lichessbot explain`: say what would happen to a challenge now, or what became of one, and which rule decides.
 
-Reads the configuration and the records, also while the daemon runs; asks nobody and changes nothing.
+Reads the configuration and the records, also while the daemon runs. Sends no request and changes nothing.
 """
 
 import argparse
@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
-from lichessbot.challenges.policy import Accept, Circumstances, Decision, Decline, Ignore, Wait, decide
-from lichessbot.config import ChallengeConfig, Config, LoadedConfig
+from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
+from lichessbot.config import Config, LoadedConfig
 from lichessbot.errors import ConfigError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
-from lichessbot.slots import Occupancy
 from lichessbot.storage.challenge_records import SELECT, Answer, Entry
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.records import SlotHolder
@@ -24,7 +23,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, in_words
 
 _LATEST_SHOWN: Final = 5
-# Not the names of anybody: those hold no brackets.
+# No player's name holds brackets.
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
@@ -38,7 +37,7 @@ _VARIANT_HELP: Final = f"one of {', '.join(_LICHESS_VARIANTS)}; default standard
 
 @dataclass(frozen=True)
 class Challenger:
-    """Who would challenge: `name` is empty if it does not matter which bot or human it is."""
+    """A challenger. `name` is empty if it does not matter which bot or human it is."""
 
     is_bot: bool
     rating: int | None = None
@@ -53,7 +52,7 @@ class Challenger:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A challenge that might come. Without a clock and without days it has no time limit at all."""
+    """A challenge that might come. Without `clock` and `days` it has no time limit."""
 
     challenger: Challenger
     clock: ExactClock | None = None
@@ -69,7 +68,7 @@ class Inquiry:
         return Speed.of_clock(self.clock.base_s, self.clock.increment_s) or _ULTRA_BULLET
 
     def received(self, our_rating: int | None) -> ChallengeReceived:
-        """As it would come from Lichess."""
+        """Return the challenge as Lichess would send it."""
         who, clock = self.challenger, self.clock
         user = {"id": who.name.lower() or _SOMEBODY, "title": BOT_TITLE if who.is_bot else None, "rating": who.rating}
         kind = "clock" if clock else "unlimited" if self.days is None else "correspondence"
@@ -94,22 +93,24 @@ class Inquiry:
         return f"{self.mode} {control} ({self.speed}) {self.variant}, from {self.challenger}"
 
 
-class _House:
-    """What the records tell of the present."""
+class _Records:
+    """What the state folder says of the present."""
 
-    def __init__(self, folder: Path, config: ChallengeConfig) -> None:
+    def __init__(self, folder: Path, config: Config) -> None:
         self._folder = folder
         self._config = config
-        self.runs = in_use(folder)
+        self.in_use = in_use(folder)
+        """Whether the daemon runs."""
 
-    def circumstances(self, inquiry: Inquiry) -> Circumstances:
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self._config, _US, games=tuple(self._slot_holders()))
+
+    def history(self, inquiry: Inquiry) -> ChallengerHistory:
         name = inquiry.challenger.name.lower()
-        return Circumstances(
-            _US, Occupancy.of(self._guests()), recent=self._recent(name), listed_on=self._listed_on(name)
-        )
+        return ChallengerHistory(recent=self._recent(name), listed_on=self._listed_on(name))
 
     def our_rating(self, inquiry: Inquiry) -> int | None:
-        """What Lichess said last of our rating in such games."""
+        """Return our rating in such games, as Lichess sent it last."""
         query = (
             "SELECT our_rating FROM challenges WHERE our_rating IS NOT NULL AND variant = ? AND speed = ? "
             "ORDER BY received_at DESC LIMIT 1"
@@ -117,13 +118,13 @@ class _House:
         rows = read_only(self._folder, query, inquiry.variant, inquiry.speed)
         return rows[0][0] if rows else None
 
-    def _guests(self) -> Iterator[SlotHolder]:
-        """Those who play now. What a daemon that does not run has noted says nothing of now."""
+    def _slot_holders(self) -> Iterator[SlotHolder]:
+        """Yield the opponents in games now; none if the daemon does not run, as its records are then out of date."""
         query = (
             "SELECT games.opponent, challenger, is_bot, games.has_clock FROM games LEFT JOIN challenges USING (id) "
             "WHERE left_at IS NULL"
         )
-        for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.runs else ():
+        for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.in_use else ():
             if challenger is None:
                 title, _, name = opponent.rpartition(" ")
                 yield SlotHolder(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
@@ -131,7 +132,7 @@ class _House:
                 yield SlotHolder(challenger, bool(is_bot), bool(has_clock))
 
     def _recent(self, name: str) -> int:
-        since = time.time() - (self._config.recent_bot_challenge_age or 0)
+        since = time.time() - (self._config.challenge.recent_bot_challenge_age or 0)
         query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at >= ?"
         rows = read_only(self._folder, query, name, Answer.ACCEPTED, since) if name else []
         return rows[0][0] if rows else 0
@@ -139,11 +140,11 @@ class _House:
     def _listed_on(self, name: str) -> str | None:
         rows = read_only(self._folder, "SELECT address, names FROM player_lists") if name else []
         lists = {address: names.split() for address, names in rows}
-        return next((it for it in self._config.online_block_list if name in lists.get(it, ())), None)
+        return next((it for it in self._config.challenge.online_block_list if name in lists.get(it, ())), None)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The words of the command line; `explain` reads them."""
+    """Add the options that `explain` reads."""
     parser.add_argument("challenge", nargs="?", metavar="CHALLENGE", help="id or address of a challenge that came")
     parser.add_argument(
         "--from",
@@ -163,7 +164,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def explain(options: argparse.Namespace, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str]) -> bool:
-    """Answer the question on the command line. False if nothing is known of it. Raises StateError or ConfigError."""
+    """Answer the question. Return False if the challenge is unknown. Raises StateError or ConfigError."""
     is_planned = bool(options.clock or options.days or options.unlimited)
     if options.challenge is not None and (is_planned or options.challenger or options.name):
         raise ConfigError(["explain: expected either a challenge that came, or what one would be like, not both"])
@@ -201,28 +202,27 @@ def _name(text: str) -> str:
 
 
 def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts, out: IO[str]) -> None:
-    """Say what would happen to such a challenge now. Raises StateError."""
-    config = loaded.config.challenge
-    context = _House(loaded.state_dir, config)
-    now, our_rating = context.circumstances(inquiry), context.our_rating(inquiry)
+    """Write what would happen to such a challenge now. Raises StateError."""
+    records = _Records(loaded.state_dir, loaded.config)
+    now, our_rating = records.snapshot(), records.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
-    out.write(f"now: {_state(now.occupancy, config, runs=context.runs)}\n")
-    rules = config.rules_for(is_bot=inquiry.challenger.is_bot)
+    out.write(f"now: {_state(now, runs=records.in_use)}\n")
+    rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
-        out.write("note: our own rating in such games is not known yet: rating_difference decides nothing\n")
-    decision = decide(inquiry.received(our_rating), config, now)
+        out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
+    decision = decide(inquiry.received(our_rating), now, records.history(inquiry))
     _tell(decision, timeouts, out)
     if isinstance(decision, Accept | Wait):
-        if inquiry.challenger.is_bot and context.runs:
+        if inquiry.challenger.is_bot and records.in_use:
             out.write(
-                "but: a bot may still hear `later`: not known here are what is left of the day's games against bots, "
-                "humans just sent away, and slots kept for challenges of ours and for tournaments\n"
+                "but: a bot may still be declined with `later`: this command does not know the bot games left today, "
+                "humans just declined, and slots kept for our own challenges and tournaments\n"
             )
         _tell_profiles(inquiry, loaded.config, out)
 
 
 def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
-    """What the engine would be allowed in the game, once if that is the same for both colours."""
+    """Write the engine limits of the game, once if they are the same for both colours."""
     kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
     rated = inquiry.mode is Mode.RATED
     facts = GameFacts(inquiry.speed, inquiry.variant, kind, inquiry.challenger.rating, rated, False, None)
@@ -235,11 +235,11 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
 
 
 def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
-    """Say what became of a challenge. False if nothing is known of it. Raises StateError."""
+    """Write what became of a challenge. Return False if it is unknown. Raises StateError."""
     wanted = challenge_id.rstrip("/").rpartition("/")[2]
     rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
     if not rows:
-        out.write(f"note: nothing is known of challenge {wanted} in {folder / FILE_NAME}\n")
+        out.write(f"note: challenge {wanted} is unknown in {folder / FILE_NAME}\n")
         latest = read_only(folder, f"{SELECT} ORDER BY received_at DESC LIMIT {_LATEST_SHOWN}")
         for entry in map(Entry.of_row, latest):
             out.write(f"known: {entry.id} from {entry.challenger or 'an anonymous player'}, {entry.answer}\n")
@@ -250,16 +250,17 @@ def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[s
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
     waited_s = time.time() - entry.received_at
     if entry.answer is Answer.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
-        out.write("answer: none, the daemon ended while it waited\n")
+        out.write("answer: none; the daemon ended while the challenge waited\n")
     else:
         out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")
     _tell_why(entry.because, entry.rule, out)
     return True
 
 
-def _state(occupancy: Occupancy, config: ChallengeConfig, *, runs: bool) -> str:
+def _state(now: Snapshot, *, runs: bool) -> str:
     if not runs:
-        return "the daemon does not run; the answer is for an empty house"
+        return "the daemon is not running; assuming no games in progress"
+    config, occupancy = now.config.challenge, now.occupancy
     taken = config.concurrency - occupancy.free_slots(config, for_bot=False)
     return f"slots taken: {taken} of {config.concurrency}; correspondence games: {occupancy.correspondence_games}"
 

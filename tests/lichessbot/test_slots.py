@@ -19,16 +19,16 @@ def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     assert slots.wake_at is None
-    assert not slots.question(NOW + 3600)
+    assert not slots.question_overdue(NOW + 3600)
 
 
 def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.expect("one", NOW)
-    assert not slots.question(NOW + 4.9)
-    assert slots.question(NOW + 5)
-    assert not slots.question(NOW + 6), "one look is enough for now"
+    assert not slots.question_overdue(NOW + 4.9)
+    assert slots.question_overdue(NOW + 5)
+    assert not slots.question_overdue(NOW + 6), "one look is enough for now"
     assert slots.free_overdue(NOW + 6) == ["one"]
     assert len(slots) == 0
 
@@ -40,17 +40,17 @@ def test_a_game_is_untold_once_the_look_for_it_is_overdue_too() -> None:
     slots.expect("one", NOW)
     slots.doubt("two", NOW)                 # gone, as far as we know
     slots.doubt("three", NOW, likely=True)  # an attempt had no answer
-    assert slots.untold(NOW + 60) == []
-    assert slots.question(NOW + 5)
-    assert slots.untold(NOW + 9.9) == []
-    assert slots.untold(NOW + 10) == ["one", "three"]
+    assert slots.unlisted(NOW + 60) == []
+    assert slots.question_overdue(NOW + 5)
+    assert slots.unlisted(NOW + 9.9) == []
+    assert slots.unlisted(NOW + 10) == ["one", "three"]
 
 
 def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.expect("one", NOW)
-    slots.question(NOW + 5)
+    slots.question_overdue(NOW + 5)
     assert slots.free_overdue(NOW + 4) == []
     assert len(slots) == 1
 
@@ -68,22 +68,22 @@ def test_an_acceptance_that_nobody_answered_keeps_its_slot_until_a_look() -> Non
     slots.keep("one", SLOT_HOLDER)
     slots.doubt("one", NOW)
     assert len(slots) == 1
-    assert slots.question(NOW)
+    assert slots.question_overdue(NOW)
     assert slots.free_overdue(NOW) == ["one"]
 
 
 def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep_open("ours", SLOT_HOLDER, NOW + 25)
-    assert list(slots.guests) == [SLOT_HOLDER]
-    assert not slots.question(NOW + 24)
+    slots.keep("ours", SLOT_HOLDER, NOW + 25)
+    assert list(slots.holders) == [SLOT_HOLDER]
+    assert not slots.question_overdue(NOW + 24)
     slots.free("ours")
-    assert list(slots.guests) == []
+    assert list(slots.holders) == []
 
 
 def test_our_own_challenge_of_which_nothing_is_heard_is_looked_for() -> None:
     slots = Slots(timedelta(seconds=5))
-    slots.keep_open("ours", SLOT_HOLDER, NOW + 25)
+    slots.keep("ours", SLOT_HOLDER, NOW + 25)
     assert slots.wake_at == NOW + 25
-    assert slots.question(NOW + 25)
+    assert slots.question_overdue(NOW + 25)
     assert slots.free_overdue(NOW + 26) == ["ours"]

@@ -35,7 +35,7 @@ def entry(challenge_id: str, **changes: object) -> Entry:
     values = {
         "id": challenge_id, "received_at": time.time(), "challenger": "rival", "is_bot": True, "rating": 1900,
         "our_rating": 2000, "variant": "standard", "speed": "blitz", "terms": "3+0 rated", "has_clock": True,
-        "answer": Answer.ACCEPTED, "reason": "", "rule": "challenge.concurrency = 1", "because": "it keeps every rule",
+        "answer": Answer.ACCEPTED, "reason": "", "rule": "challenge.concurrency = 1", "because": "it meets every rule",
     }  # fmt: skip
     return Entry(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -118,7 +118,7 @@ def test_the_rule_that_decides_is_named(
     assert ask.code == 0, ask.complaint
     assert told["answer"] == answer
     assert rule is None or told["rule"] == rule
-    assert told["now"] == "the daemon does not run; the answer is for an empty house"
+    assert told["now"] == "the daemon is not running; assuming no games in progress"
     assert not (tmp_path / "state").exists(), "asking leaves no trace"
 
 
@@ -193,7 +193,7 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
         assert told["rule"] == "challenge.min_base = 300"
 
 
-@pytest.mark.parametrize(("age_s", "answer"), [(1, "waiting"), (3600, "none, the daemon ended while it waited")])
+@pytest.mark.parametrize(("age_s", "answer"), [(1, "waiting"), (3600, "none; the daemon ended while the challenge waited")])
 def test_nobody_waits_for_longer_than_the_daemon_lives(ask: Asked, store: Store, age_s: float, answer: str) -> None:
     store.note_challenge(entry("abcd1234", answer=Answer.WAITING, received_at=time.time() - age_s))
     store.note_game("settled", "waits until all of it is on the disk")
@@ -206,7 +206,7 @@ def test_of_an_unknown_challenge_the_latest_known_are_told(ask: Asked, tmp_path:
     told = ask("nowhere1")
     assert ask.code == 1
     assert told["known"] == "abcd1234 from rival, accepted"
-    assert f"nothing is known of challenge nowhere1 in {tmp_path / 'state' / FILE_NAME}" in told["note"]
+    assert f"challenge nowhere1 is unknown in {tmp_path / 'state' / FILE_NAME}" in told["note"]
 
 
 def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) -> None:

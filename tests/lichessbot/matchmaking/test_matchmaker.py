@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Decline
-from lichessbot.config import Config
+from lichessbot.challenges.policy import Decline, Snapshot
+from lichessbot.config import ChallengeConfig, Config
 from lichessbot.errors import RateLimited
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import Access, LichessClient
@@ -27,7 +27,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_house_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
-from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
+from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.rehearsal.players.house_bots import House, Manners
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
@@ -37,6 +37,7 @@ from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Var
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Happening
+from lichessbot.slots import Slots
 from lichessbot.storage.database import Database
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
@@ -60,7 +61,18 @@ OBLIGING = Manners()
 TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
 
 
-class MoveResolver:
+class Kept(Slots):
+    """Takes note of whose slots are kept."""
+
+    def __init__(self, doubts: list[str]) -> None:
+        super().__init__(TIMEOUTS.game_start)
+        self._doubts = doubts
+
+    def keep(self, challenge_id: str, holder: SlotHolder, until: float | None = None) -> None:
+        self._doubts.append(holder.user_id)
+
+
+class Desk:
     """What the supervisor does for a matchmaker, and nothing else."""
 
     def __init__(self, server: RehearsalServer, folder: Path, timeouts: Timeouts = TIMEOUTS) -> None:
@@ -109,7 +121,7 @@ class MoveResolver:
         )
         self.store = Store(Database(self.folder))
         lists = PlayerLists(self.store, self.inbox.put, TIMEOUTS, None)
-        self.matchmaker = Matchmaker(self.outbox, self.store, self.timeouts, lists, self._keep_slot)
+        self.matchmaker = Matchmaker(self.outbox, self.store, self.timeouts, lists, Kept(self.doubts), self.snapshot)
         api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
@@ -117,9 +129,6 @@ class MoveResolver:
         )
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)
-
-    def _keep_slot(self, challenge_id: str, guest: SlotHolder, until: float) -> None:
-        self.doubts.append(guest.user_id)
 
     def close(self) -> None:
         self._events.stop()
@@ -130,10 +139,17 @@ class MoveResolver:
         self.close()
         self.server.call(self._context.close)
 
-    @property
-    def situation(self) -> Situation:
-        free = self.slots - self.games - len(self.matchmaker)
-        return Situation(self.config, self.games, free, self.humans_until)
+    def snapshot(self) -> Snapshot:
+        config = self.config.model_copy(update={"challenge": ChallengeConfig(concurrency=max(1, self.slots))})
+        playing = (SlotHolder("other", is_bot=True),) * self.games
+        return Snapshot(
+            config,
+            US,
+            playing,
+            tuple(self.matchmaker.slot_holders),
+            stopping=self.slots == 0,
+            human_expected_until=self.humans_until,
+        )
 
     def objection(self) -> Decline | None:
         return self.matchmaker.objection_to_bots(self.config, self.humans_until)
@@ -142,7 +158,7 @@ class MoveResolver:
         deadline = time.monotonic() + PATIENCE_S
         while not fact():
             assert time.monotonic() < deadline, [(it.target.name, it.settled) for it in self.made if it.target]
-            self.matchmaker.tick(self.situation)
+            self.matchmaker.tick()
             try:
                 self._dispatch(self.inbox.get(timeout=0.01))
             except Empty:
@@ -156,7 +172,7 @@ class MoveResolver:
         match report:
             case CommandDone() | CommandFailed():
                 self.limits += isinstance(report, CommandFailed) and isinstance(report.error, RateLimited)
-                self.matchmaker.hear(report, self.situation)
+                self.matchmaker.answered(report)
             case StreamEvent(event=event) if not self.deaf:
                 self._hear(event)
 
@@ -165,9 +181,9 @@ class MoveResolver:
             case ChallengeReceived(challenge=challenge):
                 self.matchmaker.challenge_echoed(challenge)
             case ChallengeDeclined(challenge=challenge):
-                self.matchmaker.challenge_declined(challenge, self.situation)
+                self.matchmaker.challenge_declined(challenge)
             case GameStart(game=game):
-                self.matchmaker.game_started(game.game_id, self.situation)
+                self.matchmaker.game_started(game.game_id)
                 self.games += 1
 
     def asked(self) -> list[str]:
@@ -175,14 +191,14 @@ class MoveResolver:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[MoveResolver]:
+def desk(tmp_path: Path) -> Iterator[Desk]:
     with RehearsalServer(timing=Timing(tick_s=0.5, challenge_expiry_s=0.2, day_s=2.5, minute_s=0.01)) as server:
-        desk = MoveResolver(server, tmp_path)
+        desk = Desk(server, tmp_path)
         yield desk
         desk.leave()
 
 
-def test_a_challenge_that_is_accepted_becomes_our_game(desk: MoveResolver) -> None:
+def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
     assert desk.asked() == ["willing"]
@@ -192,7 +208,7 @@ def test_a_challenge_that_is_accepted_becomes_our_game(desk: MoveResolver) -> No
 
 @pytest.mark.parametrize("reason", list(DeclineReason), ids=lambda reason: reason.wire_key)
 def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
-    desk: MoveResolver, reason: DeclineReason
+    desk: Desk, reason: DeclineReason
 ) -> None:
     desk.rival("Unwilling", Manners(declines=reason))
     desk.until(lambda: desk.settled)
@@ -205,7 +221,7 @@ def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
     assert desk.settled[0].decline_reason is reason
 
 
-def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: MoveResolver) -> None:
+def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -> None:
     desk.rival("Casual", Manners(declines=DeclineReason.CASUAL))
     desk.until(lambda: desk.settled)
     desk.until(lambda: len(desk.matchmaker) == 0)
@@ -217,7 +233,7 @@ def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: MoveRes
     assert [it.terms.rated for it in desk.made] == [True, False]
 
 
-def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: MoveResolver) -> None:
+def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) -> None:
     desk.rival("Deaf", Manners(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
@@ -226,7 +242,7 @@ def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: MoveReso
     assert desk.asked() == ["deaf"]
 
 
-def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: MoveResolver) -> None:
+def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) -> None:
     desk.deaf = True
     desk.rival("Later", Manners(declines=DeclineReason.LATER))
     desk.until(lambda: desk.settled)
@@ -236,7 +252,7 @@ def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: MoveReso
     assert desk.asked() == ["later"]
 
 
-def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(desk: MoveResolver) -> None:
+def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(desk: Desk) -> None:
     desk.deaf = True
     desk.rival("Willing")
     desk.until(lambda: desk.doubts)
@@ -245,7 +261,7 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     assert not desk.site.table(desk.made[0].id).game.is_over
 
 
-def test_a_bot_in_a_game_is_not_asked(desk: MoveResolver) -> None:
+def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
     desk.seek(allow_matchmaking=False)
     desk.rival("Busy", mind=SlowOpponent)
     challenge = invite(desk, desk.rival("Other", rating=4000, mind=SlowOpponent), "Busy")
@@ -256,14 +272,14 @@ def test_a_bot_in_a_game_is_not_asked(desk: MoveResolver) -> None:
     assert desk.asked() == []
 
 
-def invite(desk: MoveResolver, challenger: Account, name: str) -> Challenge:
+def invite(desk: Desk, challenger: Account, name: str) -> Challenge:
     return desk.server.call(lambda: desk.site.challenge(challenger, name, TERMS))
 
 
 # What gets lost
 
 
-def lose_answers(desk: MoveResolver) -> None:
+def lose_answers(desk: Desk) -> None:
     """Challenges are made, but whoever makes one hears only that something went wrong."""
 
     async def guard(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -278,7 +294,7 @@ def lose_answers(desk: MoveResolver) -> None:
     desk.server.guard_with(guard)
 
 
-def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: MoveResolver) -> None:
+def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> None:
     lose_answers(desk)
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
@@ -286,7 +302,7 @@ def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: MoveResolv
     assert len(desk.made) == 1
 
 
-def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: MoveResolver) -> None:
+def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Desk) -> None:
     lose_answers(desk)
     desk.deaf = True
     desk.rival("Ignorant", Manners(ignores=True))
@@ -295,7 +311,7 @@ def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Mov
     desk.until(lambda: len(desk.matchmaker) == 0)
 
 
-def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: MoveResolver) -> None:
+def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: Desk) -> None:
     lose_answers(desk)
     desk.deaf = True
     desk.rival("Willing")
@@ -307,7 +323,7 @@ def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: MoveResolver) -> 
 # Quotas
 
 
-def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_restart(desk: MoveResolver) -> None:
+def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_restart(desk: Desk) -> None:
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
@@ -327,7 +343,7 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     assert time.monotonic() - first_at >= 2.0
 
 
-def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(desk: MoveResolver) -> None:
+def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(desk: Desk) -> None:
     desk.seek(allow_matchmaking=False)
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Tired")
@@ -342,7 +358,7 @@ def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(des
     assert desk.asked() == ["willing"]
 
 
-def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: MoveResolver) -> None:
+def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> None:
     willing = desk.rival("Willing")
     credits = desk.site.quotas
     desk.server.call(lambda: [credits.spend(desk.us, willing, monotonic_ms() + 11 * number) for number in range(200)])
@@ -354,11 +370,11 @@ def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: MoveResolve
 # Slots
 
 
-def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: MoveResolver) -> None:
+def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
     desk.rival("Slow", Manners(ignores=True))
     desk.until(lambda: len(desk.matchmaker) == 1)
-    assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.guests] == [("slow", True)]
-    desk.matchmaker.give_way()
+    assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.slot_holders] == [("slow", True)]
+    desk.matchmaker.withdraw()
     desk.until(lambda: len(desk.matchmaker) == 0)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
     desk.seek(opponent_rating_difference=0)
@@ -366,7 +382,7 @@ def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: MoveResolver) 
     assert desk.asked() == ["slow", "slow"], "that it did not answer was not its fault"
 
 
-def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: MoveResolver) -> None:
+def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
     desk.humans_until = time.monotonic() + 0.7
     desk.rival("Willing")
     desk.for_a_while(0.4)
@@ -379,7 +395,7 @@ def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: MoveResolver) ->
     assert desk.objection() is None
 
 
-def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: MoveResolver) -> None:
+def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: Desk) -> None:
     desk.rival("Willing")
     desk.slots, desk.games = 2, 1
     desk.for_a_while(0.2)
@@ -391,7 +407,7 @@ def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: Mo
     desk.until(lambda: desk.games == 2)
 
 
-def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: MoveResolver) -> None:
+def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: Desk) -> None:
     desk.close()
     desk.timeouts = replace(TIMEOUTS, challenge_spacing_ceiling=timedelta(seconds=1.0))
     desk.open()
