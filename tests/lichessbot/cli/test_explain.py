@@ -132,7 +132,7 @@ def test_what_the_running_daemon_plays_counts(ask: Asked, tmp_path: Path, store:
     assert told["now"] == "slots taken: 1 of 2; correspondence games: 0"
     assert told["answer"] == "would wait up to 12 s for a slot, then be declined: later"
     assert told["rule"] == "challenge.games_reserved_for_humans = 1"
-    assert "what is left of the day's games against bots" in told["but"]
+    assert "does not know the bot games left today" in told["but"]
     told = ask("--clock", "3+0")
     assert told["answer"] == "would be accepted"
     assert "but" not in told, "all that is said there is about bots"
@@ -156,7 +156,7 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     rival = ("--from", "bot:1900", "--name", "Rival", "--clock", "3+0")
     assert ask(*rival)["rule"] == "challenge.max_recent_bot_challenges = 1"
     assert ask("--from", "bot:1849", "--clock", "3+0")["because"] == "a rating of 1849 is too far from ours, 1950"
-    assert "our own rating in such games is not known" in ask("--from", "bot:1849", "--clock", "1+0")["note"]
+    assert "our own rating in such games is unknown" in ask("--from", "bot:1849", "--clock", "1+0")["note"]
     villain = ask("--from", "human:1900", "--name", "Villain", "--clock", "3+0")
     assert villain["rule"] == f"challenge.online_block_list has {address}"
 
