@@ -3,17 +3,20 @@
 Reads the configuration and the records, also while the daemon runs. Sends no request and changes nothing.
 """
 
-import argparse
-import re
+import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
+import click
+
 from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
-from lichessbot.config import Config, LoadedConfig
-from lichessbot.errors import ConfigError
+from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
+from lichessbot.config import Config, LoadedConfig, load_config
+from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.storage.challenge_records import SELECT, Answer, Entry
@@ -32,7 +35,6 @@ _LICHESS_VARIANTS: Final = (
     "standard", "chess960", "fromPosition", "antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill",
     "racingKings", "threeCheck",
 )  # fmt: skip
-_VARIANT_HELP: Final = f"one of {', '.join(_LICHESS_VARIANTS)}; default standard"
 
 
 @dataclass(frozen=True)
@@ -143,62 +145,65 @@ class _Records:
         return next((it for it in self._config.challenge.online_block_list if name in lists.get(it, ())), None)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `explain` reads."""
-    parser.add_argument("challenge", nargs="?", metavar="CHALLENGE", help="id or address of a challenge that came")
-    parser.add_argument(
-        "--from",
-        dest="challenger",
-        type=_challenger,
-        metavar="WHO",
-        help=f"human, bot or anonymous, with a rating, such as bot:1900; default human:{_NEW_PLAYER}",
-    )
-    parser.add_argument("--name", type=_name, help="who exactly it is, for the lists of players")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--clock", type=_clock, metavar="M+S", help="minutes and increment in seconds, such as 3+2")
-    length.add_argument("--days", type=int, choices=range(1, 15), metavar="N", help="correspondence, N days a move")
-    length.add_argument("--unlimited", action="store_true", help="no time limit at all")
-    parser.add_argument("--rated", action="store_true", help="default casual")
-    parser.add_argument("--variant", choices=_LICHESS_VARIANTS, default="standard", metavar="KEY", help=_VARIANT_HELP)
-    parser.add_argument("--fen", help="the position from which it starts")
-
-
-def explain(options: argparse.Namespace, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str]) -> bool:
-    """Answer the question. Return False if the challenge is unknown. Raises StateError or ConfigError."""
-    is_planned = bool(options.clock or options.days or options.unlimited)
-    if options.challenge is not None and (is_planned or options.challenger or options.name):
-        raise ConfigError(["explain: expected either a challenge that came, or what one would be like, not both"])
-    if options.challenge is not None:
-        return _explain_past(loaded.state_dir, options.challenge, timeouts, out)
-    if not is_planned:
-        raise ConfigError(["explain: expected the id of a challenge, or --clock M+S, --days N or --unlimited"])
-    challenger = replace(options.challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=options.name or "")
-    mode = Mode.RATED if options.rated else Mode.CASUAL
-    inquiry = Inquiry(challenger, options.clock, options.days, mode, options.variant, options.fen)
-    _explain_inquiry(loaded, inquiry, timeouts, out)
-    return True
-
-
 def _challenger(text: str) -> Challenger:
     kind, colon, rating = text.partition(":")
     if kind not in ("human", "bot", "anonymous") or (colon and not (rating.isascii() and rating.isdigit())):
-        raise argparse.ArgumentTypeError(f"expected human, bot or anonymous, or such as bot:1900, found {text!r}")
+        raise ValueError(f"expected human, bot or anonymous, or for example bot:1900, found {text!r}")
     if kind == "anonymous":
         return Challenger(is_bot=False, is_anonymous=True)
     return Challenger(kind == "bot", int(rating) if colon else _NEW_PLAYER)
 
 
-def _clock(text: str) -> ExactClock:
-    clock = ExactClock.parse(text)
-    if clock is None:
-        raise argparse.ArgumentTypeError(f"expected minutes+seconds such as 3+2, found {text!r}")
-    return clock
+@click.command("explain")
+@config_option
+@click.argument("challenge", required=False)
+@click.option(
+    "--from",
+    "challenger",
+    type=Parsed(_challenger),
+    metavar="WHO",
+    help=f"human, bot or anonymous, with a rating, such as bot:1900. Default: human:{_NEW_PLAYER}.",
+)
+@click.option("--name", type=Parsed(player_name), help="The challenger's name, for the lists of players.")
+@click.option("--clock", type=Parsed(exact_clock), metavar="MINUTES+SECONDS", help="Clock, such as 3+2.")
+@click.option("--days", type=click.IntRange(1, 14), metavar="N", help="Correspondence, N days per move.")
+@click.option("--unlimited", is_flag=True, help="No time limit.")
+@click.option("--rated", is_flag=True, help="Rated. Default: casual.")
+@click.option("--variant", type=click.Choice(_LICHESS_VARIANTS), default="standard", show_default=True)
+@click.option("--fen", help="Start position.")
+def command(
+    config_file: Path | None,
+    challenge: str | None,
+    challenger: Challenger | None,
+    name: str | None,
+    clock: ExactClock | None,
+    days: int | None,
+    unlimited: bool,
+    rated: bool,
+    variant: str,
+    fen: str | None,
+) -> int:
+    """Say what became of CHALLENGE, an id or address, or what would happen to a challenge now.
 
-
-def _name(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_-]{2,30}", text):
-        raise argparse.ArgumentTypeError(f"expected the name of a player, found {text!r}")
-    return text
+    For the latter, give --clock, --days or --unlimited, and the other options as needed.
+    """
+    loaded = load_config(config_file, os.environ, needs_token=False)
+    lengths = sum((clock is not None, days is not None, unlimited))
+    if challenge is not None and (lengths or challenger or name):
+        raise ConfigError(["explain: expected either CHALLENGE or the options of a challenge, not both"])
+    if challenge is None and lengths != 1:
+        raise ConfigError(["explain: expected CHALLENGE, or one of --clock, --days and --unlimited"])
+    try:
+        if challenge is not None:
+            known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
+            return ExitCode.OK if known else ExitCode.FAILED
+        who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
+        inquiry = Inquiry(who, clock, days, Mode.RATED if rated else Mode.CASUAL, variant, fen)
+        _explain_inquiry(loaded, inquiry, Timeouts(), sys.stdout)
+    except StateError as error:
+        sys.stderr.write(f"{error}\n")
+        return ExitCode.FAILED
+    return ExitCode.OK
 
 
 def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts, out: IO[str]) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from lichessbot.__main__ import main
+from lichessbot.cli.main import main
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import Daemon
 from lichessbot.storage.challenge_records import Answer, Entry
