@@ -22,7 +22,7 @@ class RateColumn(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.1f} {self._unit}/s")
 
 
-class Display:
+class ProgressDisplay:
     """Lines of text on standard output and one bar below them. Ends with its `with` block."""
 
     def __init__(self, title: str, total: int, unit: str, console: Console | None = None) -> None:
@@ -43,7 +43,7 @@ class Display:
     ) -> None:
         self._bar.stop()
 
-    def say(self, line: str) -> None:
+    def log(self, line: str) -> None:
         """One line, there to stay."""
         self._console.print(line)
         self._console.file.flush()

@@ -12,14 +12,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine.book.book_statistics import POINTS, Harvest, PlayedGame
+from engine.book.book_statistics import POINTS, BookStatistics, PlayedGame
 from engine.book.opening_book import Book, InvalidBook, review_book, write
 from engine.facade import OWN_BOOK, STARTING_FEN, Board, InvalidFen
 from engine.pgn.game import Game, UnknownVariant
 from engine.pgn.pgn import read_games
 from engine.progress import progress
 from engine.selfplay import book_growing as growing
-from engine.selfplay.worker_pool import end_politely
+from engine.selfplay.worker_pool import interrupt_on_sigterm
 
 BUILD_PLIES, BUILD_GAMES = 40, 3
 MEGABYTE = 1_000_000
@@ -33,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     act: Callable[[argparse.Namespace], int] = options.act
-    end_politely()
+    interrupt_on_sigterm()
     try:
         return act(options)
     except KeyboardInterrupt:
@@ -83,28 +83,28 @@ def _positive(text: str) -> int:
 def _build(options: argparse.Namespace) -> int:
     """The games of all files together; those that cannot be followed or have no result are counted and left out."""
     _refuse_unwritable(options.output)
-    harvest, left_out = Harvest(options.plies), 0
+    statistics, left_out = BookStatistics(options.plies), 0
     total_mb = sum(path.stat().st_size for path in options.games) / MEGABYTE
     with progress("reading", total_mb, "MB") as advance:
         before_mb = 0.0
         for path in options.games:
             with path.open("rb") as stream:
                 for game in read_games(stream, variations=False):
-                    left_out += not _gather(harvest, game)
+                    left_out += not _gather(statistics, game)
                     if stream.seekable():              # a pipe does not know how much is left
                         advance(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
     if left_out:
         print(f"{left_out:,} games left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
-    return _write(harvest, options.fewest, options.output)
+    return _write(statistics, options.fewest, options.output)
 
 
-def _gather(harvest: Harvest, game: Game) -> bool:
+def _gather(statistics: BookStatistics, game: Game) -> bool:
     """Whether the game counts."""
     if game.result not in POINTS:
         return False
     try:
-        harvest.add(PlayedGame(game.moves, game.result, game.board().initial_fen))
+        statistics.add(PlayedGame(game.moves, game.result, game.board().initial_fen))
     except (InvalidFen, UnknownVariant):
         return False
     return True
@@ -121,20 +121,20 @@ def _grow(options: argparse.Namespace) -> int:
     plan = growing.Plan(options.folder, options.games, seed=options.seed)
     for line in growing.run(plan, options.processes):
         print(line, flush=True)
-    harvest = Harvest(plan.plies)
+    statistics = BookStatistics(plan.plies)
     for number in range(plan.shards):
         for game in growing.read(plan.path(number)):
-            harvest.add(game)
-    return _write(harvest, 1, options.output)
+            statistics.add(game)
+    return _write(statistics, 1, options.output)
 
 
-def _write(harvest: Harvest, fewest_games: int, path: Path) -> int:
-    entries = list(harvest.entries(fewest_games))
+def _write(statistics: BookStatistics, min_games: int, path: Path) -> int:
+    entries = list(statistics.entries(min_games))
     if not entries:
-        found = f"of {harvest.games:,} games no move was played {fewest_games} times and brought a point"
+        found = f"of {statistics.games:,} games no move was played {min_games} times and brought a point"
         print(f"{path} is not written: {found}", file=sys.stderr)
         return 2
-    print(f"{harvest.games:,} games, {write(path, entries):,} moves written to {path}")
+    print(f"{statistics.games:,} games, {write(path, entries):,} moves written to {path}")
     return 0
 
 

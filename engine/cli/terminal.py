@@ -18,14 +18,14 @@ from engine.pgn.pgn import game_text, read_games
 from engine.search.time_manager import Limits
 from engine.terminal import articles, tools
 from engine.terminal.analyse import Wish, analyse
-from engine.terminal.drawing import Look
-from engine.terminal.play import Play
+from engine.terminal.drawing import Theme
+from engine.terminal.play import PlaySession
 from engine.terminal.players import Player
-from engine.terminal.playing import Playing, told_control
+from engine.terminal.playing import TerminalGame, told_control
 from engine.terminal.stopwatch import SIDES, InvalidTimeControl, parse_minutes
 
-MOST_DEPTH = 100
-MOST_SECONDS = 86_400.0
+MAX_DEPTH = 100
+MAX_SECONDS = 86_400.0
 PIPED_SECONDS = 10.0               # of an analysis that nobody can stop
 MOVE_SECONDS = 1.0                 # of the computer, when nothing else is said
 
@@ -46,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         options = _parser().parse_args(arguments)
         console = Console(highlight=False, no_color=True if options.ascii else None)
-        _ACTIONS[options.command](options, console, Look.of(console, options.ascii))
+        _ACTIONS[options.command](options, console, Theme.detect(console, options.ascii))
     except (Refused, InvalidFen, UnknownVariant, InvalidStyle, InvalidTimeControl, MemoryError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -70,12 +70,12 @@ def _parser() -> _Parser:
         return added
 
     _play_arguments(command("play", "play in the terminal, against the computer or each other", fen=False))
-    look = command("analyse", "the best lines of a position, ever deeper")
-    look.add_argument("--lines", type=_whole(1, 50), default=3, help="how many (3)")
-    look.add_argument("--depth", type=_whole(1, MOST_DEPTH), help="stop after this depth")
-    look.add_argument("--seconds", type=_seconds, help="stop after this time")
-    look.add_argument("--hash", type=_whole(1, 65536), default=64, metavar="MIB", help="size of the table (64)")
-    look.add_argument("--threads", type=_whole(1, 256), default=1, help="how many search (1)")
+    theme = command("analyse", "the best lines of a position, ever deeper")
+    theme.add_argument("--lines", type=_whole(1, 50), default=3, help="how many (3)")
+    theme.add_argument("--depth", type=_whole(1, MAX_DEPTH), help="stop after this depth")
+    theme.add_argument("--seconds", type=_seconds, help="stop after this time")
+    theme.add_argument("--hash", type=_whole(1, 65536), default=64, metavar="MIB", help="size of the table (64)")
+    theme.add_argument("--threads", type=_whole(1, 256), default=1, help="how many search (1)")
     judge = command("eval", "the static evaluation taken apart")
     judge.add_argument("--style", default="", help=f"of the articles' terms: {_STYLES}")
     count = command("perft", "count the leaves of the tree of legal moves")
@@ -100,7 +100,7 @@ def _play_arguments(play: argparse.ArgumentParser) -> None:
         play.add_argument(f"--{side}", choices=("human", "computer"), help=f"who plays {side}")
         play.add_argument(f"--{side}-style", metavar="STYLE", help=f"of the computer that plays {side}")
     play.add_argument("--style", default="", help=f"of the computer: {_STYLES}; the engine's own strength if left out")
-    play.add_argument("--depth", type=_whole(1, MOST_DEPTH), help="plies the computer looks ahead")
+    play.add_argument("--depth", type=_whole(1, MAX_DEPTH), help="plies the computer looks ahead")
     play.add_argument("--seconds", type=_seconds, help="the computer takes a move (1, or by the clock if there is one)")
     play.add_argument("--clock", metavar="M+S", help="minutes each, and seconds gained by each move, such as 5+3")
     play.add_argument("--fen", help="begin from this position")
@@ -129,8 +129,8 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 0.01 <= seconds <= MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"expected seconds from 0.01 to {MOST_SECONDS:g}, found {text[:40]!r}")
+    if not 0.01 <= seconds <= MAX_SECONDS:
+        raise argparse.ArgumentTypeError(f"expected seconds from 0.01 to {MAX_SECONDS:g}, found {text[:40]!r}")
     return seconds
 
 
@@ -147,14 +147,14 @@ def _fen(text: str) -> str:
 # --- Commands --------------------------------------------------------------------------------------------------------
 
 
-def _play(options: argparse.Namespace, console: Console, look: Look) -> None:
+def _play(options: argparse.Namespace, console: Console, theme: Theme) -> None:
     game = _game(options)
     control = parse_minutes(options.clock) if options.clock else None
     players = _players(options, has_clock=(control or told_control(game)) is not None)
-    playing = Playing.resume(game, {side: player.name for side, player in players.items()}, control)
+    playing = TerminalGame.resume(game, {side: player.name for side, player in players.items()}, control)
     if options.save is not None:
         _refuse_unwritable(options.save)
-    Play(playing, players, console, look).run(sys.stdin.fileno())
+    PlaySession(playing, players, console, theme).run(sys.stdin.fileno())
     if options.save is not None:
         text = game_text(playing.game())
         try:
@@ -225,7 +225,7 @@ def _computer(options: argparse.Namespace, style: str, has_clock: bool) -> Playe
     return Player(f"Engine ({style})", limits, parse_style(style))
 
 
-def _analyse(options: argparse.Namespace, console: Console, look: Look) -> None:
+def _analyse(options: argparse.Namespace, console: Console, theme: Theme) -> None:
     seconds = options.seconds
     if seconds is None and options.depth is None and not sys.stdin.isatty():
         seconds = PIPED_SECONDS
@@ -234,37 +234,37 @@ def _analyse(options: argparse.Namespace, console: Console, look: Look) -> None:
         move_time_ms=None if seconds is None else round(seconds * 1000),
         infinite=seconds is None and options.depth is None,
     )
-    analyse(Wish(_board(options), options.lines, limits, options.hash, options.threads), console, look)
+    analyse(Wish(_board(options), options.lines, limits, options.hash, options.threads), console, theme)
 
 
-def _evaluate(options: argparse.Namespace, console: Console, look: Look) -> None:
-    tools.show_evaluation(_board(options), parse_style(options.style) if options.style else None, console, look)
+def _evaluate(options: argparse.Namespace, console: Console, theme: Theme) -> None:
+    tools.show_evaluation(_board(options), parse_style(options.style) if options.style else None, console, theme)
 
 
-def _perft(options: argparse.Namespace, console: Console, look: Look) -> None:
+def _perft(options: argparse.Namespace, console: Console, theme: Theme) -> None:
     tools.show_perft(_board(options), options.depth, console)
 
 
-def _compare(options: argparse.Namespace, console: Console, look: Look) -> None:
+def _compare(options: argparse.Namespace, console: Console, theme: Theme) -> None:
     style = parse_style(options.style) if options.style else None
     tools.show_comparison(_board(options), options.depth, style, options.seconds, console)
 
 
-def _depth_table(options: argparse.Namespace, console: Console, look: Look) -> None:
+def _depth_table(options: argparse.Namespace, console: Console, theme: Theme) -> None:
     tools.show_depth_table(options.depth, options.seconds, console)
 
 
-def _articles(options: argparse.Namespace, console: Console, look: Look) -> None:
+def _articles(options: argparse.Namespace, console: Console, theme: Theme) -> None:
     for name in options.names:
         if name not in articles.PAGES:
             close = get_close_matches(name.lower(), list(articles.PAGES), 1, 0.3)
             hint = f"did you mean {close[0]}? " if close else ""
             raise Refused(f"no article {name[:40]!r}; {hint}known: {', '.join(articles.PAGES)}")
     for name in options.names or articles.PAGES:
-        articles.show(name, console, look)
+        articles.show(name, console, theme)
 
 
-_ACTIONS: dict[str, Callable[[argparse.Namespace, Console, Look], None]] = {
+_ACTIONS: dict[str, Callable[[argparse.Namespace, Console, Theme], None]] = {
     "play": _play,
     "analyse": _analyse,
     "eval": _evaluate,

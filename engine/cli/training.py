@@ -22,24 +22,24 @@ from engine.core.fen import InvalidFen
 from engine.nnue import net_file
 from engine.nnue.eval_file import load as load_evaluation
 from engine.nnue.net_file import InvalidNet
-from engine.progress import Display
+from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
-from engine.selfplay.sprt import Score
-from engine.selfplay.worker_pool import end_politely
+from engine.selfplay.sprt import MatchScore
+from engine.selfplay.worker_pool import interrupt_on_sigterm
 from engine.training import data
 from engine.training import generations as learning
 from engine.training import trainer as training
 from engine.training import wdl_fit as outcomes
-from engine.training.export import make_net
-from engine.training.statistics import survey
+from engine.training.export import train_network
+from engine.training.statistics import read_statistics
 from engine.training.tuner import Fit, Progress, Settings, best_unit, load, module_text, named
 
 TUNED = Path(__file__).parents[1] / "evaluation" / "tuned.py"
 PROGRESS = "progress.json"
 INTERRUPTED = 130                  # exit code, as shells have it
-MOST_POSITIONS = 50_000_000
+MAX_POSITIONS = 50_000_000
 PAIRS_A_LINE = 10
-MOST_EPOCHS, MOST_MINUTES, MOST_STEP_CP = 1000, 100_000, 100
+MAX_EPOCHS, MAX_MINUTES, MAX_STEP_CP = 1000, 100_000, 100
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
-    end_politely()
+    interrupt_on_sigterm()
     try:
         code: int = options.act(options)
     except KeyboardInterrupt:
@@ -98,7 +98,7 @@ def _add_tune(tune: argparse.ArgumentParser) -> None:
     tune.add_argument("folder", type=Path)
     tune.add_argument("--positions", type=_positive, default=4_000_000, help="at most so many")
     tune.add_argument("--epochs", type=_positive, default=Settings.epochs)
-    tune.add_argument("--step", type=_number(0, MOST_STEP_CP), default=Settings.step_cp, help="centipawns, at first")
+    tune.add_argument("--step", type=_number(0, MAX_STEP_CP), default=Settings.step_cp, help="centipawns, at first")
     tune.add_argument("--trust", type=_number(0, 1), default=Settings.trust, help="weight of the score in the target")
     tune.add_argument("--pull", type=_number(0, 1), default=Settings.pull, help="towards the weights it begins with")
     tune.add_argument("--seed", type=int, default=Settings.seed)
@@ -110,7 +110,7 @@ def _add_train(train: argparse.ArgumentParser) -> None:
     train.add_argument("folder", type=Path)
     train.add_argument("-o", "--output", type=Path, required=True, metavar="NET", help="card and curve go beside it")
     train.add_argument("--begin", type=Path, metavar="NET", help="with the weights of this one; random without it")
-    train.add_argument("--newest", type=_positive, default=MOST_POSITIONS, help="positions, from the last shards")
+    train.add_argument("--newest", type=_positive, default=MAX_POSITIONS, help="positions, from the last shards")
     _add_settings(train)
 
 
@@ -130,7 +130,7 @@ def _add_learn(learn: argparse.ArgumentParser) -> None:
     learn.set_defaults(act=_learn)
     learn.add_argument("folder", type=Path, help="holds games, nets and the log; goes on where it was")
     learn.add_argument("--generations", type=_positive, required=True, help="in all")
-    learn.add_argument("--minutes", type=_number(0, MOST_MINUTES), required=True, help="of self-play a generation")
+    learn.add_argument("--minutes", type=_number(0, MAX_MINUTES), required=True, help="of self-play a generation")
     learn.add_argument("--nodes", type=_positive, default=plan.nodes, help="a move of self-play")
     learn.add_argument("--newest", type=_positive, default=plan.newest, help="positions that a net learns from")
     learn.add_argument("--games", type=_positive, default=plan.games, help="of each match")
@@ -149,7 +149,7 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     """An option for each setting of a training; what each means is said there."""
     for setting in fields(training.Settings):
-        fraction = _number(0, MOST_EPOCHS if setting.name == "epochs" else 1)
+        fraction = _number(0, MAX_EPOCHS if setting.name == "epochs" else 1)
         kind = _positive if isinstance(setting.default, int) else fraction
         parser.add_argument(f"--{setting.name.replace('_', '-')}", type=kind, default=setting.default)
 
@@ -194,16 +194,16 @@ def _shards(folder: Path) -> list[Path]:
 def _play(options: argparse.Namespace) -> int:
     load_evaluation(options.net)                       # what is wrong with it is said here, not by every process
     plan = selfplay.Plan(options.folder, options.nodes, options.seed, options.net)
-    with Display("self-play", len(plan.missing(options.games)), "shards") as display:
+    with ProgressDisplay("self-play", len(plan.missing(options.games)), "shards") as display:
         for progress in selfplay.run(plan, options.games, options.processes):
             display.advance_to(progress.shards)
-            display.say(str(progress))
+            display.log(str(progress))
     return 0
 
 
 def _show(options: argparse.Namespace) -> int:
     paths = _shards(options.folder)
-    for line in survey(paths).lines():
+    for line in read_statistics(paths).lines():
         print(line)
     if options.shuffle is not None:
         print(f"{records.shuffle(paths, options.shuffle, options.seed):,} records written to {options.shuffle}")
@@ -213,12 +213,12 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _fit_outcomes(paths: Sequence[Path], target: Path) -> None:
-    learnt = data.load(paths, MOST_POSITIONS)
-    finding = outcomes.fit(learnt)
-    target.write_text(outcomes.picture(finding, learnt))
-    print(f"nats of surprise a position: {finding.learnt:.4f}, held out {finding.held_out:.4f}; {target} is written")
-    print(f"for engine/params.py, from {learnt.learnt_count:,} positions of {learnt.games:,} games:")
-    for line in outcomes.lines(finding):
+    learnt = data.load(paths, MAX_POSITIONS)
+    fitted = outcomes.fit(learnt)
+    target.write_text(outcomes.picture(fitted, learnt))
+    print(f"nats of cross_entropy a position: {fitted.learnt:.4f}, held out {fitted.held_out:.4f}; {target} is written")
+    print(f"for engine/params.py, from {learnt.training_count:,} positions of {learnt.games:,} games:")
+    for line in outcomes.lines(fitted):
         print(line)
 
 
@@ -233,10 +233,10 @@ def _tune(options: argparse.Namespace) -> int:
         progress = Progress.begin(settings, best_unit(learnt), len(learnt))
     fit = Fit(learnt, held_out, progress)
     print(f"one logistic unit is {progress.unit:.0f} centipawns; held out at the start {fit.held_out_loss():.6f}")
-    with Display("fit", settings.epochs, "epochs") as display:
+    with ProgressDisplay("fit", settings.epochs, "epochs") as display:
         display.advance_to(progress.epoch)
         for line in fit.run(saved):
-            display.say(line)
+            display.log(line)
             display.advance_to(progress.epoch)
     origin = (
         f"Fitted on {datetime.now(UTC):%Y-%m-%d} to {len(learnt):,} positions of our own games, the score of the "
@@ -252,7 +252,7 @@ def _train(options: argparse.Namespace) -> int:
     first = net_file.read(options.begin) if options.begin is not None else None
     learnt = data.load(_shards(options.folder), options.newest, settings.hindsight, settings.unit_cp)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    make_net(learnt, settings, options.output, first)
+    train_network(learnt, settings, options.output, first)
     return 0
 
 
@@ -261,14 +261,14 @@ def _match(options: argparse.Namespace) -> int:
         load_evaluation(evaluation)
     openings = match.read_openings(options.openings) if options.openings else ()
     rivals = match.Match(options.first, options.second, options.nodes, options.seed, openings)
-    score = Score()
+    score = MatchScore()
     pairs = range(-(-options.games // 2))
-    with Display("match", len(pairs), "pairs") as display:
+    with ProgressDisplay("match", len(pairs), "pairs") as display:
         for _, half_points in match.play(rivals, pairs, options.processes):
             score.add(half_points)
             display.advance_to(sum(score.pairs))
             if sum(score.pairs) % PAIRS_A_LINE == 0:
-                display.say(str(score))
+                display.log(str(score))
     print(f"{options.first} against {options.second}: {score}")
     return 0
 

@@ -22,7 +22,7 @@ from engine.core.score import scale
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
 from engine.selfplay.games import Adjudicator
 from engine.selfplay.records import Result
-from engine.selfplay.worker_pool import side_by_side
+from engine.selfplay.worker_pool import run_parallel
 
 HASH_MB = 8
 LINES = 5                          # of which each opening move is chosen
@@ -71,7 +71,7 @@ class Candidate:
     score_cp: int
 
 
-class Grower:
+class BookGrower:
     """Plays the games. Positions that many games pass are searched once."""
 
     def __init__(self, plan: Plan) -> None:
@@ -114,7 +114,7 @@ class Grower:
         self._engine.new_game()
         self._engine.lines = 1
         adjudicator = Adjudicator()
-        result = natural_end(board)
+        result = game_result(board)
         while result is None:
             self._engine.set_position(board)
             found = self._engine.go(Limits(nodes=self._plan.nodes))
@@ -122,9 +122,9 @@ class Grower:
             score_cp = _centipawns(found.report) if found.report is not None else 0
             white_score = score_cp if board.turn == WHITE else -score_cp
             board.push(found.best_move)
-            result = natural_end(board)
+            result = game_result(board)
             if result is None:
-                result = adjudicator.verdict(len(board.moves), white_score)
+                result = adjudicator.adjudicate(len(board.moves), white_score)
         return result
 
 
@@ -145,7 +145,7 @@ def deepest(found: dict[tuple[int, int], Candidate]) -> list[Candidate]:
     return []
 
 
-def natural_end(board: Board) -> Result | None:
+def game_result(board: Board) -> Result | None:
     """The result by the rules, a first repetition counting as a draw already."""
     if board.is_checkmate():
         return Result.BLACK_WON if board.turn == WHITE else Result.WHITE_WON
@@ -164,7 +164,7 @@ def _centipawns(report: SearchReport) -> int:
 # --- Shards ----------------------------------------------------------------------------------------------------------
 
 
-def make_shard(grower: Grower, plan: Plan, number: int) -> None:
+def make_shard(grower: BookGrower, plan: Plan, number: int) -> None:
     """Play one shard and write it, whole or not at all."""
     rng = random.Random(f"book {plan.seed} {number}")
     games = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(plan.games_per_shard))
@@ -188,9 +188,9 @@ def read(path: Path) -> Iterator[PlayedGame]:
 
 
 @cache
-def _grower(plan: Plan) -> Grower:
+def _grower(plan: Plan) -> BookGrower:
     """One for each process: what it knows of positions serves all its shards."""
-    return Grower(plan)
+    return BookGrower(plan)
 
 
 def _make_shard(work: tuple[Plan, int]) -> None:
@@ -204,6 +204,6 @@ def run(plan: Plan, processes: int) -> Iterator[str]:
     missing = plan.missing()
     started = time.monotonic()
     work = ((plan, number) for number in missing)
-    for done, _ in enumerate(side_by_side(_make_shard, work, processes), 1):
+    for done, _ in enumerate(run_parallel(_make_shard, work, processes), 1):
         left_s = (time.monotonic() - started) / done * (len(missing) - done)
         yield f"shard {done}/{len(missing)}, {done * plan.games_per_shard:,} games, {left_s / 60:.0f} minutes left"

@@ -20,13 +20,13 @@ from engine.selfplay.records import Result
 HASH_MB = 4
 OPENING_PLIES = (8, 9)             # so that either side begins
 CHESS960_PERCENT = 25
-LONGEST_GAME = 350                 # plies
-DECIDED_CP, DECIDED_PLIES = 1500, 6
-DEAD_CP, DEAD_PLIES, DEAD_FROM_PLY = 12, 16, 80
+MAX_PLIES = 350                 # plies
+WIN_CP, WIN_PLIES = 1500, 6
+DRAW_CP, DRAW_PLIES, DRAW_FROM_PLY = 12, 16, 80
 
 
 @dataclass(frozen=True)
-class Thought:
+class SearchedMove:
     """A move and its score for the mover."""
 
     move: int
@@ -49,7 +49,7 @@ class Player:
         self._table.clear()
         self._history.clear()
 
-    def think(self, position: Position) -> Thought:
+    def search(self, position: Position) -> SearchedMove:
         """The best move of a position that has one."""
         search = self._search_of(position)
         moves = legal_moves(position)
@@ -64,7 +64,7 @@ class Player:
                 best = expected
             if search.was_stopped() or mate_distance(best.score) is not None:
                 break
-        return Thought(best.variation[0], best.score)
+        return SearchedMove(best.variation[0], best.score)
 
     def _search_of(self, position: Position) -> Search:
         """One for all moves of a game."""
@@ -83,16 +83,16 @@ class Adjudicator:
         self._decided = 0
         self._dead = 0
 
-    def verdict(self, ply: int, white_score: int) -> Result | None:
+    def adjudicate(self, ply: int, white_score: int) -> Result | None:
         """The result, after a move with this score from White's view; None while the game is worth playing."""
-        self._decided = self._decided + 1 if abs(white_score) >= DECIDED_CP else 0
-        self._dead = self._dead + 1 if ply > DEAD_FROM_PLY and abs(white_score) <= DEAD_CP else 0
-        if self._decided >= DECIDED_PLIES or mate_distance(white_score) is not None:
+        self._decided = self._decided + 1 if abs(white_score) >= WIN_CP else 0
+        self._dead = self._dead + 1 if ply > DRAW_FROM_PLY and abs(white_score) <= DRAW_CP else 0
+        if self._decided >= WIN_PLIES or mate_distance(white_score) is not None:
             return Result.WHITE_WON if white_score > 0 else Result.BLACK_WON
-        return Result.DRAWN if self._dead >= DEAD_PLIES or ply >= LONGEST_GAME else None
+        return Result.DRAWN if self._dead >= DRAW_PLIES or ply >= MAX_PLIES else None
 
 
-def natural_end(position: Position) -> Result | None:
+def game_result(position: Position) -> Result | None:
     """The result by the rules, a first repetition counting as a draw already; None if the game goes on."""
     if not legal_moves(position):
         if not position.is_check():
@@ -102,7 +102,7 @@ def natural_end(position: Position) -> Result | None:
     return Result.DRAWN if drawn else None
 
 
-def opening(rng: random.Random) -> Position:
+def random_opening(rng: random.Random) -> Position:
     """A position that random moves lead to, from the ordinary start or one of Chess960's."""
     while True:
         chess960 = rng.randrange(100) < CHESS960_PERCENT

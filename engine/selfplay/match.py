@@ -13,9 +13,9 @@ from pathlib import Path
 
 from engine.core.fen import format_fen, parse_fen
 from engine.core.position import Position
-from engine.selfplay.games import Adjudicator, Player, natural_end, opening
+from engine.selfplay.games import Adjudicator, Player, game_result, random_opening
 from engine.selfplay.records import Result
-from engine.selfplay.worker_pool import side_by_side
+from engine.selfplay.worker_pool import run_parallel
 
 BALANCED_CP = 150                  # both players together must think no more of a random opening
 
@@ -34,16 +34,16 @@ class Match:
 def play_game(position: Position, white: Player, black: Player) -> Result:
     """Play to the end."""
     adjudicator = Adjudicator()
-    result = natural_end(position)
+    result = game_result(position)
     ply = 0
     while result is None:
         black_to_move = position.black_to_move()
-        thought = (black if black_to_move else white).think(position)
-        position.commit(thought.move)
+        found = (black if black_to_move else white).search(position)
+        position.commit(found.move)
         ply += 1
-        result = natural_end(position)
+        result = game_result(position)
         if result is None:
-            result = adjudicator.verdict(ply, -thought.score if black_to_move else thought.score)
+            result = adjudicator.adjudicate(ply, -found.score if black_to_move else found.score)
     return result
 
 
@@ -66,17 +66,17 @@ def _fair_opening(match: Match, number: int, first: Player, second: Player) -> s
     """The FEN, the same for the same number, of a random opening that the players together think balanced."""
     rng = random.Random(f"match {match.seed} {number}")
     while True:
-        position = opening(rng)
-        if natural_end(position) is None:
+        position = random_opening(rng)
+        if game_result(position) is None:
             first.new_game()
             second.new_game()
-            if abs(first.think(position).score + second.think(position).score) <= 2 * BALANCED_CP:
+            if abs(first.search(position).score + second.search(position).score) <= 2 * BALANCED_CP:
                 return format_fen(position, 1)
 
 
 def play(match: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
     """Play some pairs, several at a time; yields the number of each and the half points of the first player."""
-    return side_by_side(_play_pair, ((match, number) for number in numbers), processes)
+    return run_parallel(_play_pair, ((match, number) for number in numbers), processes)
 
 
 def _play_pair(work: tuple[Match, int]) -> tuple[int, int]:

@@ -17,9 +17,9 @@ from pathlib import Path
 from engine.core.position import Position
 from engine.nnue.eval_file import HAND_WRITTEN
 from engine.selfplay import records
-from engine.selfplay.games import Adjudicator, Player, Thought, natural_end, opening
+from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
 from engine.selfplay.records import Sample
-from engine.selfplay.worker_pool import side_by_side
+from engine.selfplay.worker_pool import run_parallel
 
 TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
 BALANCED_CP = 500                  # an opening beyond this teaches nothing
@@ -45,9 +45,9 @@ class Plan:
         return self.folder / f"{self.seed:04}-{number:06}.shard"
 
 
-def is_quiet(thought: Thought) -> bool:
+def is_quiet(found: SearchedMove) -> bool:
     """Is a position worth keeping whose best move is this?"""
-    return not thought.move & TACTICAL_FLAGS and abs(thought.score) <= QUIET_CP
+    return not found.move & TACTICAL_FLAGS and abs(found.score) <= QUIET_CP
 
 
 def play_game(position: Position, player: Player, number: int) -> list[Sample]:
@@ -55,20 +55,20 @@ def play_game(position: Position, player: Player, number: int) -> list[Sample]:
     kept: list[tuple[tuple[tuple[int, ...], bool, bool], int]] = []
     adjudicator = Adjudicator()
     player.new_game()
-    result = natural_end(position)
+    result = game_result(position)
     ply = 0
     while result is None:
-        thought = player.think(position)
-        white_score = -thought.score if position.black_to_move() else thought.score
+        found = player.search(position)
+        white_score = -found.score if position.black_to_move() else found.score
         if ply == 0 and abs(white_score) > BALANCED_CP:
             return []
-        if is_quiet(thought) and not position.is_check():
+        if is_quiet(found) and not position.is_check():
             kept.append((records.snapshot(position), white_score))
-        position.commit(thought.move)
+        position.commit(found.move)
         ply += 1
-        result = natural_end(position)
+        result = game_result(position)
         if result is None:
-            result = adjudicator.verdict(ply, white_score)
+            result = adjudicator.adjudicate(ply, white_score)
     return [Sample(*seen, score, result, number) for seen, score in kept]
 
 
@@ -78,7 +78,7 @@ def make_shard(plan: Plan, number: int) -> int:
     player = Player(plan.evaluation, plan.nodes)
     lines: list[bytes] = []
     for game in range(plan.games_per_shard):
-        lines += map(records.encode, play_game(opening(rng), player, game))
+        lines += map(records.encode, play_game(random_opening(rng), player, game))
     unfinished = plan.path(number).with_suffix(".part")
     unfinished.write_bytes(b"".join(lines))
     unfinished.rename(plan.path(number))
@@ -124,7 +124,7 @@ def run_until(plan: Plan, deadline: float, processes: int) -> Iterator[Progress]
 def _make(plan: Plan, numbers: Iterable[int], processes: int) -> Iterator[Progress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     started, positions = time.monotonic(), 0
-    made = side_by_side(_make_shard, ((plan, number) for number in numbers), processes)
+    made = run_parallel(_make_shard, ((plan, number) for number in numbers), processes)
     for shards, kept in enumerate(made, 1):
         positions += kept
         yield Progress(shards, positions, time.monotonic() - started)

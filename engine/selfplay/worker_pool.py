@@ -12,7 +12,7 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
-def side_by_side(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
+def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
     """The answers as they come. A task is taken from `tasks` only when a process is free for it.
 
     Whoever stops early ends the processes too. Raises what the function raises, and BrokenProcessPool if one of the
@@ -37,7 +37,7 @@ def side_by_side(function: Callable[[Task], Answer], tasks: Iterable[Task], proc
         pool.shutdown(cancel_futures=True)
 
 
-def end_politely() -> None:
+def interrupt_on_sigterm() -> None:
     """From now on SIGTERM is like Ctrl-C: the processes that work for us must not outlive us."""
     signal.signal(signal.SIGTERM, _interrupt)
 

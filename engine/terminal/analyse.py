@@ -14,8 +14,8 @@ from engine.board import Board
 from engine.facade import Engine, Limits, SearchReport, SearchResult, Thinking
 from engine.lessons.cce_notation import final_text, judgement_text, san_line
 from engine.search.iterative_deepening import Bound
-from engine.terminal.drawing import Look, Scene, draw
-from engine.terminal.keyboard import listen, next_event
+from engine.terminal.drawing import BoardView, Theme, draw
+from engine.terminal.keyboard import next_event, read_lines
 from engine.terminal.players import white_view
 
 PLIES_SHOWN = 12                   # of each line
@@ -32,11 +32,11 @@ class Wish:
     threads: int
 
 
-def analyse(wish: Wish, console: Console, look: Look) -> None:
+def analyse(wish: Wish, console: Console, theme: Theme) -> None:
     """Until the limits end it, or Enter, Ctrl-D or Ctrl-C where somebody sits at a terminal."""
     over = final_text(wish.board)
     if over is not None:
-        console.print(draw(Scene(wish.board), look), soft_wrap=True)
+        console.print(draw(BoardView(wish.board), theme), soft_wrap=True)
         console.print(over)
         return
     engine = Engine(wish.hash_mb)
@@ -49,9 +49,9 @@ def analyse(wish: Wish, console: Console, look: Look) -> None:
     thread = Thread(target=lambda: queue.put(thinking.run(queue.put)), name="search")
     thread.start()
     if wish.limits.infinite:
-        listen(sys.stdin.fileno(), queue)
+        read_lines(sys.stdin.fileno(), queue)
     try:
-        result = (_show_live if console.is_terminal else _show_plain)(wish.board, queue, console, look, thinking)
+        result = (_show_live if console.is_terminal else _show_plain)(wish.board, queue, console, theme, thinking)
         best = "no move" if result.best_move is None else f"best move {wish.board.san(result.best_move)}"
         console.print(best, highlight=False)
     finally:
@@ -73,7 +73,7 @@ class Findings:
         if report.bound is Bound.EXACT or known is None or known.bound is not Bound.EXACT:
             self._reports[report.line] = report
 
-    def picture(self, look: Look) -> Group:
+    def picture(self, theme: Theme) -> Group:
         """The board, and the lines as a table."""
         first = self._reports.get(1)
         judgement = white_view(first, self._board.turn == "white") if first else None
@@ -83,7 +83,7 @@ class Findings:
         table.add_column("line")
         for number, report in sorted(self._reports.items()):
             table.add_row(str(number), *self._words(report))
-        return Group(draw(Scene(self._board, self._board.turn == "white", judgement), look), table)
+        return Group(draw(BoardView(self._board, self._board.turn == "white", judgement), theme), table)
 
     def _headline(self, first: SearchReport | None) -> str:
         if first is None:
@@ -103,7 +103,7 @@ class Findings:
 
 
 def _show_live(
-    board: Board, queue: "Queue[object]", console: Console, look: Look, thinking: Thinking
+    board: Board, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
 ) -> SearchResult:
     findings = Findings(board)
     with Live(console=console, auto_refresh=False) as live:
@@ -113,13 +113,13 @@ def _show_live(
             else:
                 thinking.stop()        # Enter, or the end of the input
             if queue.empty():
-                live.update(findings.picture(look), refresh=True)
-        live.update(findings.picture(look), refresh=True)
+                live.update(findings.picture(theme), refresh=True)
+        live.update(findings.picture(theme), refresh=True)
     return event
 
 
 def _show_plain(
-    board: Board, queue: "Queue[object]", console: Console, look: Look, thinking: Thinking
+    board: Board, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
 ) -> SearchResult:
     findings = Findings(board)
     console.print(board.fen(), highlight=False, soft_wrap=True)

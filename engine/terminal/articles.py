@@ -16,8 +16,8 @@ from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, 
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, Style
-from engine.terminal.drawing import Look, Scene, draw
-from engine.terminal.players import glance
+from engine.terminal.drawing import BoardView, Theme, draw
+from engine.terminal.players import quick_evaluation
 from engine.terminal.tools import show_comparison, show_depth_table, table
 
 LEGALS_TRAP = ("e2e4", "e7e5", "g1f3", "d7d6", "f1c4", "c8g4", "b1c3", "g7g6", "f3e5", "g4d1")
@@ -40,11 +40,11 @@ CASTLING = {
 }
 
 
-def show(name: str, console: Console, look: Look) -> None:
+def show(name: str, console: Console, theme: Theme) -> None:
     """Print one page."""
     title, page = PAGES[name]
     console.rule(f"{name}: {title}", align="left")
-    page(console, look)
+    page(console, theme)
     console.print()
 
 
@@ -59,7 +59,7 @@ def after(moves: tuple[str, ...]) -> Board:
 # --- cce -------------------------------------------------------------------------------------------------------------
 
 
-def _cce(console: Console, look: Look) -> None:
+def _cce(console: Console, theme: Theme) -> None:
     terms = STYLES["cce"].terms()
     start = {name: value / 100 for name, value in terms.white_terms(Board().position).items()}
     console.print("the evaluation, in pawns")
@@ -72,7 +72,7 @@ def _cce(console: Console, look: Look) -> None:
     made.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
     console.print(made)
     trap = after(LEGALS_TRAP)
-    console.print(draw(Scene(trap, judgement=glance(trap)), look), soft_wrap=True)
+    console.print(draw(BoardView(trap, judgement=quick_evaluation(trap)), theme), soft_wrap=True)
     console.print("Légal's trap: the best move at depth 1, then deeper")
     made = table(("depth", "value", "nodes", "line"))
     for depth in range(1, 5):
@@ -114,7 +114,7 @@ def best_of_three(work: Callable[[], object]) -> float:
 # --- Rudim -----------------------------------------------------------------------------------------------------------
 
 
-def _rudim(console: Console, look: Look) -> None:
+def _rudim(console: Console, theme: Theme) -> None:
     board = Board()
     console.print("make and unmake instead of copying: perft 3, both by calls from Python")
     made = table(("perft", "seconds", "how"))
@@ -141,7 +141,7 @@ def _rudim(console: Console, look: Look) -> None:
 # --- chess-engine ----------------------------------------------------------------------------------------------------
 
 
-def _chess_engine(console: Console, look: Look) -> None:
+def _chess_engine(console: Console, theme: Theme) -> None:
     board = Board(MIDDLE_GAME)
     console.print("behaviours from coefficients, at depth 4")
     made = table(("style", "value", "line"))
@@ -177,7 +177,7 @@ def _chess_engine(console: Console, look: Look) -> None:
 
 
 def win(board: Board, style: Style) -> int:
-    """Play a won game to its end, the defender by the same style; how often a position stood at most."""
+    """PlaySession a won game to its end, the defender by the same style; how often a position stood at most."""
     most = 1
     while final_text(board) is None:
         line = StyledThinking(board, style, Limits(depth=6 if board.turn == "white" else 2)).run().line
@@ -189,7 +189,7 @@ def win(board: Board, style: Style) -> int:
 # --- ChessBin --------------------------------------------------------------------------------------------------------
 
 
-def _chessbin(console: Console, look: Look) -> None:
+def _chessbin(console: Console, theme: Theme) -> None:
     board = Board(MIDDLE_GAME)
     console.print("the order of moves, counted in nodes at depth 4")
     made = table(("nodes", "search"))
@@ -225,7 +225,7 @@ def _chessbin(console: Console, look: Look) -> None:
     console.print(f"castling is worth {safe} once done, {stray} when the king has walked instead")
 
 
-PAGES: dict[str, tuple[str, Callable[[Console, Look], None]]] = {
+PAGES: dict[str, tuple[str, Callable[[Console, Theme], None]]] = {
     "cce": ("evaluation in pawns, set, go and stop", _cce),
     "rudim": ("from minimax to deepening", _rudim),
     "chess-engine": ("styles, depths and wishes", _chess_engine),

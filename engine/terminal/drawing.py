@@ -22,14 +22,14 @@ LOGISTIC_CP = 400                  # an advantage at which White may expect ten 
 
 
 @dataclass(frozen=True)
-class Look:
+class Theme:
     """What the terminal can show."""
 
     unicode: bool
     colour: bool
 
     @classmethod
-    def of(cls, console: Console, ascii_only: bool = False) -> "Look":
+    def detect(cls, console: Console, ascii_only: bool = False) -> "Theme":
         """What this console can show."""
         try:
             "".join(OUTLINES.values()).encode(console.encoding)
@@ -45,7 +45,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Scene:
+class BoardView:
     """What is drawn: the position, from which side, what is marked, and who stands how."""
 
     board: Board
@@ -56,23 +56,23 @@ class Scene:
     below: str = ""
 
 
-def draw(scene: Scene, look: Look) -> Text:
+def draw(view: BoardView, theme: Theme) -> Text:
     """Eight rows with evaluation bar, and the files below."""
-    ranks = range(8, 0, -1) if scene.white_below else range(1, 9)
-    files = "abcdefgh" if scene.white_below else "hgfedcba"
-    marked = _last_move(scene.board)
-    checked = _checked_king(scene.board)
+    ranks = range(8, 0, -1) if view.white_below else range(1, 9)
+    files = "abcdefgh" if view.white_below else "hgfedcba"
+    marked = _last_move(view.board)
+    checked = _checked_king(view.board)
     drawing = Text()
     for row, rank in enumerate(ranks):
-        drawing.append_text(_bar(scene, look, row))
+        drawing.append_text(_bar(view, theme, row))
         drawing.append(f" {rank} ")
         for file in files:
             square = f"{file}{rank}"
-            drawing.append_text(_square(scene, look, square, square in marked, square == checked))
-        drawing.append(f"  {scene.above if row == 0 else scene.below if row == 7 else ''}".rstrip() + "\n")
-    drawing.append(f"{' ' * (2 if scene.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
-    if scene.judgement is not None:
-        drawing.append(f"  {judgement_text(scene.judgement)}")
+            drawing.append_text(_square(view, theme, square, square in marked, square == checked))
+        drawing.append(f"  {view.above if row == 0 else view.below if row == 7 else ''}".rstrip() + "\n")
+    drawing.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
+    if view.judgement is not None:
+        drawing.append(f"  {judgement_text(view.judgement)}")
     return drawing
 
 
@@ -90,16 +90,16 @@ def _checked_king(board: Board) -> str:
     return next(square for square in squares if board.piece_at(square) == king)
 
 
-def _square(scene: Scene, look: Look, square: str, marked: bool, checked: bool) -> Text:
-    letter = scene.board.piece_at(square)
-    target = square in scene.targets
+def _square(view: BoardView, theme: Theme, square: str, marked: bool, checked: bool) -> Text:
+    letter = view.board.piece_at(square)
+    target = square in view.targets
     light = (ord(square[0]) + int(square[1])) % 2 == 0
-    if look.colour:
-        glyph = look.piece(letter) if letter else "•" if target and look.unicode else "*" if target else " "
+    if theme.colour:
+        glyph = theme.piece(letter) if letter else "•" if target and theme.unicode else "*" if target else " "
         ground = CHECK if checked or (target and letter) else LAST_MOVE[light] if marked else SQUARES[light]
         ink = "#ffffff" if letter and letter.isupper() else "#000000"
         return Text(f" {glyph} ", style=f"{ink} on {ground}")
-    glyph = look.piece(letter) if letter else "*" if target else "."
+    glyph = theme.piece(letter) if letter else "*" if target else "."
     if target and letter:
         return Text(f"({glyph})")
     return Text(f"[{glyph}]" if marked else f" {glyph} ")
@@ -113,25 +113,25 @@ def white_share(judgement: Judgement) -> float:
     return float(1 / (1 + 10**exponent))
 
 
-def _bar(scene: Scene, look: Look, row: int) -> Text:
+def _bar(view: BoardView, theme: Theme, row: int) -> Text:
     """One row of the evaluation bar: White's share grows from White's side of the board."""
-    if scene.judgement is None:
+    if view.judgement is None:
         return Text()
-    white_rows = round(white_share(scene.judgement) * BAR_ROWS)
-    white = row >= BAR_ROWS - white_rows if scene.white_below else row < white_rows
-    if look.colour:
+    white_rows = round(white_share(view.judgement) * BAR_ROWS)
+    white = row >= BAR_ROWS - white_rows if view.white_below else row < white_rows
+    if theme.colour:
         return Text("  ", style=f"on {'#eeeeee' if white else '#303030'}")
-    glyphs = "█░" if look.unicode else "#."
+    glyphs = "█░" if theme.unicode else "#."
     return Text(glyphs[0 if white else 1] + " ")
 
 
-def captured(board: Board, side: str, look: Look) -> str:
+def captured(board: Board, side: str, theme: Theme) -> str:
     """The men this side has taken, dearest first, and by how much it is ahead: '♕♙♙ +5'."""
     then, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
     theirs = str.lower if side == "white" else str.upper
     missing = {kind: then[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
     missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # these have become pieces
-    taken = "".join(look.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
+    taken = "".join(theme.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
     balance = sum(VALUES[kind] * (now[kind] - now[kind.lower()]) for kind in PIECES)
     ahead = balance if side == "white" else -balance
     return f"{taken} +{ahead}".strip() if ahead > 0 else taken

@@ -11,12 +11,12 @@ from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
 
-LONGEST_WAIT_S = 0.2
-LONGEST_LINE = 4096                # characters; what is longer comes in pieces
+MAX_WAIT_S = 0.2
+MAX_LINE = 4096                # characters; what is longer comes in pieces
 
 
 @dataclass(frozen=True)
-class Typed:
+class LineTyped:
     """A line, without its end."""
 
     text: str
@@ -33,14 +33,14 @@ def next_event(queue: "Queue[object]", timeout_s: float = inf) -> object:
     while True:
         left_s = until - monotonic()
         try:
-            return queue.get(timeout=max(0.0, min(left_s, LONGEST_WAIT_S)))
+            return queue.get(timeout=max(0.0, min(left_s, MAX_WAIT_S)))
         except Empty:
-            if left_s <= LONGEST_WAIT_S:
+            if left_s <= MAX_WAIT_S:
                 return None
 
 
-def listen(descriptor: int, queue: "Queue[object]") -> None:
-    """Put a `Typed` on the queue for each line, then an `InputEnded`, from a thread of its own."""
+def read_lines(descriptor: int, queue: "Queue[object]") -> None:
+    """Put a `LineTyped` on the queue for each line, then an `InputEnded`, from a thread of its own."""
     Thread(target=_read, args=(descriptor, queue), name="keyboard", daemon=True).start()
 
 
@@ -51,18 +51,18 @@ def _read(descriptor: int, queue: "Queue[object]") -> None:
         rest += decoder.decode(piece)
         *lines, rest = rest.replace("\r\n", "\n").split("\n")
         for line in lines:
-            queue.put(Typed(line))
-        if len(rest) > LONGEST_LINE:
-            queue.put(Typed(rest))
+            queue.put(LineTyped(line))
+        if len(rest) > MAX_LINE:
+            queue.put(LineTyped(rest))
             rest = ""
     if rest:
-        queue.put(Typed(rest))
+        queue.put(LineTyped(rest))
     queue.put(InputEnded())
 
 
 def _bytes(descriptor: int) -> bytes:
     """What is there; nothing at the end, which a terminal that went away reports as an error."""
     try:
-        return os.read(descriptor, LONGEST_LINE)
+        return os.read(descriptor, MAX_LINE)
     except OSError:
         return b""

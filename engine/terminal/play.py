@@ -1,4 +1,4 @@
-"""Playing at the terminal: reads what is typed, lets the computer think, draws the board.
+"""TerminalGame at the terminal: reads what is typed, lets the computer think, draws the board.
 
 Whatever happens comes as an event on one queue: a line, a thought, the end of the input.
 """
@@ -16,10 +16,10 @@ from engine.board import Board, InvalidMove
 from engine.lessons.cce_notation import judgement_text
 from engine.pgn.pgn import game_text
 from engine.search.time_manager import Limits
-from engine.terminal.drawing import Look, Scene, captured, draw
-from engine.terminal.keyboard import InputEnded, Typed, listen, next_event
-from engine.terminal.players import Mind, Player, Thought, glance
-from engine.terminal.playing import Playing, other_side
+from engine.terminal.drawing import BoardView, Theme, captured, draw
+from engine.terminal.keyboard import InputEnded, LineTyped, next_event, read_lines
+from engine.terminal.players import BackgroundSearch, Player, SearchDone, quick_evaluation
+from engine.terminal.playing import TerminalGame, other_side
 from engine.terminal.stopwatch import clock_text
 
 HINT_LIMITS = Limits(move_time_ms=1000)
@@ -37,16 +37,16 @@ save game.pgn        write the game to a file; save! overwrites one that is ther
 resign, quit         give up, leave"""
 
 
-class Play:
+class PlaySession:
     """One sitting. `run` returns when it is over."""
 
-    def __init__(self, playing: Playing, players: Mapping[str, Player], console: Console, look: Look) -> None:
+    def __init__(self, playing: TerminalGame, players: Mapping[str, Player], console: Console, theme: Theme) -> None:
         self._playing = playing
         self._players = players
         self._console = console
-        self._look = look
+        self._theme = theme
         self._queue: Queue[object] = Queue()
-        self._mind = Mind(self._queue)
+        self._search = BackgroundSearch(self._queue)
         self._awaited = 0              # the number of the search whose thought is the next move,
         self._hint_awaited = 0         # or a hint
         self._early: list[str] = []    # moves typed before their turn
@@ -59,7 +59,7 @@ class Play:
             "help": lambda rest: self._say(HELP),
             "undo": self._undo,
             "hint": self._hint,
-            "now": lambda rest: self._mind.hurry(),
+            "now": lambda rest: self._search.move_now(),
             "moves": lambda rest: self._say(", ".join(sorted(map(self._board.san, self._board.legal_moves())))),
             "board": lambda rest: self._draw(),
             "flip": self._flip,
@@ -72,8 +72,8 @@ class Play:
         }
 
     def run(self, descriptor: int) -> None:
-        """Play until somebody leaves; `descriptor` is what is typed on. Ctrl-C leaves too."""
-        listen(descriptor, self._queue)
+        """PlaySession until somebody leaves; `descriptor` is what is typed on. Ctrl-C leaves too."""
+        read_lines(descriptor, self._queue)
         try:
             self._draw()
             self._announce_end()
@@ -85,7 +85,7 @@ class Play:
         except KeyboardInterrupt:
             self._say("")
         finally:
-            self._mind.forget()
+            self._search.cancel()
 
     # --- Events --------------------------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class Play:
                     white_increment_ms=gain_ms,
                     black_increment_ms=gain_ms,
                 )
-            self._awaited = self._mind.think(self._board, limits, player.style)
+            self._awaited = self._search.think(self._board, limits, player.style)
 
     def _wait(self) -> object:
         """The next event; None when the mover's time is up before one comes."""
@@ -126,13 +126,13 @@ class Play:
     def _handle(self, event: object) -> None:
         self._playing.look_at_clock()
         match event:
-            case Typed(text):
+            case LineTyped(text):
                 self._obey(text.strip())
-            case Thought(number, move, judgement) if number == self._awaited:
+            case SearchDone(number, move, judgement) if number == self._awaited:
                 self._awaited = 0
                 if move is not None and self._playing.end is None:
                     self._move(move, f" ({judgement_text(judgement)})" if judgement else "")
-            case Thought(number, move, judgement) if number == self._hint_awaited and move is not None:
+            case SearchDone(number, move, judgement) if number == self._hint_awaited and move is not None:
                 opinion = f" ({judgement_text(judgement)})" if judgement else ""
                 self._say(f"hint: {self._board.san(move)}{opinion}")
                 self._prompt()
@@ -150,7 +150,7 @@ class Play:
         self._announced = True
         self._awaited = 0
         self._early.clear()
-        self._mind.forget()
+        self._search.cancel()
         self._say(f"{end.result}  {end.reason}")
         if not self._people():
             self._leaving = True
@@ -226,7 +226,7 @@ class Play:
         if not people or plies > len(self._board.moves):
             self._say("nothing to take back")
             return
-        self._mind.forget()
+        self._search.cancel()
         self._awaited = self._hint_awaited = 0
         self._announced = False
         self._playing.take_back(plies)
@@ -236,7 +236,7 @@ class Play:
         if self._playing.end is not None or self._is_computers_turn():
             self._say("no hint: it is not your move")
             return
-        self._hint_awaited = self._mind.think(self._board, HINT_LIMITS, None)
+        self._hint_awaited = self._search.think(self._board, HINT_LIMITS, None)
 
     def _flip(self, rest: str) -> None:
         self._white_below = not self._white_below
@@ -282,15 +282,14 @@ class Play:
 
     def _draw(self, targets: frozenset[str] | set[str] = frozenset()) -> None:
         top, bottom = ("black", "white") if self._white_below else ("white", "black")
-        scene = Scene(
-            self._board, self._white_below, glance(self._board), targets, self._beside(top), self._beside(bottom)
-        )
-        self._console.print(draw(scene, self._look), soft_wrap=True)
+        bar = quick_evaluation(self._board)
+        view = BoardView(self._board, self._white_below, bar, targets, self._beside(top), self._beside(bottom))
+        self._console.print(draw(view, self._theme), soft_wrap=True)
 
     def _beside(self, side: str) -> str:
         """Name, clock and booty of a side."""
         watch = self._playing.watch
         clock = clock_text(watch.left_s(side)) if watch is not None else ""
         turn = "*" if side == self._board.turn and self._playing.end is None else ""
-        parts = (self._players[side].name + turn, clock, captured(self._board, side, self._look))
+        parts = (self._players[side].name + turn, clock, captured(self._board, side, self._theme))
         return "  ".join(filter(None, parts))

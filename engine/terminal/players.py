@@ -12,12 +12,12 @@ from engine.lessons.styles import Style
 from engine.pgn.game import Judgement
 from engine.search.time_manager import Limits
 
-GLANCE_NODES = 10_000              # what the evaluation bar is worth
-GLANCE_HASH_MB = 1
+QUICK_NODES = 10_000              # what the evaluation bar is worth
+QUICK_HASH_MB = 1
 
 
 @dataclass(frozen=True)
-class Thought:
+class SearchDone:
     """The move a search came to, None if there was none, and what it thinks of the position, from White's view."""
 
     number: int                    # of the search, to tell it from one that was given up
@@ -42,8 +42,8 @@ class _Stoppable(Protocol):
     def stop(self) -> None: ...
 
 
-class Mind:
-    """The computer's thinking, one search at a time; each ends as a `Thought` on the queue."""
+class BackgroundSearch:
+    """The computer's thinking, one search at a time; each ends as a `SearchDone` on the queue."""
 
     def __init__(self, queue: "Queue[object]") -> None:
         self._queue = queue
@@ -54,7 +54,7 @@ class Mind:
 
     def think(self, board: Board, limits: Limits, style: Style | None) -> int:
         """Begin a search, giving up the one before; returns its number."""
-        self.forget()
+        self.cancel()
         self._number += 1
         number = self._number
         if style is None:
@@ -62,18 +62,18 @@ class Mind:
             thinking = self._engine.begin(limits)
             white = board.turn == "white"
 
-            def run() -> Thought:
+            def run() -> SearchDone:
                 result = thinking.run()
                 judgement = None if result.report is None else white_view(result.report, white)
-                return Thought(number, result.best_move, judgement)
+                return SearchDone(number, result.best_move, judgement)
 
             self._start(thinking, run)
         else:
             styled = StyledThinking(board, style, limits)
 
-            def run_styled() -> Thought:
+            def run_styled() -> SearchDone:
                 outcome = styled.run()
-                return Thought(number, outcome.line[0] if outcome.line else None, outcome.judgement)
+                return SearchDone(number, outcome.line[0] if outcome.line else None, outcome.judgement)
 
             self._start(styled, run_styled)
         return number
@@ -84,14 +84,14 @@ class Mind:
         thread.start()
         self._thread = thread  # not before: Ctrl-C may come while it starts, and only what runs can be waited for
 
-    def hurry(self) -> None:
+    def move_now(self) -> None:
         """Let the search give its move now."""
         if self._search is not None:
             self._search.stop()
 
-    def forget(self) -> None:
+    def cancel(self) -> None:
         """Give up the search; its thought still comes, under its old number."""
-        self.hurry()
+        self.move_now()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -99,7 +99,7 @@ class Mind:
 
 
 class _Run(Protocol):
-    def __call__(self) -> Thought: ...
+    def __call__(self) -> SearchDone: ...
 
 
 def white_view(report: SearchReport, white: bool) -> Judgement:
@@ -110,9 +110,9 @@ def white_view(report: SearchReport, white: bool) -> Judgement:
     return Judgement(sign * (report.score_cp or 0), None, report.depth)
 
 
-def glance(board: Board) -> Judgement | None:
-    """A quick look at who stands better; None where the game is over."""
-    engine = Engine(GLANCE_HASH_MB)
+def quick_evaluation(board: Board) -> Judgement | None:
+    """A quick theme at who stands better; None where the game is over."""
+    engine = Engine(QUICK_HASH_MB)
     engine.set_position(board)
-    report = engine.go(Limits(nodes=GLANCE_NODES)).report
+    report = engine.go(Limits(nodes=QUICK_NODES)).report
     return None if report is None else white_view(report, board.turn == "white")

@@ -9,7 +9,7 @@ from engine.board import Board, InvalidMove
 from engine.core.move import looks_like_uci
 from engine.lessons.cce_notation import drawn_by
 from engine.pgn.game import UNFINISHED, Game
-from engine.terminal.stopwatch import SIDES, Stopwatch, TimeControl, parse_seconds
+from engine.terminal.stopwatch import SIDES, ChessClock, TimeControl, parse_seconds
 
 WINS = {"white": "1-0", "black": "0-1"}
 DRAW = "1/2-1/2"
@@ -39,12 +39,12 @@ class End:
 
 
 @dataclass
-class Playing:
+class TerminalGame:
     """Everything that is so at one moment of the game."""
 
     board: Board
     names: Mapping[str, str]
-    watch: Stopwatch | None = None
+    watch: ChessClock | None = None
     end: End | None = None
     headers: dict[str, str] = field(default_factory=dict)
     clocks_s: list[dict[str, float]] = field(default_factory=list)     # when each ply began
@@ -53,14 +53,14 @@ class Playing:
         self._note_clocks()
 
     @classmethod
-    def resume(cls, game: Game, names: Mapping[str, str], control: TimeControl | None) -> "Playing":
+    def resume(cls, game: Game, names: Mapping[str, str], control: TimeControl | None) -> "TerminalGame":
         """Go on with a game from its main line, with the clocks it tells of unless others are wished.
 
         Raises InvalidFen or UnknownVariant if it cannot be played here.
         """
         told = control or told_control(game)
-        playing = cls(game.board(), names, Stopwatch(told) if told else None)
-        for node in game.root.line():
+        playing = cls(game.board(), names, ChessClock(told) if told else None)
+        for node in game.root.mainline():
             mover = playing.board.turn
             playing.board.push(node.move)
             if playing.watch is not None and control is None and node.clock_s is not None:
@@ -166,7 +166,7 @@ class Playing:
             headers["TimeControl"] = f"{self.watch.control.base_s:g}+{self.watch.control.increment_s:g}"
         game = Game.of(self.board, headers)
         mover = Board(self.board.initial_fen, chess960=self.board.chess960).turn
-        for node, left_s in zip(game.root.line(), self.clocks_s[1:], strict=False):
+        for node, left_s in zip(game.root.mainline(), self.clocks_s[1:], strict=False):
             node.set_clock(left_s[mover])
             mover = other_side(mover)
         return game

@@ -42,7 +42,7 @@ def parse_seconds(text: str) -> TimeControl | None:
     return TimeControl(int(base), int(increment or 0))
 
 
-class Stopwatch:
+class ChessClock:
     """`start` makes the first side's clock run, `press` stops the mover's and starts the other's."""
 
     def __init__(self, control: TimeControl, now: Callable[[], float] = monotonic) -> None:

@@ -13,7 +13,7 @@ from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, 
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
 from engine.progress import progress
-from engine.terminal.drawing import Look, Scene, draw
+from engine.terminal.drawing import BoardView, Theme, draw
 
 TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending
 # Seconds for a move of stratzilla's chess-engine, by its own account; other depths are not known here.
@@ -30,9 +30,9 @@ def table(headings: Iterable[str]) -> Table:
     return made
 
 
-def show_evaluation(board: Board, style: Style | None, console: Console, look: Look) -> None:
+def show_evaluation(board: Board, style: Style | None, console: Console, theme: Theme) -> None:
     """Board and terms, in pawns from White's view; of the articles' terms if a style is given."""
-    console.print(draw(Scene(board), look), soft_wrap=True)
+    console.print(draw(BoardView(board), theme), soft_wrap=True)
     if style is None:
         _show_engine_terms(board, console)
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.evaluation import tuned, weights
 from engine.selfplay import records
-from engine.training.data import packed
+from engine.training.data import pack_shard
 from engine.training.samples import Samples
 
 BATCH = 16384
@@ -83,7 +83,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
     taken = 0
     for path in paths:
         content = path.read_bytes()
-        packed(content, path)          # for its complaint: what a sample is made of is not looked at again
+        pack_shard(content, path)          # for its complaint: what a sample is made of is not looked at again
         games: dict[int, Samples] = {}
         for offset in range(0, len(content), records.RECORD.size):
             record = content[offset : offset + records.RECORD.size]

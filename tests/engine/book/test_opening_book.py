@@ -9,12 +9,12 @@ import chess
 import chess.polyglot
 import pytest
 
-from engine.book.book_statistics import Harvest, PlayedGame
+from engine.book.book_statistics import BookStatistics, PlayedGame
 from engine.book.opening_book import Book, Entry, InvalidBook, move_text, packed_move, review_book, write
 from engine.book.polyglot import polyglot_key
 from engine.cli.book import run
 from engine.facade import OWN_BOOK, STARTING_FEN, Board
-from engine.selfplay.book_growing import Candidate, Grower, InvalidShard, Plan, deepest, make_shard, pick, read
+from engine.selfplay.book_growing import BookGrower, Candidate, InvalidShard, Plan, deepest, make_shard, pick, read
 
 ITALIAN = ("e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "e1g1")
 
@@ -178,36 +178,36 @@ def test_random_bytes_never_do_more_than_complain(path: Path) -> None:
 
 
 def test_a_win_weighs_two_and_a_draw_one_for_who_made_the_move() -> None:
-    harvest = Harvest(most_plies=2)
+    statistics = BookStatistics(max_plies=2)
     for result in ("1-0", "1-0", "1/2-1/2", "0-1", "*"):
-        harvest.add(PlayedGame(ITALIAN, result))
-    weights = {entry.key: entry.weight for entry in harvest.entries(1)}
-    assert harvest.games == 4
+        statistics.add(PlayedGame(ITALIAN, result))
+    weights = {entry.key: entry.weight for entry in statistics.entries(1)}
+    assert statistics.games == 4
     assert weights == {polyglot_key(Board()): 5, polyglot_key(after("e2e4")): 3}
 
 
 def test_a_move_that_only_lost_or_was_hardly_played_is_left_out() -> None:
-    harvest = Harvest(most_plies=2)
-    harvest.add(PlayedGame(ITALIAN, "1-0"))
-    harvest.add(PlayedGame(("d2d4", "d7d5"), "0-1"))
-    assert {move_text(entry.move) for entry in harvest.entries(1)} == {"e2e4", "d7d5"}
-    assert list(harvest.entries(2)) == []
+    statistics = BookStatistics(max_plies=2)
+    statistics.add(PlayedGame(ITALIAN, "1-0"))
+    statistics.add(PlayedGame(("d2d4", "d7d5"), "0-1"))
+    assert {move_text(entry.move) for entry in statistics.entries(1)} == {"e2e4", "d7d5"}
+    assert list(statistics.entries(2)) == []
 
 
 def test_only_the_sides_worth_keeping_count_and_nothing_after_an_illegal_move() -> None:
-    harvest = Harvest(most_plies=9)
-    harvest.add(PlayedGame(("e2e4", "e7e5", "e1e3", "b8c6"), "1/2-1/2", sides=frozenset({"black"})))
-    assert [move_text(entry.move) for entry in harvest.entries(1)] == ["e7e5"]
+    statistics = BookStatistics(max_plies=9)
+    statistics.add(PlayedGame(("e2e4", "e7e5", "e1e3", "b8c6"), "1/2-1/2", sides=frozenset({"black"})))
+    assert [move_text(entry.move) for entry in statistics.entries(1)] == ["e7e5"]
 
 
 def test_weights_that_are_too_heavy_keep_their_proportion() -> None:
-    harvest = Harvest(most_plies=1)
-    harvest.add(PlayedGame(("e2e4",), "1-0"))
-    (tallies,) = harvest._positions.values()
+    statistics = BookStatistics(max_plies=1)
+    statistics.add(PlayedGame(("e2e4",), "1-0"))
+    (tallies,) = statistics._positions.values()
     (tally,) = tallies.values()
     tally.points = 400_000
-    harvest.add(PlayedGame(("d2d4",), "1-0"))
-    assert sorted(entry.weight for entry in harvest.entries(1)) == [1, 65535]
+    statistics.add(PlayedGame(("d2d4",), "1-0"))
+    assert sorted(entry.weight for entry in statistics.entries(1)) == [1, 65535]
 
 
 # A book of our own
@@ -223,7 +223,7 @@ def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
         plan = small(tmp_path / name)
         plan.folder.mkdir()
         assert plan.missing() == [0]
-        make_shard(Grower(plan), plan, 0)
+        make_shard(BookGrower(plan), plan, 0)
         assert plan.missing() == []
         texts.append(plan.path(0).read_text())
     assert texts[0] == texts[1]
@@ -231,7 +231,7 @@ def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
 
 def test_host_and_guest_take_turns_and_every_move_is_legal(tmp_path: Path) -> None:
     plan = small(tmp_path)
-    make_shard(Grower(plan), plan, 0)
+    make_shard(BookGrower(plan), plan, 0)
     games = list(read(plan.path(0)))
     assert [set(game.sides) for game in games] == [{"white"}, {"black"}]
     for game in games:
@@ -268,7 +268,7 @@ def test_our_own_book_is_sound_small_and_knows_both_sides() -> None:
     assert len(book.moves(Board())) >= 3
     for first in ("e2e4", "d2d4", "g1f3"):
         assert book.moves(after(first)), first
-    found = review_book(book, [Board()], most_positions=400)
+    found = review_book(book, [Board()], max_positions=400)
     assert found.is_sound
     assert found.reached > 300, "a walk from the start comes through the book"
 

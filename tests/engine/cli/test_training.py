@@ -7,7 +7,7 @@ import pytest
 from engine.cli import training as workshop
 from engine.nnue.net_file import InvalidNet
 from engine.training.data import load
-from engine.training.export import make_net
+from engine.training.export import train_network
 from engine.training.trainer import Settings
 from tests.engine.shards import write_shards
 
@@ -55,5 +55,5 @@ def test_a_shape_that_no_net_has_is_refused_before_anything_begins(
 def test_a_name_that_does_not_fit_into_the_file_is_refused_before_the_training(tmp_path: Path) -> None:
     learnt = load(write_shards(tmp_path / "shards", 1, games=60), 10**6)
     with pytest.raises(InvalidNet, match="the name has 65 bytes, expected at most 64"):
-        make_net(learnt, Settings(), tmp_path / f"{'n' * 65}.net")
+        train_network(learnt, Settings(), tmp_path / f"{'n' * 65}.net")
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]

@@ -29,7 +29,7 @@ from engine.terminal.articles import (
     show,
     win,
 )
-from engine.terminal.drawing import Look
+from engine.terminal.drawing import Theme
 from tests.engine.positions import Start, random_games
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python; test_modes.py compares both")
@@ -355,6 +355,6 @@ def test_chessbin_castling_through_check_is_impossible(name: str, fen: str) -> N
 def test_each_article_has_a_page_that_runs(name: str, facts: tuple[str, ...]) -> None:
     assert name in PAGES
     page = io.StringIO()
-    show(name, Console(file=page, width=100), Look(unicode=True, colour=False))
+    show(name, Console(file=page, width=100), Theme(unicode=True, colour=False))
     for fact in facts:
         assert fact in page.getvalue()

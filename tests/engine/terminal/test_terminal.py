@@ -23,11 +23,11 @@ from engine.cli.terminal import run as terminal_run
 from engine.facade import Board, build_mode, parse_games
 from engine.pgn.game import Judgement
 from engine.progress import progress
-from engine.terminal.drawing import Look, Scene, captured, draw, white_share
-from engine.terminal.playing import DRAW, Playing
+from engine.terminal.drawing import BoardView, Theme, captured, draw, white_share
+from engine.terminal.playing import DRAW, TerminalGame
 from engine.terminal.stopwatch import (
+    ChessClock,
     InvalidTimeControl,
-    Stopwatch,
     TimeControl,
     clock_text,
     parse_minutes,
@@ -37,8 +37,8 @@ from engine.terminal.stopwatch import (
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
-PLAIN = Look(unicode=True, colour=False)
-ASCII = Look(unicode=False, colour=False)
+PLAIN = Theme(unicode=True, colour=False)
+ASCII = Theme(unicode=False, colour=False)
 NAMES = {"white": "W", "black": "B"}
 PATIENCE_S = 60
 STDOUT = 1                         # the file descriptor
@@ -300,7 +300,7 @@ def test_two_computers_play_a_game_to_its_end_without_anybody_there(tmp_path: Pa
 def test_undo_against_the_computer_goes_back_to_ones_own_move(run: Run) -> None:
     answer = run("play", "--depth", "1", typed="undo\ne4\nundo\nfen\n")
     assert "nothing to take back" in answer.stdout
-    # Typed while the computer thinks or after it has moved: either way White is to move again.
+    # LineTyped while the computer thinks or after it has moved: either way White is to move again.
     assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
 
 
@@ -357,7 +357,7 @@ def test_a_game_is_saved_and_gone_on_with_from_its_file(run: Run, tmp_path: Path
     [game] = parse_games(path.read_text())
     assert game.moves == ["e2e4", "c7c5", "g1f3"]
     assert game.headers["TimeControl"] == "180+2"
-    assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.line())
+    assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.mainline())
 
 
 GAME_WITH_CLOCKS = """\
@@ -396,7 +396,7 @@ def test_the_clock_that_is_wished_for_comes_before_that_of_the_file(run: Run, tm
     run("play", "--black", "human", "--pgn", str(path), "--clock", "10+0", "--save", str(saved), typed="d6\n")
     [game] = parse_games(saved.read_text())
     assert game.headers["TimeControl"] == "600+0"
-    assert all(node.clock_s is not None and node.clock_s > 590 for node in game.root.line())
+    assert all(node.clock_s is not None and node.clock_s > 590 for node in game.root.mainline())
 
 
 def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
@@ -498,12 +498,12 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 # --- Drawing ---------------------------------------------------------------------------------------------------------
 
 
-def drawn(scene: Scene, look: Look = ASCII) -> list[str]:
-    return draw(scene, look).plain.splitlines()
+def drawn(view: BoardView, theme: Theme = ASCII) -> list[str]:
+    return draw(view, theme).plain.splitlines()
 
 
 def test_the_board_is_drawn_from_either_side() -> None:
-    above, below = drawn(Scene(Board())), drawn(Scene(Board(), white_below=False))
+    above, below = drawn(BoardView(Board())), drawn(BoardView(Board(), white_below=False))
     assert above[0] == " 8  r  n  b  q  k  b  n  r "
     assert above[7] == " 1  R  N  B  Q  K  B  N  R "
     assert below[0] == " 1  R  N  B  K  Q  B  N  R "
@@ -513,16 +513,16 @@ def test_the_board_is_drawn_from_either_side() -> None:
 def test_the_last_move_and_the_targets_are_marked() -> None:
     board = Board()
     board.push("e2e4")
-    assert drawn(Scene(board))[4] == " 4  .  .  .  . [P] .  .  . "
-    assert drawn(Scene(board))[6] == " 2  P  P  P  P [.] P  P  P "
-    assert drawn(Scene(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
-    assert drawn(Scene(board, targets={"e7", "e6"}))[2] == " 6  .  .  .  .  *  .  .  . "
+    assert drawn(BoardView(board))[4] == " 4  .  .  .  . [P] .  .  . "
+    assert drawn(BoardView(board))[6] == " 2  P  P  P  P [.] P  P  P "
+    assert drawn(BoardView(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
+    assert drawn(BoardView(board, targets={"e7", "e6"}))[2] == " 6  .  .  .  .  *  .  .  . "
 
 
 def test_the_evaluation_bar_grows_from_whites_side() -> None:
     for white_below in (True, False):
         for judgement, rows in ((Judgement(0, None), 4), (Judgement(None, 3), 8), (Judgement(-2000, None), 0)):
-            lines = drawn(Scene(Board(), white_below, judgement))[:8]
+            lines = drawn(BoardView(Board(), white_below, judgement))[:8]
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
             assert white == sorted(white, reverse=not white_below)
@@ -554,8 +554,8 @@ def test_a_pawn_that_was_promoted_is_not_captured() -> None:
 
 def test_a_console_that_knows_no_unicode_gets_letters() -> None:
     ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert Look.of(ascii_only) == ASCII
-    assert Look.of(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN
+    assert Theme.detect(ascii_only) == ASCII
+    assert Theme.detect(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN
 
 
 def test_a_bar_shows_rate_and_time_left_on_a_terminal_only() -> None:
@@ -585,7 +585,7 @@ class Hand:
 
 def test_only_the_movers_clock_runs_and_a_move_gains_the_increment() -> None:
     hand = Hand()
-    watch = Stopwatch(TimeControl(60, 2), hand)
+    watch = ChessClock(TimeControl(60, 2), hand)
     hand.now = 5
     assert watch.both_s() == {"white": 60, "black": 60}
     watch.start("white")
@@ -630,7 +630,7 @@ def test_a_clock_shows_tenths_at_the_end(seconds: float, text: str) -> None:
 
 def test_taking_back_gives_the_time_back() -> None:
     hand = Hand()
-    playing = Playing(Board(), NAMES, Stopwatch(TimeControl(60, 0), hand))
+    playing = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), hand))
     for move in ("e2e4", "e7e5"):
         assert playing.watch is not None
         playing.watch.start(playing.board.turn)
@@ -644,8 +644,8 @@ def test_taking_back_gives_the_time_back() -> None:
 
 def test_time_up_is_a_draw_when_the_other_cannot_mate() -> None:
     hand = Hand()
-    watch = Stopwatch(TimeControl(60, 0), hand)
-    playing = Playing(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, watch)
+    watch = ChessClock(TimeControl(60, 0), hand)
+    playing = TerminalGame(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, watch)
     watch.start("white")
     hand.now = 59
     playing.look_at_clock()
@@ -657,7 +657,7 @@ def test_time_up_is_a_draw_when_the_other_cannot_mate() -> None:
 
 
 def test_a_threefold_repetition_ends_the_game() -> None:
-    playing = Playing(Board(), NAMES)
+    playing = TerminalGame(Board(), NAMES)
     for move in ("g1f3", "g8f6", "f3g1", "f6g8") * 2:
         assert playing.end is None
         playing.play(move)

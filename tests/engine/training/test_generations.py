@@ -101,7 +101,7 @@ def test_a_training_that_was_cut_off_is_not_played_for_again(folder: Path, monke
 
     monkeypatch.setattr(match, "play", all_won)
     with monkeypatch.context() as patch:
-        patch.setattr(learning, "make_net", cut_off)
+        patch.setattr(learning, "train_network", cut_off)
         with pytest.raises(CutOff):
             Loop(replace(plan(folder), generations=2)).run()
     shards = sorted((folder / "shards").iterdir())
