@@ -219,16 +219,16 @@ def review_book(
     book: Book,
     starts: Iterable[Board],
     max_positions: int = 100_000,
-    tell: Callable[[int], None] = lambda entries: None,
+    on_progress: Callable[[int], None] = lambda entries: None,
 ) -> BookReview:
     """Look at every entry, and walk through the book from some positions. Raises InvalidBook or OSError.
 
-    A key does not tell its position, so a move can be judged only where the walk comes by: over the book's own moves,
-    and over any reply to one that leads back into the book. At most so many positions are looked at. `tell` hears now
-    and then how many entries have been read.
+    A key does not tell its position, so a move can be checked only in positions that the walk reaches: by the book's
+    own moves, and by any reply that leads back into the book. The walk ends after `max_positions`. `on_progress` is
+    called with the number of entries read.
     """
     found = BookReview()
-    _review_entries(book, found, tell)
+    _review_entries(book, found, on_progress)
     waiting = deque(starts)
     seen = {polyglot_key(board) for board in waiting}
     for _ in range(max_positions):
@@ -258,12 +258,12 @@ def _after(board: Board, move: str) -> Board:
     return after
 
 
-def _review_entries(book: Book, found: BookReview, tell: Callable[[int], None]) -> None:
+def _review_entries(book: Book, found: BookReview, on_progress: Callable[[int], None]) -> None:
     last_key, moves = -1, set[int]()
     for entry in book.entries():
         found.entries += 1
         if found.entries % BLOCK_ENTRIES == 0:
-            tell(found.entries)
+            on_progress(found.entries)
         if entry.key != last_key:
             found.positions += 1
             found.unsorted += entry.key < last_key

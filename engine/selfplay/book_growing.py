@@ -21,7 +21,7 @@ from engine.book.book_statistics import PlayedGame
 from engine.core.score import scale
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
 from engine.selfplay.games import Adjudicator
-from engine.selfplay.records import Result
+from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import run_parallel
 
 HASH_MB = 8
@@ -34,12 +34,8 @@ PATTERN = "*.games"
 MATE = scale()["MATE"]
 
 
-class InvalidShard(ValueError):
-    """A file of games has a line that is none. The message names it."""
-
-
 @dataclass(frozen=True)
-class Plan:
+class GrowingPlan:
     """What is to be played."""
 
     folder: Path
@@ -74,7 +70,7 @@ class Candidate:
 class BookGrower:
     """Plays the games. Positions that many games pass are searched once."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: GrowingPlan) -> None:
         self._plan = plan
         self._engine = Engine(HASH_MB)
         self._known: dict[str, list[Candidate]] = {}
@@ -164,7 +160,7 @@ def _centipawns(report: SearchReport) -> int:
 # --- Shards ----------------------------------------------------------------------------------------------------------
 
 
-def make_shard(grower: BookGrower, plan: Plan, number: int) -> None:
+def make_shard(grower: BookGrower, plan: GrowingPlan, number: int) -> None:
     """Play one shard and write it, whole or not at all."""
     rng = random.Random(f"book {plan.seed} {number}")
     games = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(plan.games_per_shard))
@@ -178,27 +174,27 @@ def _line(game: PlayedGame) -> str:
 
 
 def read(path: Path) -> Iterator[PlayedGame]:
-    """The games of a shard. Raises InvalidShard, naming the line, for what is none."""
+    """The games of a shard. Raises InvalidRecord, naming the line, for what is none."""
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         match line.split():
             case [("white" | "black") as side, result, *moves]:
                 yield PlayedGame(moves, result, sides=frozenset({side}))
             case _:
-                raise InvalidShard(f"{path}:{number}: expected a side, a result and moves, found {line[:40]!r}")
+                raise InvalidRecord(f"{path}:{number}: expected a side, a result and moves, found {line[:40]!r}")
 
 
 @cache
-def _grower(plan: Plan) -> BookGrower:
+def _grower(plan: GrowingPlan) -> BookGrower:
     """One for each process: what it knows of positions serves all its shards."""
     return BookGrower(plan)
 
 
-def _make_shard(work: tuple[Plan, int]) -> None:
+def _make_shard(work: tuple[GrowingPlan, int]) -> None:
     plan, number = work
     make_shard(_grower(plan), plan, number)
 
 
-def run(plan: Plan, processes: int) -> Iterator[str]:
+def run(plan: GrowingPlan, processes: int) -> Iterator[str]:
     """Make the missing shards, several at a time; yields a line of progress after each."""
     plan.folder.mkdir(parents=True, exist_ok=True)
     missing = plan.missing()

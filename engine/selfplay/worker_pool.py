@@ -5,7 +5,6 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
-from types import FrameType
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -35,15 +34,6 @@ def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], proc
             for child in multiprocessing.active_children():
                 child.terminate()
         pool.shutdown(cancel_futures=True)
-
-
-def interrupt_on_sigterm() -> None:
-    """From now on SIGTERM is like Ctrl-C: the processes that work for us must not outlive us."""
-    signal.signal(signal.SIGTERM, _interrupt)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _end_with_signals() -> None:

@@ -3,6 +3,4 @@
 Knows how a person plays and analyses in a terminal. Must not know: protocols and the daemon.
 """
 
-COMMANDS = ("play", "analyse", "eval", "perft", "compare-search", "depth-table", "articles")
-
-__all__ = ["analyse", "articles", "drawing", "play", "players", "playing", "stopwatch", "tools"]
+__all__ = ["analysis", "articles", "board_view", "chess_clock", "play_session", "players", "reports", "terminal_game"]

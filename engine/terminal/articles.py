@@ -16,9 +16,9 @@ from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, 
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, Style
-from engine.terminal.drawing import BoardView, Theme, draw
+from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.players import quick_evaluation
-from engine.terminal.tools import show_comparison, show_depth_table, table
+from engine.terminal.reports import show_comparison, show_depth_table, table
 
 LEGALS_TRAP = ("e2e4", "e7e5", "g1f3", "d7d6", "f1c4", "c8g4", "b1c3", "g7g6", "f3e5", "g4d1")
 FOOLS_MATE = ("f2f3", "e7e5", "g2g4", "d8h4")
@@ -156,8 +156,8 @@ def _chess_engine(console: Console, theme: Theme) -> None:
     plies = len(won.moves)
     console.print(f"no aimless repetition: queen against king, {plies} plies, a position at most {most}x, {ending}\n")
     show_depth_table(5, 60.0, console)
-    console.print("its wish list")
-    made = table(("figure", "wish"))
+    console.print("its request list")
+    made = table(("figure", "request"))
     for threads in (1, 2):
         engine = Engine()
         engine.set_threads(threads)

@@ -36,7 +36,7 @@ class WdlFit:
     """A fitted model, and by how many nats a position it was surprised: by what it learnt from, and by the rest."""
 
     model: Model
-    learnt: float
+    training: float
     held_out: float
 
 

@@ -29,7 +29,7 @@ from engine.terminal.articles import (
     show,
     win,
 )
-from engine.terminal.drawing import Theme
+from engine.terminal.board_view import Theme
 from tests.engine.positions import Start, random_games
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python; test_modes.py compares both")

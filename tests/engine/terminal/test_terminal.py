@@ -19,13 +19,12 @@ import chess.pgn
 import pytest
 from rich.console import Console
 
-from engine.cli.terminal import run as terminal_run
+from engine.cli.main import run as run_command
 from engine.facade import Board, build_mode, parse_games
 from engine.pgn.game import Judgement
 from engine.progress import progress
-from engine.terminal.drawing import BoardView, Theme, captured, draw, white_share
-from engine.terminal.playing import DRAW, TerminalGame
-from engine.terminal.stopwatch import (
+from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
+from engine.terminal.chess_clock import (
     ChessClock,
     InvalidTimeControl,
     TimeControl,
@@ -33,6 +32,7 @@ from engine.terminal.stopwatch import (
     parse_minutes,
     parse_seconds,
 )
+from engine.terminal.terminal_game import DRAW, TerminalGame
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
@@ -67,7 +67,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         os.close(here)
         with os.fdopen(there) as typing, monkeypatch.context() as patched:
             patched.setattr(sys, "stdin", typing)
-            code = terminal_run(arguments)
+            code = run_command(arguments)
         said = capsys.readouterr()
         return Answer(code, said.out, said.err)
 
@@ -450,20 +450,20 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
     ("arguments", "said"),
     [
         (("analyse", "8/8/8/8/8/8/8/8", "w", "-", "-"), "White has 0 kings"),
-        (("analyse", "--depth", "0"), "expected a whole number from 1 to 100, found '0'"),
-        (("play", "--seconds", "never"), "expected seconds from 0.01"),
+        (("analyse", "--depth", "0"), "'--depth': 0 is not in the range 1<=x<=100"),
+        (("play", "--seconds", "never"), "expected a number from 0.01 to 86400, found 'never'"),
         (("play", "--clock", "soon"), "expected minutes and seconds a move such as 5+3"),
         (("play", "--style", "losar"), "did you mean 'loser'"),
         (("play", "--white-style", "loser"), "white is played by a human"),
         (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
-        (("play", "--fen", "x", "--chess960", "5"), "only one of"),
-        (("play", "--chess960", "960"), "from 0 to 959"),
+        (("play", "--fen", "startpos", "--chess960", "5"), "only one of"),
+        (("play", "--chess960", "960"), "960 is not in the range 0<=x<=959"),
         (("eval", "--style", "cca"), "did you mean 'cce'"),
         (("articles", "rudin"), "did you mean rudim?"),
         (("articles", "CCE"), "no article 'CCE'; did you mean cce?"),
         (("play", "--black", "human", "--seconds", "3"), "--seconds is for a computer, but none plays"),
         (("play", "--save", "/nowhere/game.pgn"), "cannot write /nowhere/game.pgn: there is no folder /nowhere"),
-        (("play", "--colour", "blue"), "unrecognized arguments"),
+        (("play", "--colour", "blue"), "No such option"),
     ],
 )
 def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -165,7 +165,7 @@ def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> Non
             loop.send_signal(signal.SIGTERM)
             _, said = loop.communicate(timeout=60)
             assert loop.returncode == 130
-            assert said == b"cut off\n"
+            assert said == b"\ninterrupted\n"
             deadline = time.monotonic() + 30               # multiprocessing's own helper goes a little later
             while (left := living(loop.pid)) and time.monotonic() < deadline:
                 time.sleep(0.05)

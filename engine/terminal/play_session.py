@@ -16,11 +16,11 @@ from engine.board import Board, InvalidMove
 from engine.lessons.cce_notation import judgement_text
 from engine.pgn.pgn import game_text
 from engine.search.time_manager import Limits
-from engine.terminal.drawing import BoardView, Theme, captured, draw
+from engine.terminal.board_view import BoardView, Theme, captured, draw
+from engine.terminal.chess_clock import clock_text
 from engine.terminal.keyboard import InputEnded, LineTyped, next_event, read_lines
 from engine.terminal.players import BackgroundSearch, Player, SearchDone, quick_evaluation
-from engine.terminal.playing import TerminalGame, other_side
-from engine.terminal.stopwatch import clock_text
+from engine.terminal.terminal_game import TerminalGame, other_side
 
 HINT_LIMITS = Limits(move_time_ms=1000)
 SQUARE = re.compile(r"[a-h][1-8]")

@@ -9,7 +9,7 @@ from engine.board import Board, InvalidMove
 from engine.core.move import looks_like_uci
 from engine.lessons.cce_notation import drawn_by
 from engine.pgn.game import UNFINISHED, Game
-from engine.terminal.stopwatch import SIDES, ChessClock, TimeControl, parse_seconds
+from engine.terminal.chess_clock import SIDES, ChessClock, TimeControl, parse_seconds
 
 WINS = {"white": "1-0", "black": "0-1"}
 DRAW = "1/2-1/2"
@@ -20,7 +20,7 @@ def other_side(side: str) -> str:
     return SIDES[1 - SIDES.index(side)]
 
 
-def told_control(game: Game) -> TimeControl | None:
+def time_control_of(game: Game) -> TimeControl | None:
     """The time control that a game's headers tell of."""
     return parse_seconds(game.headers.get("TimeControl", ""))
 
@@ -54,11 +54,11 @@ class TerminalGame:
 
     @classmethod
     def resume(cls, game: Game, names: Mapping[str, str], control: TimeControl | None) -> "TerminalGame":
-        """Go on with a game from its main line, with the clocks it tells of unless others are wished.
+        """Go on with a game from its main line, with the clocks it tells of unless others are requested.
 
         Raises InvalidFen or UnknownVariant if it cannot be played here.
         """
-        told = control or told_control(game)
+        told = control or time_control_of(game)
         playing = cls(game.board(), names, ChessClock(told) if told else None)
         for node in game.root.mainline():
             mover = playing.board.turn

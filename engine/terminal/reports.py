@@ -13,7 +13,7 @@ from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, 
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
 from engine.progress import progress
-from engine.terminal.drawing import BoardView, Theme, draw
+from engine.terminal.board_view import BoardView, Theme, draw
 
 TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending
 # Seconds for a move of stratzilla's chess-engine, by its own account; other depths are not known here.

@@ -14,7 +14,7 @@ from engine.board import Board
 from engine.facade import Engine, Limits, SearchReport, SearchResult, Thinking
 from engine.lessons.cce_notation import final_text, judgement_text, san_line
 from engine.search.iterative_deepening import Bound
-from engine.terminal.drawing import BoardView, Theme, draw
+from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.keyboard import next_event, read_lines
 from engine.terminal.players import white_view
 
@@ -22,7 +22,7 @@ PLIES_SHOWN = 12                   # of each line
 
 
 @dataclass(frozen=True)
-class Wish:
+class AnalysisRequest:
     """What is to be analysed, and how."""
 
     board: Board
@@ -32,27 +32,27 @@ class Wish:
     threads: int
 
 
-def analyse(wish: Wish, console: Console, theme: Theme) -> None:
+def analyse(request: AnalysisRequest, console: Console, theme: Theme) -> None:
     """Until the limits end it, or Enter, Ctrl-D or Ctrl-C where somebody sits at a terminal."""
-    over = final_text(wish.board)
+    over = final_text(request.board)
     if over is not None:
-        console.print(draw(BoardView(wish.board), theme), soft_wrap=True)
+        console.print(draw(BoardView(request.board), theme), soft_wrap=True)
         console.print(over)
         return
-    engine = Engine(wish.hash_mb)
-    engine.lines, engine.analyse_mode = wish.lines, True
-    engine.set_threads(wish.threads)
-    engine.set_position(wish.board)
-    thinking = engine.begin(wish.limits)
+    engine = Engine(request.hash_mb)
+    engine.lines, engine.analyse_mode = request.lines, True
+    engine.set_threads(request.threads)
+    engine.set_position(request.board)
+    thinking = engine.begin(request.limits)
     queue: Queue[object] = Queue()
     before = signal.signal(signal.SIGINT, lambda *_: thinking.stop())
     thread = Thread(target=lambda: queue.put(thinking.run(queue.put)), name="search")
     thread.start()
-    if wish.limits.infinite:
+    if request.limits.infinite:
         read_lines(sys.stdin.fileno(), queue)
     try:
-        result = (_show_live if console.is_terminal else _show_plain)(wish.board, queue, console, theme, thinking)
-        best = "no move" if result.best_move is None else f"best move {wish.board.san(result.best_move)}"
+        result = (_show_live if console.is_terminal else _show_plain)(request.board, queue, console, theme, thinking)
+        best = "no move" if result.best_move is None else f"best move {request.board.san(result.best_move)}"
         console.print(best, highlight=False)
     finally:
         thinking.stop()
@@ -60,7 +60,7 @@ def analyse(wish: Wish, console: Console, theme: Theme) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-class Findings:
+class BestLines:
     """The last report of each line."""
 
     def __init__(self, board: Board) -> None:
@@ -105,28 +105,28 @@ class Findings:
 def _show_live(
     board: Board, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
 ) -> SearchResult:
-    findings = Findings(board)
+    best_lines = BestLines(board)
     with Live(console=console, auto_refresh=False) as live:
         while not isinstance(event := next_event(queue), SearchResult):
             if isinstance(event, SearchReport):
-                findings.add(event)
+                best_lines.add(event)
             else:
                 thinking.stop()        # Enter, or the end of the input
             if queue.empty():
-                live.update(findings.picture(theme), refresh=True)
-        live.update(findings.picture(theme), refresh=True)
+                live.update(best_lines.picture(theme), refresh=True)
+        live.update(best_lines.picture(theme), refresh=True)
     return event
 
 
 def _show_plain(
     board: Board, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
 ) -> SearchResult:
-    findings = Findings(board)
+    best_lines = BestLines(board)
     console.print(board.fen(), highlight=False, soft_wrap=True)
     console.print(f"{'depth':>7} {'#':>2} {'score':>7} {'nodes':>12} {'time':>8}  line", highlight=False)
     while not isinstance(event := next_event(queue), SearchResult):
         if not isinstance(event, SearchReport):
             thinking.stop()            # Enter, or the end of the input
         elif event.bound is Bound.EXACT:
-            console.print(findings.text(event), highlight=False, soft_wrap=True)
+            console.print(best_lines.text(event), highlight=False, soft_wrap=True)
     return event
