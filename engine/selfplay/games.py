@@ -1,4 +1,4 @@
-"""What all games of the engine against itself share: players, random openings, and when a game is over."""
+"""What all games of the engine against itself share: players, random openings, adjudication."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from engine.search.transposition import Table
 from engine.selfplay.records import Result
 
 HASH_MB = 4
-OPENING_PLIES = (8, 9)             # so that either side begins
+OPENING_PLIES = (8, 9)             # so that either side moves first
 CHESS960_PERCENT = 25
-MAX_PLIES = 350                 # plies
+MAX_PLIES = 350                    # of a game, which is then drawn
 WIN_CP, WIN_PLIES = 1500, 6
 DRAW_CP, DRAW_PLIES, DRAW_FROM_PLY = 12, 16, 80
 
 
 @dataclass(frozen=True)
 class SearchedMove:
-    """A move and its score for the mover."""
+    """A move and its score for the side to move."""
 
     move: int
     score: int
 
 
 class Player:
-    """Searches so many nodes a move, with an evaluation, a table and a history of its own."""
+    """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
     def __init__(self, evaluation: str, nodes: int) -> None:
         """`evaluation` is as for EvalFile. Raises InvalidNet."""
@@ -45,12 +45,12 @@ class Player:
         self._position: Position | None = None
 
     def new_game(self) -> None:
-        """Forget what earlier games taught."""
+        """Clear the table and the history."""
         self._table.clear()
         self._history.clear()
 
     def search(self, position: Position) -> SearchedMove:
-        """The best move of a position that has one."""
+        """Return the best move of a position that has one."""
         search = self._search_of(position)
         moves = legal_moves(position)
         search.restrict_root(moves, True)
@@ -67,7 +67,7 @@ class Player:
         return SearchedMove(best.variation[0], best.score)
 
     def _search_of(self, position: Position) -> Search:
-        """One for all moves of a game."""
+        """Return the search of this game; it lasts as long as its position."""
         if self._search is None or position is not self._position:
             self._search = Search(position, self._table, self._history, Clock(), self._nodes, self._network)
             self._position = position
@@ -77,23 +77,23 @@ class Player:
 
 
 class Adjudicator:
-    """Ends games whose result is plain to see: one side far ahead for long, or nothing going on for long."""
+    """Ends a game early: won after a long decisive lead, drawn after many even scores."""
 
     def __init__(self) -> None:
-        self._decided = 0
-        self._dead = 0
+        self._winning = 0
+        self._even = 0
 
     def adjudicate(self, ply: int, white_score: int) -> Result | None:
-        """The result, after a move with this score from White's view; None while the game is worth playing."""
-        self._decided = self._decided + 1 if abs(white_score) >= WIN_CP else 0
-        self._dead = self._dead + 1 if ply > DRAW_FROM_PLY and abs(white_score) <= DRAW_CP else 0
-        if self._decided >= WIN_PLIES or mate_distance(white_score) is not None:
+        """Return the result after a move with this score from White's view, None while the game goes on."""
+        self._winning = self._winning + 1 if abs(white_score) >= WIN_CP else 0
+        self._even = self._even + 1 if ply > DRAW_FROM_PLY and abs(white_score) <= DRAW_CP else 0
+        if self._winning >= WIN_PLIES or mate_distance(white_score) is not None:
             return Result.WHITE_WON if white_score > 0 else Result.BLACK_WON
-        return Result.DRAWN if self._dead >= DRAW_PLIES or ply >= MAX_PLIES else None
+        return Result.DRAWN if self._even >= DRAW_PLIES or ply >= MAX_PLIES else None
 
 
 def game_result(position: Position) -> Result | None:
-    """The result by the rules, a first repetition counting as a draw already; None if the game goes on."""
+    """Return the result by the rules, counting a first repetition as a draw; None while the game goes on."""
     if not legal_moves(position):
         if not position.is_check():
             return Result.DRAWN
@@ -103,7 +103,7 @@ def game_result(position: Position) -> Result | None:
 
 
 def random_opening(rng: random.Random) -> Position:
-    """A position that random moves lead to, from the ordinary start or one of Chess960's."""
+    """Return a position after random moves, from the standard or a Chess960 starting position."""
     while True:
         chess960 = rng.randrange(100) < CHESS960_PERCENT
         position, _ = parse_fen(chess960_fen(rng.randrange(960)) if chess960 else STARTING_FEN)

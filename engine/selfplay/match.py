@@ -1,7 +1,6 @@
-"""Matches between two evaluations: the same search, so many nodes a move, each opening played with both colours.
+"""Matches between two evaluations: the same search, a fixed number of nodes per move, each opening with both colours.
 
-What a pair of games holds depends on its number, the seed, the evaluations and the engine alone; what pairs prove
-stands in `pairs.py`.
+The games of a pair depend only on its number, the seed, the evaluations and the engine. `sprt.py` has the statistics.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from engine.selfplay.games import Adjudicator, Player, game_result, random_openi
 from engine.selfplay.records import Result
 from engine.selfplay.worker_pool import run_parallel
 
-BALANCED_CP = 150                  # both players together must think no more of a random opening
+BALANCED_CP = 150                  # largest mean score of both players for a random opening
 
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays, as for EvalFile, and how."""
+    """The two evaluations, as for EvalFile, and the conditions."""
 
     first: str
     second: str
     nodes: int = 10_000
     seed: int = 1
-    openings: tuple[str, ...] = ()         # FENs, taken in turn; random ones if there are none
+    openings: tuple[str, ...] = ()         # FENs, taken in turn; without any: random openings
 
 
 def play_game(position: Position, white: Player, black: Player) -> Result:
@@ -48,9 +47,9 @@ def play_game(position: Position, white: Player, black: Player) -> Result:
 
 
 def play_pair(match: Match, number: int) -> int:
-    """Play an opening with both colours; the half points of the first player."""
+    """Play an opening with both colours and return the half points of the first player."""
     first, second = Player(match.first, match.nodes), Player(match.second, match.nodes)
-    openings = match.openings or (_fair_opening(match, number, first, second),)
+    openings = match.openings or (_balanced_opening(match, number, first, second),)
     fen = openings[number % len(openings)]
     half_points = 0
     for first_is_white in (True, False):
@@ -62,8 +61,8 @@ def play_pair(match: Match, number: int) -> int:
     return half_points
 
 
-def _fair_opening(match: Match, number: int, first: Player, second: Player) -> str:
-    """The FEN, the same for the same number, of a random opening that the players together think balanced."""
+def _balanced_opening(match: Match, number: int, first: Player, second: Player) -> str:
+    """Return the FEN of a random opening that both players together think balanced."""
     rng = random.Random(f"match {match.seed} {number}")
     while True:
         position = random_opening(rng)
@@ -75,7 +74,7 @@ def _fair_opening(match: Match, number: int, first: Player, second: Player) -> s
 
 
 def play(match: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
-    """Play some pairs, several at a time; yields the number of each and the half points of the first player."""
+    """Play these pairs, several at a time; yield the number of each and the half points of the first player."""
     return run_parallel(_play_pair, ((match, number) for number in numbers), processes)
 
 
@@ -85,7 +84,7 @@ def _play_pair(work: tuple[Match, int]) -> tuple[int, int]:
 
 
 def read_openings(path: Path) -> tuple[str, ...]:
-    """The positions of an EPD file. Raises InvalidFen or OSError."""
+    """Return the positions of an EPD file. Raises InvalidFen or OSError."""
     return tuple(_fen(line) for line in path.read_text().splitlines() if line.strip() and not line.startswith("#"))
 
 
