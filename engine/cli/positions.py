@@ -22,7 +22,7 @@ from engine.terminal import articles, reports
 from engine.terminal.analysis import AnalysisRequest
 from engine.terminal.analysis import analyse as run_analysis
 
-PIPED_SECONDS = 10.0               # of an analysis that nobody can stop
+PIPED_SECONDS = 10.0               # of an analysis whose input is no terminal
 
 
 @click.command()

@@ -1,7 +1,8 @@
-"""Analysing a position: a table of the best lines that deepens before one's eyes, or a line of text for each depth."""
+"""The analysis of a position: a table of the best lines that updates, or a line of text for each depth."""
 
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
@@ -18,12 +19,12 @@ from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.keyboard import next_event, read_lines
 from engine.terminal.players import white_view
 
-PLIES_SHOWN = 12                   # of each line
+MAX_PLIES = 12                     # shown of each line
 
 
 @dataclass(frozen=True)
 class AnalysisRequest:
-    """What is to be analysed, and how."""
+    """The position, the limits and the options of the engine."""
 
     board: Board
     lines: int
@@ -33,7 +34,7 @@ class AnalysisRequest:
 
 
 def analyse(request: AnalysisRequest, console: Console, theme: Theme) -> None:
-    """Until the limits end it, or Enter, Ctrl-D or Ctrl-C where somebody sits at a terminal."""
+    """Analyse until the limits, or until Enter, Ctrl-D or Ctrl-C at a terminal."""
     over = final_text(request.board)
     if over is not None:
         console.print(draw(BoardView(request.board), theme), soft_wrap=True)
@@ -51,7 +52,9 @@ def analyse(request: AnalysisRequest, console: Console, theme: Theme) -> None:
     if request.limits.infinite:
         read_lines(sys.stdin.fileno(), queue)
     try:
-        result = (_show_live if console.is_terminal else _show_plain)(request.board, queue, console, theme, thinking)
+        lines = BestLines(request.board)
+        show = _show_live if console.is_terminal else _show_text
+        result = show(lines, queue, console, theme, thinking)
         best = "no move" if result.best_move is None else f"best move {request.board.san(result.best_move)}"
         console.print(best, highlight=False)
     finally:
@@ -64,69 +67,77 @@ class BestLines:
     """The last report of each line."""
 
     def __init__(self, board: Board) -> None:
-        self._board = board
+        self.board = board
         self._reports: dict[int, SearchReport] = {}
 
     def add(self, report: SearchReport) -> None:
-        """One more report; a mere bound does not push out an exact score of the same depth."""
+        """Store a report; a bound does not replace an exact score."""
         known = self._reports.get(report.line)
         if report.bound is Bound.EXACT or known is None or known.bound is not Bound.EXACT:
             self._reports[report.line] = report
 
     def picture(self, theme: Theme) -> Group:
-        """The board, and the lines as a table."""
+        """Return the board and a table of the lines."""
         first = self._reports.get(1)
-        judgement = white_view(first, self._board.turn == "white") if first else None
+        white = self.board.turn == "white"
         table = Table(title=self._headline(first), title_justify="left", title_style="")
         for heading in ("", "score", "depth"):
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("line")
         for number, report in sorted(self._reports.items()):
-            table.add_row(str(number), *self._words(report))
-        return Group(draw(BoardView(self._board, self._board.turn == "white", judgement), theme), table)
+            table.add_row(str(number), *self._cells(report))
+        return Group(draw(BoardView(self.board, white, white_view(first, white) if first else None), theme), table)
 
     def _headline(self, first: SearchReport | None) -> str:
         if first is None:
-            return "thinking"
+            return "searching"
         cost = f"{first.nodes:,} nodes, {first.nps:,}/s, {first.time_ms / 1000:.1f} s"
         return f"{cost}, table {first.hashfull / 10:.0f}% full"
 
-    def _words(self, report: SearchReport) -> tuple[str, str, str]:
-        score = judgement_text(white_view(report, self._board.turn == "white"))
-        line = san_line(self._board, report.pv[:PLIES_SHOWN])
-        return score, f"{report.depth}/{report.selective_depth}", line
+    def _cells(self, report: SearchReport) -> tuple[str, str, str]:
+        score = judgement_text(white_view(report, self.board.turn == "white"))
+        return score, f"{report.depth}/{report.selective_depth}", san_line(self.board, report.pv[:MAX_PLIES])
 
     def text(self, report: SearchReport) -> str:
-        """One report as a line of text."""
-        score, depth, line = self._words(report)
+        """Return a report as a line of text."""
+        score, depth, line = self._cells(report)
         return f"{depth:>7} {report.line:>2} {score:>7} {report.nodes:>12,} {report.time_ms / 1000:>7.2f}s  {line}"
 
 
-def _show_live(
-    board: Board, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
+def _follow(
+    queue: "Queue[object]", thinking: Thinking, on_report: Callable[[SearchReport], None]
 ) -> SearchResult:
-    best_lines = BestLines(board)
-    with Live(console=console, auto_refresh=False) as live:
-        while not isinstance(event := next_event(queue), SearchResult):
-            if isinstance(event, SearchReport):
-                best_lines.add(event)
-            else:
-                thinking.stop()        # Enter, or the end of the input
-            if queue.empty():
-                live.update(best_lines.picture(theme), refresh=True)
-        live.update(best_lines.picture(theme), refresh=True)
-    return event
-
-
-def _show_plain(
-    board: Board, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
-) -> SearchResult:
-    best_lines = BestLines(board)
-    console.print(board.fen(), highlight=False, soft_wrap=True)
-    console.print(f"{'depth':>7} {'#':>2} {'score':>7} {'nodes':>12} {'time':>8}  line", highlight=False)
+    """Handle events until the search ends; return its result."""
     while not isinstance(event := next_event(queue), SearchResult):
-        if not isinstance(event, SearchReport):
+        if isinstance(event, SearchReport):
+            on_report(event)
+        else:
             thinking.stop()            # Enter, or the end of the input
-        elif event.bound is Bound.EXACT:
-            console.print(best_lines.text(event), highlight=False, soft_wrap=True)
     return event
+
+
+def _show_live(
+    lines: BestLines, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
+) -> SearchResult:
+    with Live(console=console, auto_refresh=False) as live:
+
+        def update(report: SearchReport) -> None:
+            lines.add(report)
+            if queue.empty():
+                live.update(lines.picture(theme), refresh=True)
+
+        result = _follow(queue, thinking, update)
+        live.update(lines.picture(theme), refresh=True)
+    return result
+
+
+def _show_text(
+    lines: BestLines, queue: "Queue[object]", console: Console, theme: Theme, thinking: Thinking
+) -> SearchResult:
+    def write(report: SearchReport) -> None:
+        if report.bound is Bound.EXACT:
+            console.print(lines.text(report), highlight=False, soft_wrap=True)
+
+    console.print(lines.board.fen(), highlight=False, soft_wrap=True)
+    console.print(f"{'depth':>7} {'#':>2} {'score':>7} {'nodes':>12} {'time':>8}  line", highlight=False)
+    return _follow(queue, thinking, write)

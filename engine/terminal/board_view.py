@@ -1,4 +1,4 @@
-"""The board as text, for terminals that know colours, Unicode, both or neither."""
+"""Draws the board as text, with or without colours and Unicode."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from engine.pgn.game import Judgement
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 PIECES = "QRBNP"
 VALUES = {"Q": 9, "R": 5, "B": 3, "N": 3, "P": 1, "K": 0}
-# Square colours in the middle between black and white, so that men of both colours stand out.
+# Square colours halfway between black and white: pieces of both colours stand out.
 SQUARES = ("#6f8ba6", "#9fb4c8")
 LAST_MOVE = ("#b08f2f", "#c8a951")
 CHECK = "#c0504d"
 BAR_ROWS = 8
-LOGISTIC_CP = 400                  # an advantage at which White may expect ten points of eleven: the scale of Elo
+LOGISTIC_CP = 400                  # an advantage of 10:1, as on the Elo scale
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Theme:
 
     @classmethod
     def detect(cls, console: Console, ascii_only: bool = False) -> "Theme":
-        """What this console can show."""
+        """Return what this console can show."""
         try:
             "".join(OUTLINES.values()).encode(console.encoding)
         except (UnicodeEncodeError, LookupError):
@@ -38,7 +38,7 @@ class Theme:
         return cls(not ascii_only, console.is_terminal and not console.no_color)
 
     def piece(self, letter: str) -> str:
-        """A man; with colours both sides have the filled shapes."""
+        """Return the symbol of a piece; with colours both sides have the filled shapes."""
         if not self.unicode:
             return letter
         return OUTLINES[letter.lower()] if self.colour else OUTLINES[letter]
@@ -46,38 +46,38 @@ class Theme:
 
 @dataclass(frozen=True)
 class BoardView:
-    """What is drawn: the position, from which side, what is marked, and who stands how."""
+    """What to draw: the position and its orientation, evaluation, marked squares and texts."""
 
     board: Board
     white_below: bool = True
     judgement: Judgement | None = None
     targets: Collection[str] = field(default_factory=tuple)
-    above: str = ""                # what stands beside the board at the top and at the bottom
+    above: str = ""                # text right of the board at the top, and at the bottom
     below: str = ""
 
 
 def draw(view: BoardView, theme: Theme) -> Text:
-    """Eight rows with evaluation bar, and the files below."""
+    """Draw eight rows with the evaluation bar, and the file letters below."""
     ranks = range(8, 0, -1) if view.white_below else range(1, 9)
     files = "abcdefgh" if view.white_below else "hgfedcba"
     marked = _last_move(view.board)
     checked = _checked_king(view.board)
-    drawing = Text()
+    text = Text()
     for row, rank in enumerate(ranks):
-        drawing.append_text(_bar(view, theme, row))
-        drawing.append(f" {rank} ")
+        text.append_text(_bar(view, theme, row))
+        text.append(f" {rank} ")
         for file in files:
             square = f"{file}{rank}"
-            drawing.append_text(_square(view, theme, square, square in marked, square == checked))
-        drawing.append(f"  {view.above if row == 0 else view.below if row == 7 else ''}".rstrip() + "\n")
-    drawing.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
+            text.append_text(_square(view, theme, square, square in marked, square == checked))
+        text.append(f"  {view.above if row == 0 else view.below if row == 7 else ''}".rstrip() + "\n")
+    text.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
     if view.judgement is not None:
-        drawing.append(f"  {judgement_text(view.judgement)}")
-    return drawing
+        text.append(f"  {judgement_text(view.judgement)}")
+    return text
 
 
 def _last_move(board: Board) -> set[str]:
-    """The squares the last move went from and to, empty before the first."""
+    """Return the squares of the last move, empty before the first."""
     moves = board.moves
     return {moves[-1][:2], moves[-1][2:4]} if moves else set()
 
@@ -106,7 +106,7 @@ def _square(view: BoardView, theme: Theme, square: str, marked: bool, checked: b
 
 
 def white_share(judgement: Judgement) -> float:
-    """What White may expect of the game, 0 to 1."""
+    """Return White's expected score, 0 to 1."""
     if judgement.score_cp is None:
         return 1.0 if (judgement.mate_in or 0) > 0 else 0.0
     exponent = max(-20.0, min(-judgement.score_cp / LOGISTIC_CP, 20.0))
@@ -114,7 +114,7 @@ def white_share(judgement: Judgement) -> float:
 
 
 def _bar(view: BoardView, theme: Theme, row: int) -> Text:
-    """One row of the evaluation bar: White's share grows from White's side of the board."""
+    """Draw one row of the evaluation bar; White's share grows from White's side of the board."""
     if view.judgement is None:
         return Text()
     white_rows = round(white_share(view.judgement) * BAR_ROWS)
@@ -126,11 +126,11 @@ def _bar(view: BoardView, theme: Theme, row: int) -> Text:
 
 
 def captured(board: Board, side: str, theme: Theme) -> str:
-    """The men this side has taken, dearest first, and by how much it is ahead: '♕♙♙ +5'."""
-    then, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
+    """Return the pieces that this side has captured and its material lead: '♕♙♙ +5'."""
+    before, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
     theirs = str.lower if side == "white" else str.upper
-    missing = {kind: then[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
-    missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # these have become pieces
+    missing = {kind: before[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
+    missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # promoted
     taken = "".join(theme.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
     balance = sum(VALUES[kind] * (now[kind] - now[kind.lower()]) for kind in PIECES)
     ahead = balance if side == "white" else -balance

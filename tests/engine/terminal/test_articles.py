@@ -1,4 +1,4 @@
-"""What the founding articles describe works here: each test names its article."""
+"""The features that the founding articles describe; each test names its article."""
 
 import io
 import threading
@@ -347,8 +347,8 @@ def test_chessbin_castling_through_check_is_impossible(name: str, fen: str) -> N
     ("name", "facts"),
     [
         ("cce", ("+9.00", "-9.00", "M-0", "DRAW", "M+2", "7. Nd5#")),
-        ("rudim", ("197,281, as it must be", "minimax", "79,167", "horizon")),
-        ("chess-engine", ("loser", "for a move, the mean of", "an opening dictionary", "M+0")),
+        ("rudim", ("197,281, correct", "minimax", "79,167", "horizon")),
+        ("chess-engine", ("loser", "per move, mean of", "an opening dictionary", "M+0")),
         ("chessbin", ("alpha-beta, ordered", "M+1", "O-O O-O-O")),
     ],
 )

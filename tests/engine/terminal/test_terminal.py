@@ -26,7 +26,6 @@ from engine.progress import progress
 from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
 from engine.terminal.chess_clock import (
     ChessClock,
-    InvalidTimeControl,
     TimeControl,
     clock_text,
     parse_minutes,
@@ -324,7 +323,7 @@ def test_undo_takes_back_the_end_of_the_game(run: Run) -> None:
         ("O-O", "'O-O' is not a legal move here"),
         ("undi", "unknown command 'undi'; did you mean undo?"),
         ("a1", "a1: no legal move"),
-        ("save", "expected the name of a file"),
+        ("save", "expected a file name"),
         ("save /no/such/folder/x.pgn", "cannot write /no/such/folder/x.pgn: No such file or directory"),
         ("moves", "Na3, Nc3, Nf3, Nh3, a3"),
         ("help", "take back your last move"),
@@ -452,7 +451,7 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
         (("analyse", "8/8/8/8/8/8/8/8", "w", "-", "-"), "White has 0 kings"),
         (("analyse", "--depth", "0"), "'--depth': 0 is not in the range 1<=x<=100"),
         (("play", "--seconds", "never"), "expected a number from 0.01 to 86400, found 'never'"),
-        (("play", "--clock", "soon"), "expected minutes and seconds a move such as 5+3"),
+        (("play", "--clock", "soon"), "expected minutes and seconds per move such as 5+3"),
         (("play", "--style", "losar"), "did you mean 'loser'"),
         (("play", "--white-style", "loser"), "white is played by a human"),
         (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
@@ -574,7 +573,7 @@ def test_a_bar_shows_rate_and_time_left_on_a_terminal_only() -> None:
 
 
 class Hand:
-    """A clock's time that a test moves."""
+    """A time source that a test advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -611,7 +610,7 @@ def test_a_time_control_that_is_none_is_refused(run: Run, text: str) -> None:
     if text == "5+":
         assert parse_minutes(text) == TimeControl(300, 0)
         return
-    with pytest.raises(InvalidTimeControl):
+    with pytest.raises(ValueError, match="such as"):
         parse_minutes(text)
 
 
@@ -632,13 +631,13 @@ def test_taking_back_gives_the_time_back() -> None:
     hand = Hand()
     playing = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), hand))
     for move in ("e2e4", "e7e5"):
-        assert playing.watch is not None
-        playing.watch.start(playing.board.turn)
+        assert playing.clock is not None
+        playing.clock.start(playing.board.turn)
         hand.now += 10
         playing.play(move)
     playing.take_back(1)
-    assert playing.watch is not None
-    assert playing.watch.both_s() == {"white": 50, "black": 60}
+    assert playing.clock is not None
+    assert playing.clock.both_s() == {"white": 50, "black": 60}
     assert playing.board.moves == ["e2e4"]
 
 
@@ -648,10 +647,10 @@ def test_time_up_is_a_draw_when_the_other_cannot_mate() -> None:
     playing = TerminalGame(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, watch)
     watch.start("white")
     hand.now = 59
-    playing.look_at_clock()
+    playing.check_flag()
     assert playing.end is None
     hand.now = 61
-    playing.look_at_clock()
+    playing.check_flag()
     assert playing.end is not None
     assert playing.end.result == DRAW
 
