@@ -1,26 +1,17 @@
-"""`python -m engine`: UCI on standard input and output; `python -m engine bench [DEPTH [EVALFILE]]`: the node
-signature, with the evaluation that plays or another one.
-
-The commands for people at a terminal are in `terminal/`, those for opening books in `librarian.py`, those for who works
-on the engine in `workshop.py`.
-"""
+"""Start the engine: UCI without a command, `bench [DEPTH [EVALFILE]]`, or a command of `cli/`."""
 
 import os
 import sys
 import threading
-from difflib import get_close_matches
 from io import TextIOWrapper
 
-from engine import terminal
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
 
-WORKSHOP = ("selfplay", "records", "tune", "train", "match", "learn")
-KNOWN = ("uci", "bench", *terminal.COMMANDS, "book", *WORKSHOP)
 MOST_BENCH_DEPTH = 30
 INTERRUPTED = 130                  # exit code, as shells have it
-USAGE = f"usage: lichessbot-engine [{' | '.join(KNOWN)}] ...; without a command it speaks UCI"
+USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | COMMAND ...]; --help lists the commands"
 
 
 def end_process(dead: threading.ExceptHookArgs) -> None:
@@ -47,25 +38,13 @@ def _run(words: list[str]) -> int:
             Uci().run(sys.stdin)
         case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
             return _bench(*more)
-        # These are imported here: much to load, and of no use to who only wants UCI.
-        case [command, *_] if command in WORKSHOP:
-            from engine.cli.training import run
-
-            return run(words)
-        case ["book", *more]:
-            from engine.cli.book import run
-
-            return run(more)
-        case [command, *_] if command in terminal.COMMANDS:
-            from engine.cli.terminal import run
-
-            return run(words)
-        case [command, *_] if command in ("-h", "--help"):
-            print(USAGE)
-        case [command, *_]:
-            close = get_close_matches(command, KNOWN, 1) if command not in KNOWN else []
-            print(USAGE + (f"; did you mean {close[0]}?" if close else ""), file=sys.stderr)
+        case ["uci" | "bench", *_]:
+            print(USAGE, file=sys.stderr)
             return 2
+        case _:
+            from engine.cli.main import run  # not for UCI: loading it takes 0.1 s
+
+            return run(words)
     return 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.board import BLACK, WHITE, Board, InvalidMove
-from engine.book.opening_book import MOST_WEIGHT, Entry, packed_move
+from engine.book.opening_book import MAX_WEIGHT, Entry, packed_move
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN
 
@@ -32,13 +32,13 @@ class _Tally:
     points: int = 0
 
 
-class Harvest:
+class BookStatistics:
     """Collects games, then gives the entries of a book."""
 
-    def __init__(self, most_plies: int) -> None:
+    def __init__(self, max_plies: int) -> None:
         """Of each game so many plies are looked at."""
         self.games = 0
-        self._most_plies = most_plies
+        self._max_plies = max_plies
         self._positions: defaultdict[int, defaultdict[int, _Tally]] = defaultdict(lambda: defaultdict(_Tally))
 
     def add(self, game: PlayedGame) -> None:
@@ -51,7 +51,7 @@ class Harvest:
             return
         self.games += 1
         board = Board(game.initial_fen)
-        for move in game.moves[: self._most_plies]:
+        for move in game.moves[: self._max_plies]:
             try:
                 packed = packed_move(board, move)
             except InvalidMove:
@@ -62,11 +62,11 @@ class Harvest:
                 tally.points += points[board.turn]
             board.push(move)
 
-    def entries(self, fewest_games: int) -> Iterable[Entry]:
+    def entries(self, min_games: int) -> Iterable[Entry]:
         """The moves that were played in at least so many games and brought a point, with what they are worth."""
         for key, moves in self._positions.items():
-            kept = {move: it.points for move, it in moves.items() if it.games >= fewest_games and it.points > 0}
+            kept = {move: it.points for move, it in moves.items() if it.games >= min_games and it.points > 0}
             heaviest = max(kept.values(), default=0)
             for move, points in kept.items():
-                weight = points if heaviest <= MOST_WEIGHT else max(1, points * MOST_WEIGHT // heaviest)
+                weight = points if heaviest <= MAX_WEIGHT else max(1, points * MAX_WEIGHT // heaviest)
                 yield Entry(key, move, weight)

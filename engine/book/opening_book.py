@@ -31,8 +31,8 @@ ENTRY = struct.Struct(">QHHI")
 KEY = struct.Struct(">Q")
 FILES, RANKS = "abcdefgh", "12345678"
 PROMOTIONS = ("", "n", "b", "r", "q")
-MOST_MOVES = 256                   # of one position: chess has no position with more
-MOST_WEIGHT = 0xFFFF
+MAX_MOVES = 256                   # of one position: chess has no position with more
+MAX_WEIGHT = 0xFFFF
 SAMPLES = 64                       # entries looked at when a book is opened
 BLOCK_ENTRIES = 4096               # read at a time when a whole book is
 
@@ -81,7 +81,7 @@ class Book:
     def moves(self, board: Board) -> list[BookMove]:
         """The legal moves filed under this position, each once, heaviest first. Raises InvalidBook or OSError."""
         weights: dict[str, int] = {}
-        for entry in self.filed_under(polyglot_key(board)):
+        for entry in self.entries_of(polyglot_key(board)):
             try:
                 move = board.normalise(move_text(entry.move))
             except InvalidMove:
@@ -114,9 +114,9 @@ class Book:
 
     def knows(self, board: Board) -> bool:
         """Is anything filed under this position? Raises InvalidBook or OSError."""
-        return next(self.filed_under(polyglot_key(board)), None) is not None
+        return next(self.entries_of(polyglot_key(board)), None) is not None
 
-    def filed_under(self, key: int) -> Iterator[Entry]:
+    def entries_of(self, key: int) -> Iterator[Entry]:
         """The entries of a position as they stand in the file. Raises InvalidBook or OSError."""
         low, high = 0, self._size
         while low < high:
@@ -125,7 +125,7 @@ class Book:
                 low = middle + 1
             else:
                 high = middle
-        block = self._read(low, min(MOST_MOVES, self._size - low))
+        block = self._read(low, min(MAX_MOVES, self._size - low))
         for fields in ENTRY.iter_unpack(block):
             if fields[0] != key:
                 return
@@ -218,20 +218,20 @@ class BookReview:
 def review_book(
     book: Book,
     starts: Iterable[Board],
-    most_positions: int = 100_000,
-    tell: Callable[[int], None] = lambda entries: None,
+    max_positions: int = 100_000,
+    on_progress: Callable[[int], None] = lambda entries: None,
 ) -> BookReview:
     """Look at every entry, and walk through the book from some positions. Raises InvalidBook or OSError.
 
-    A key does not tell its position, so a move can be judged only where the walk comes by: over the book's own moves,
-    and over any reply to one that leads back into the book. At most so many positions are looked at. `tell` hears now
-    and then how many entries have been read.
+    A key does not tell its position, so a move can be checked only in positions that the walk reaches: by the book's
+    own moves, and by any reply that leads back into the book. The walk ends after `max_positions`. `on_progress` is
+    called with the number of entries read.
     """
     found = BookReview()
-    _review_entries(book, found, tell)
+    _review_entries(book, found, on_progress)
     waiting = deque(starts)
     seen = {polyglot_key(board) for board in waiting}
-    for _ in range(most_positions):
+    for _ in range(max_positions):
         if not waiting:
             break
         for board in _judged(book, waiting.popleft(), found):
@@ -244,7 +244,7 @@ def review_book(
 
 def _judged(book: Book, board: Board, found: BookReview) -> list[Board]:
     """Judge the entries of this position; the positions from which the walk goes on."""
-    filed = list(book.filed_under(polyglot_key(board)))
+    filed = list(book.entries_of(polyglot_key(board)))
     legal = book.moves(board)
     found.reached += len(filed)
     found.illegal += len({entry.move for entry in filed}) - len(legal)
@@ -258,12 +258,12 @@ def _after(board: Board, move: str) -> Board:
     return after
 
 
-def _review_entries(book: Book, found: BookReview, tell: Callable[[int], None]) -> None:
+def _review_entries(book: Book, found: BookReview, on_progress: Callable[[int], None]) -> None:
     last_key, moves = -1, set[int]()
     for entry in book.entries():
         found.entries += 1
         if found.entries % BLOCK_ENTRIES == 0:
-            tell(found.entries)
+            on_progress(found.entries)
         if entry.key != last_key:
             found.positions += 1
             found.unsorted += entry.key < last_key

@@ -39,32 +39,33 @@ class Judgement:
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A move, what is said about it, and what may follow: the first reply goes on with the line, others vary it.
+    """A move with its comments, NAGs and continuations. The first of `variations` continues the line.
 
-    `move` is UCI in the spelling of the game's board, empty at the root. `before` is a comment that opens a variation.
+    `move` is in UCI notation as the game's board spells it, empty at the root. `starting_comment` precedes the move if
+    it begins a variation.
     """
 
     move: str = ""
     comment: str = ""
-    before: str = ""
+    starting_comment: str = ""
     nags: list[int] = field(default_factory=list)
-    replies: list["Node"] = field(default_factory=list, repr=False)
+    variations: list["Node"] = field(default_factory=list, repr=False)
 
-    def add(self, move: str) -> "Node":
+    def add_variation(self, move: str) -> "Node":
         """One more reply, the last variation."""
         node = Node(move)
-        self.replies.append(node)
+        self.variations.append(node)
         return node
 
-    def line(self) -> Iterator["Node"]:
+    def mainline(self) -> Iterator["Node"]:
         """What follows, variations left out."""
         node = self
-        while node.replies:
-            node = node.replies[0]
+        while node.variations:
+            node = node.variations[0]
             yield node
 
     @property
-    def remark(self) -> str:
+    def text(self) -> str:
         """The comment without what it says to programs."""
         said = COMMAND.split(self.comment)[:: COMMAND.groups + 1]
         return " ".join(filter(None, map(str.strip, said)))
@@ -92,19 +93,19 @@ class Node:
     def set_clock(self, seconds: float) -> None:
         """Write or replace `[%clk]`, in whole seconds."""
         minutes, rest = divmod(max(0, int(seconds)), 60)
-        self.tell("clk", f"{minutes // 60}:{minutes % 60:02}:{rest:02}")
+        self.set_command("clk", f"{minutes // 60}:{minutes % 60:02}:{rest:02}")
 
     def set_judgement(self, judgement: Judgement) -> None:
         """Write or replace `[%eval]`."""
-        self.tell("eval", str(judgement))
+        self.set_command("eval", str(judgement))
 
     def _command(self, name: str) -> str:
         return next((found[2].strip() for found in COMMAND.finditer(self.comment) if found[1] == name), "")
 
-    def tell(self, name: str, value: str) -> None:
+    def set_command(self, name: str, value: str) -> None:
         """Write or replace what the comment says to programs under this name."""
         others = [f"[%{found[1]} {found[2]}]" for found in COMMAND.finditer(self.comment) if found[1] != name]
-        self.comment = " ".join(filter(None, [*others, f"[%{name} {value}]", self.remark]))
+        self.comment = " ".join(filter(None, [*others, f"[%{name} {value}]", self.text]))
 
 
 @dataclass(eq=False)
@@ -129,15 +130,15 @@ class Game:
     def extend(self, moves: Sequence[str]) -> None:
         """More moves at the end of the main line."""
         node = self.root
-        for last in self.root.line():
+        for last in self.root.mainline():
             node = last
         for move in moves:
-            node = node.add(move)
+            node = node.add_variation(move)
 
     @property
     def moves(self) -> list[str]:
         """The main line."""
-        return [node.move for node in self.root.line()]
+        return [node.move for node in self.root.mainline()]
 
     @property
     def result(self) -> str:

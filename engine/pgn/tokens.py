@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import BinaryIO
 
-LONGEST_LINE = 1 << 20             # characters read at once; what is longer is cut at a space
-MOST_COMMENT = 100_000             # characters of one comment
-LONGEST_HEADER = 2000              # characters
-MOST_QUOTED = 60                   # characters of what an error quotes
+MAX_LINE = 1 << 20             # characters read at once; what is longer is cut at a space
+MAX_COMMENT = 100_000             # characters of one comment
+MAX_HEADER = 2000              # characters
+MAX_QUOTED = 60                   # characters of what an error quotes
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a word of a PGN file is."""
 
     TAG = auto()                   # its text is the name, a line break and the value
@@ -31,7 +31,7 @@ class Kind(Enum):
     BROKEN = auto()                # its text is the complaint
 
 
-WORD = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<BRACE>\{)
     | (?P<REST>;.*)
@@ -79,31 +79,31 @@ def _western(line: str) -> str:
 
 
 def bounded(text: io.TextIOBase) -> Iterator[str]:
-    """Lines; one of more than `LONGEST_LINE` characters comes in pieces, cut at spaces where it has any."""
+    """Lines; one of more than `MAX_LINE` characters comes in pieces, cut at spaces where it has any."""
     kept = ""
-    while piece := text.readline(LONGEST_LINE):
+    while piece := text.readline(MAX_LINE):
         line, kept = kept + piece, ""
-        if len(piece) == LONGEST_LINE and not piece.endswith("\n"):
+        if len(piece) == MAX_LINE and not piece.endswith("\n"):
             cut = line.rfind(" ") + 1
-            if cut > 0 and len(line) - cut < LONGEST_LINE:
+            if cut > 0 and len(line) - cut < MAX_LINE:
                 line, kept = line[:cut], line[cut:]
         yield line
     if kept:
         yield kept
 
 
-class Words:
+class Tokenizer:
     """The words of a text, one after the other, and the number of the line they stand in."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
-        self._held: str | None = None              # a line read too far
+        self._pushed_back: str | None = None              # a line read too far
         self.line_number = 0
 
-    def __iter__(self) -> Iterator[tuple[Kind, str]]:
+    def __iter__(self) -> Iterator[tuple[TokenKind, str]]:
         while (line := self._next()) is not None:
             if not line.strip():
-                yield Kind.BLANK, ""
+                yield TokenKind.BLANK, ""
             elif line.startswith("%"):
                 continue                           # the standard's escape: the line is for somebody else
             elif line.lstrip().startswith("["):
@@ -112,46 +112,46 @@ class Words:
                 yield from self._movetext(line)
 
     def _next(self) -> str | None:
-        if self._held is not None:
-            line, self._held = self._held, None
+        if self._pushed_back is not None:
+            line, self._pushed_back = self._pushed_back, None
             return line
         self.line_number += 1
         following = next(self._lines, None)
         return None if following is None else following.rstrip("\r\n").removeprefix("\ufeff")
 
-    def _tags(self, line: str) -> Iterator[tuple[Kind, str]]:
+    def _tags(self, line: str) -> Iterator[tuple[TokenKind, str]]:
         """The headers of a line, usually one, and whatever follows them."""
         start = 0
         while found := TAG.match(line, start):
-            yield Kind.TAG, found[1] + "\n" + ESCAPED.sub(r"\1", found[2][:LONGEST_HEADER])
+            yield TokenKind.TAG, found[1] + "\n" + ESCAPED.sub(r"\1", found[2][:MAX_HEADER])
             start = found.end()
         rest = line[start:]
         if start and not rest.lstrip().startswith("["):
             yield from self._movetext(rest)
-        elif found := LOOSE_TAG.match(line[:LONGEST_HEADER]) if start == 0 else None:
+        elif found := LOOSE_TAG.match(line[:MAX_HEADER]) if start == 0 else None:
             value = found[2].rstrip().removesuffix("]").rstrip()
-            yield Kind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
+            yield TokenKind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
         elif rest.strip():
-            yield Kind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
+            yield TokenKind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
 
-    def _movetext(self, line: str) -> Iterator[tuple[Kind, str]]:
+    def _movetext(self, line: str) -> Iterator[tuple[TokenKind, str]]:
         start = 0
-        while found := WORD.search(line, start):
+        while found := TOKEN.search(line, start):
             start = found.end()
             group, text = found.lastgroup or "", found[0]
             if group == "BRACE":
                 comment, line, start = self._comment(line, start)
-                yield Kind.COMMENT, comment
-                if self._held is not None:
-                    yield Kind.BROKEN, "a comment is not closed before the next game"
+                yield TokenKind.COMMENT, comment
+                if self._pushed_back is not None:
+                    yield TokenKind.BROKEN, "a comment is not closed before the next game"
             elif group == "REST":
-                yield Kind.COMMENT, text[1:].strip()
+                yield TokenKind.COMMENT, text[1:].strip()
             elif group == "NULL" or (group == "OTHER" and ATTEMPT.match(text)):
-                yield Kind.MOVE, text
+                yield TokenKind.MOVE, text
             elif group == "OTHER":
-                yield Kind.BROKEN, f"expected a move, found {_quoted(text)}"
+                yield TokenKind.BROKEN, f"expected a move, found {_quoted(text)}"
             elif group != "PASSING":
-                yield Kind[group], text
+                yield TokenKind[group], text
 
     def _comment(self, line: str, start: int) -> tuple[str, str, int]:
         """The comment up to its closing brace, its lines joined by spaces; the line with that brace, and where it ends.
@@ -163,18 +163,18 @@ class Words:
         while True:
             end = line.find("}", start)
             body = line[start : end if end >= 0 else None].strip()
-            if length < MOST_COMMENT:
-                parts.append(body[: MOST_COMMENT - length])
+            if length < MAX_COMMENT:
+                parts.append(body[: MAX_COMMENT - length])
                 length += len(parts[-1]) + 1
             if end >= 0:
                 return " ".join(filter(None, parts)), line, end + 1
             following = self._next()
             if following is None or (not body and following.startswith('[Event "')):
-                self._held = following
+                self._pushed_back = following
                 return " ".join(filter(None, parts)), "", 0
             line, start = following, 0
 
 
 def _quoted(text: str) -> str:
     text = text.strip()
-    return repr(text) if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]!r}..."
+    return repr(text) if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]!r}..."

@@ -24,14 +24,14 @@ class Data:
     `origin` tells whether two are the same: it changes with the name and the size of any shard.
     """
 
-    learnt: array[int]
+    training: array[int]
     held_out: array[int]
     games: int
     origin: str
 
     @property
-    def learnt_count(self) -> int:
-        return len(self.learnt) // WORDS
+    def training_count(self) -> int:
+        return len(self.training) // WORDS
 
     @property
     def held_out_count(self) -> int:
@@ -46,7 +46,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     """
     learnt, held_out = array("Q"), array("Q")
     games = 0
-    chosen = window(paths, newest)
+    chosen = newest_shards(paths, newest)
     for path in chosen:
         words = read_words(path)
         if hindsight > 0:
@@ -63,7 +63,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     return Data(learnt, held_out, games, _origin(chosen))
 
 
-def window(paths: Sequence[Path], newest: int) -> list[Path]:
+def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:
     """The last of the shards, as many as it takes to hold so many positions."""
     chosen: list[Path] = []
     positions = 0
@@ -77,10 +77,10 @@ def window(paths: Sequence[Path], newest: int) -> list[Path]:
 
 def read_words(path: Path) -> array[int]:
     """All records of a shard, packed. Raises InvalidRecord."""
-    return packed(path.read_bytes(), path)
+    return pack_shard(path.read_bytes(), path)
 
 
-def packed(content: bytes, path: Path) -> array[int]:
+def pack_shard(content: bytes, path: Path) -> array[int]:
     """The records that were read from the shard `path`, packed. Raises InvalidRecord."""
     if len(content) % RECORD.size:
         raise InvalidRecord(f"{path}: ends within a record")

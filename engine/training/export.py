@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.nnue import net_file
 from engine.nnue.net_file import Net
-from engine.progress import Display
+from engine.progress import ProgressDisplay
 from engine.training.data import Data
 from engine.training.plot import Curve, svg
 from engine.training.trainer import Check, Settings, Training, dequantise, hand_written_loss, quantise
@@ -59,7 +59,7 @@ def card_path(net: Path) -> Path:
     return net.with_suffix(".json")
 
 
-def make_net(data: Data, settings: Settings, output: Path, first: Net | None = None) -> Card:
+def train_network(data: Data, settings: Settings, output: Path, first: Net | None = None) -> Card:
     """Train a net, or go on with it, and write it with all that belongs to it; says on the way how it gets on.
 
     `first` is what it begins with. Raises InvalidNet if that is of another shape, or the file's name too long for one.
@@ -68,16 +68,16 @@ def make_net(data: Data, settings: Settings, output: Path, first: Net | None = N
     training = Training(data, settings, first)
     checkpoint = output.with_name(f"{output.name}.checkpoint")
     hand_written, unit = hand_written_loss(data, settings)
-    with Display(output.stem, training.steps, "steps") as display:
-        display.say(f"{data.learnt_count:,} positions to learn from, {data.held_out_count:,} held out")
-        display.say(f"held out, the hand-written evaluation at {unit} centipawns a unit: {hand_written:.6f}")
+    with ProgressDisplay(output.stem, training.steps, "steps") as display:
+        display.log(f"{data.training_count:,} positions to learn from, {data.held_out_count:,} held out")
+        display.log(f"held out, the hand-written evaluation at {unit} centipawns a unit: {hand_written:.6f}")
         if first is not None:
-            display.say(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
+            display.log(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
         if training.resume(checkpoint):
-            display.say(f"goes on after step {training.step}")
+            display.log(f"goes on after step {training.step}")
         for check in training.run(lambda: display.advance_to(training.step)):
             training.save(checkpoint)
-            display.say(_line(training, check))
+            display.log(_line(training, check))
         net = quantise(training.best, settings, output.stem)
         losses = Losses(
             learnt=training.checks[-1].learnt,
@@ -85,7 +85,7 @@ def make_net(data: Data, settings: Settings, output: Path, first: Net | None = N
             as_written=training.loss(dequantise(net)),
             hand_written=hand_written,
         )
-        display.say(f"held out, as written: {losses.as_written:.6f}")
+        display.log(f"held out, as written: {losses.as_written:.6f}")
     card = _card(training, losses, output.stem)
     net_file.write(net, output)
     card_path(output).write_text(json.dumps(card.content(), indent=2) + "\n")
@@ -109,7 +109,7 @@ def _card(training: Training, losses: Losses, name: str) -> Card:
         begun_with=training.first.name if training.first is not None else None,
         settings=training.settings,
         games=training.data.games,
-        positions=training.data.learnt_count,
+        positions=training.data.training_count,
         held_out=training.data.held_out_count,
         origin=training.data.origin,
         steps=training.step,

@@ -22,7 +22,7 @@ if not cython.compiled:
     from math import exp, log
 
 WORDS = 4                          # of a record
-MOST_MEN = cython.declare(cython.int, 32)
+MAX_PIECES = cython.declare(cython.int, 32)
 SEVEN_RANKS = cython.declare(cython.int, 56)
 HOMES_WHITE = cython.declare(cython.int, 3)        # a king and a rook on White's first rank, see `home`
 HOMES_BLACK = cython.declare(cython.int, 12)
@@ -75,14 +75,14 @@ def read_men(words: u64[::1], record: cython.int, mirrored: cython.bint, men: cy
         piece: cython.int = piece_at(words, first, count)
         homes |= home(piece, square)
         men[count] = 64 * piece + square
-        men[MOST_MEN + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ 56)
+        men[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ 56)
         squares &= squares - 1
         count += 1
     if mirrored and (settled(words[first + 3]) or not may_castle(homes)):
         index: cython.int
         for index in range(count):
             men[index] ^= 7
-            men[MOST_MEN + index] ^= 7
+            men[MAX_PIECES + index] ^= 7
     return count
 
 
@@ -174,7 +174,7 @@ def first_invalid(words: u64[::1]) -> int:
     for record in range(len(words) // WORDS):
         count: cython.int = popcount(words[WORDS * record])
         last: u64 = words[WORDS * record + 3]
-        if count > MOST_MEN or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 3:
+        if count > MAX_PIECES or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 3:
             return record
         kings: cython.int = 0
         for index in range(count):
@@ -218,7 +218,7 @@ def inputs(words: u64[::1], record: cython.int, mirrored: cython.bint) -> tuple[
         men = [0] * 64
     count: cython.int = read_men(words, record, mirrored, men)
     white = [men[index] for index in range(count)]
-    return white, [men[MOST_MEN + index] for index in range(count)]
+    return white, [men[MAX_PIECES + index] for index in range(count)]
 
 
 def shuffled(count: cython.int, seed: cython.int, epoch: cython.int) -> array[int]:

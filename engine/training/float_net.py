@@ -27,7 +27,7 @@ if not cython.compiled:
 
 
 INPUTS = cython.declare(cython.int, 768)
-MOST_MEN = cython.declare(cython.int, 32)
+MAX_PIECES = cython.declare(cython.int, 32)
 MEN_PER_BUCKET = cython.declare(cython.int, 4)
 FIRST_DECAY = cython.declare(cython.float, 0.9)            # Adam's memory of slopes,
 SECOND_DECAY = cython.declare(cython.float, 0.999)         # and of their squares
@@ -135,7 +135,7 @@ class FloatNet:
         index: cython.int
         for half in range(2):
             view: cython.longlong = self.sums + (2 * lane + half) * self.hidden
-            first: cython.int = MOST_MEN * (first_view ^ half)
+            first: cython.int = MAX_PIECES * (first_view ^ half)
             for index in range(self.hidden):
                 numbers[view + index] = numbers[self.bias + index]
             for index in range(count):
@@ -163,7 +163,7 @@ class FloatNet:
         numbers[slopes + self.output_bias + bucket] += slope
         for half in range(2):
             view: cython.longlong = self.sums + (2 * lane + half) * self.hidden
-            first: cython.int = MOST_MEN * (first_view ^ half)
+            first: cython.int = MAX_PIECES * (first_view ^ half)
             row: cython.longlong = self.output + (2 * bucket + half) * self.hidden
             weigh_back(numbers, view, row, slopes + row, slope, self.hidden)
             add_row(numbers, slopes + self.bias, view, self.hidden)

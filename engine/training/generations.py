@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.nnue.eval_file import HAND_WRITTEN
-from engine.progress import Display
+from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
-from engine.selfplay.sprt import Score
+from engine.selfplay.sprt import MatchScore
 from engine.training import data
-from engine.training.export import SECONDS_AN_HOUR, card_path, make_net
+from engine.training.export import SECONDS_AN_HOUR, card_path, train_network
 from engine.training.trainer import Settings
 
 FIRST_TEACHER = HAND_WRITTEN
@@ -70,9 +70,9 @@ class Generation:
     match_s: float = 0.0
     verdict: Verdict | None = None
 
-    def score(self) -> Score:
+    def score(self) -> MatchScore:
         """Of the match."""
-        score = Score()
+        score = MatchScore()
         for half_points in self.pairs.values():
             score.add(half_points)
         return score
@@ -129,21 +129,21 @@ class Loop:
             return
         before_s, positions = generation.play_s, generation.positions
         deadline = time.monotonic() + wanted_s - before_s
-        with Display(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
-            display.say(f"generation {generation.number}: {generation.teacher} plays")
+        with ProgressDisplay(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
+            display.log(f"generation {generation.number}: {generation.teacher} plays")
             for progress in selfplay.run_until(games, deadline, plan.processes):
                 generation.play_s = before_s + progress.seconds
                 generation.positions = positions + progress.positions
                 self._save()
                 display.advance_to(min(round(generation.play_s), round(wanted_s)))
-            display.say(f"{progress}")
+            display.log(f"{progress}")
 
     def _train(self, generation: Generation) -> None:
         if generation.card is None:
             plan = self._plan
             paths = records.shards(plan.folder / "shards")
             learnt = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
-            generation.card = make_net(learnt, plan.settings, self.net_path(generation.number)).content()
+            generation.card = train_network(learnt, plan.settings, self.net_path(generation.number)).content()
             self._save()
 
     def _compare(self, generation: Generation) -> None:
@@ -156,16 +156,16 @@ class Loop:
             return
         before_s, started = generation.match_s, time.monotonic()
         pairs = len(generation.pairs) + len(missing)
-        with Display(f"generation {generation.number}: match", pairs, "pairs") as display:
+        with ProgressDisplay(f"generation {generation.number}: match", pairs, "pairs") as display:
             for number, half_points in match.play(rivals, missing, plan.processes):
                 generation.pairs[str(number)] = half_points
                 generation.match_s = before_s + time.monotonic() - started
                 self._save()
                 display.advance_to(len(generation.pairs))
-            display.say(f"against {generation.teacher}: {generation.score()}")
+            display.log(f"against {generation.teacher}: {generation.score()}")
 
     def _judge(self, generation: Generation) -> None:
-        better = generation.score().superiority() >= self._plan.confidence
+        better = generation.score().likelihood_of_superiority() >= self._plan.confidence
         generation.verdict = Verdict.PROMOTED if better else Verdict.REFUSED
         path = card_path(self.net_path(generation.number))
         card = json.loads(path.read_text()) | self._results(generation)
@@ -187,7 +187,7 @@ class Loop:
                 "pairs": score.pairs,
                 "elo": round(elo, 1),
                 "elo_95_percent": [round(low, 1), round(high, 1)],
-                "superiority": round(score.superiority(), 4),
+                "superiority": round(score.likelihood_of_superiority(), 4),
             },
             "play_hours": round(generation.play_s / SECONDS_AN_HOUR, 3),
             "match_hours": round(generation.match_s / SECONDS_AN_HOUR, 3),

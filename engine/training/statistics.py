@@ -18,7 +18,7 @@ MEN_STEP = 4                       # of the buckets a net may have, see `net_fil
 
 
 @dataclass
-class Survey:
+class RecordStatistics:
     """What was found."""
 
     positions: int = 0
@@ -68,9 +68,9 @@ class Survey:
         return f"{100 * count / max(1, self.positions):.1f} %"
 
 
-def survey(paths: Iterable[Path]) -> Survey:
+def read_statistics(paths: Iterable[Path]) -> RecordStatistics:
     """Read every record. Raises InvalidRecord at the first that is none."""
-    found = Survey()
+    found = RecordStatistics()
     for path in paths:
         found.add(read_words(path))
     return found

@@ -78,7 +78,7 @@ class Training:
 
     @property
     def steps_an_epoch(self) -> int:
-        return -(-self.data.learnt_count // self.settings.batch)
+        return -(-self.data.training_count // self.settings.batch)
 
     @property
     def steps(self) -> int:
@@ -88,7 +88,7 @@ class Training:
     def seen(self, step: int) -> int:
         """How many positions have been learnt from after so many steps, however often each."""
         epochs, steps = divmod(step, self.steps_an_epoch)
-        return epochs * self.data.learnt_count + min(steps * self.settings.batch, self.data.learnt_count)
+        return epochs * self.data.training_count + min(steps * self.settings.batch, self.data.training_count)
 
     def run(self, on_step: Callable[[], None] = lambda: None) -> Iterator[Check]:
         """Train on to the end, or until it gets no better; yields each check."""
@@ -131,10 +131,10 @@ class Training:
         settings = self.settings
         epoch, place = divmod(self.step, self.steps_an_epoch)
         if epoch != self._epoch:
-            self._epoch, self._order = epoch, shuffled(self.data.learnt_count, settings.seed, epoch)
+            self._epoch, self._order = epoch, shuffled(self.data.training_count, settings.seed, epoch)
         begin = place * settings.batch
-        end = min(begin + settings.batch, self.data.learnt_count)
-        error = self._spread(self.data.learnt, self._order, begin, end, True)
+        end = min(begin + settings.batch, self.data.training_count)
+        error = self._spread(self.data.training, self._order, begin, end, True)
         self.step += 1
         rate = settings.rate * rate_at(self.step / self.steps)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.evaluation import tuned, weights
 from engine.selfplay import records
-from engine.training.data import packed
+from engine.training.data import pack_shard
 from engine.training.samples import Samples
 
 BATCH = 16384
@@ -73,32 +73,35 @@ class Progress:
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
-    """The samples to learn from and those held out, of whole games each; at most `limit` in all.
+    """Return the samples to learn from and those held out, at most `limit` in all; no game is in both.
 
-    Raises InvalidRecord if a shard is damaged.
+    The engine's weights are zero while this runs. Raises InvalidRecord if a shard is damaged.
     """
     available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
-    learnt = Samples(available)
+    training = Samples(available)
     held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
     taken = 0
-    for path in paths:
-        content = path.read_bytes()
-        packed(content, path)          # for its complaint: what a sample is made of is not looked at again
-        games: dict[int, Samples] = {}
-        for offset in range(0, len(content), records.RECORD.size):
-            record = content[offset : offset + records.RECORD.size]
-            game = records.RECORD.unpack(record)[-1]
-            if game not in games:
-                games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else learnt
-            games[game].add(record)
-            taken += 1
-            if taken >= limit:
-                return learnt, held_out
-    return learnt, held_out
+    try:
+        for path in paths:
+            content = path.read_bytes()
+            pack_shard(content, path)              # checks the records, which `Samples` does not
+            games: dict[int, Samples] = {}
+            for offset in range(0, len(content), records.RECORD.size):
+                if taken >= limit:
+                    return training, held_out
+                record = content[offset : offset + records.RECORD.size]
+                game = records.RECORD.unpack(record)[-1]
+                if game not in games:
+                    games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
+                games[game].add(record)
+                taken += 1
+    finally:
+        training.restore()
+    return training, held_out
 
 
 def best_unit(samples: Samples) -> float:
-    """The centipawns of a logistic unit with which the searches' scores predict the results best."""
+    """Return the centipawns per logistic unit with which the search scores predict the results best."""
     return float(min(UNITS_CP, key=samples.loss_of_scores))
 
 

@@ -32,11 +32,11 @@ Counts = Mapping[Cell, list[int]]  # of the positions won, drawn and lost by the
 
 
 @dataclass(frozen=True)
-class Finding:
+class WdlFit:
     """A fitted model, and by how many nats a position it was surprised: by what it learnt from, and by the rest."""
 
     model: Model
-    learnt: float
+    training: float
     held_out: float
 
 
@@ -53,7 +53,7 @@ def count(words: array[int]) -> Counts:
     return dict(found)
 
 
-def surprise(model: Model, counts: Counts) -> float:
+def cross_entropy(model: Model, counts: Counts) -> float:
     """The mean negative logarithm of what the model thought of the results that came."""
     total, positions = 0.0, 0
     for (score, men), seen in counts.items():
@@ -64,28 +64,28 @@ def surprise(model: Model, counts: Counts) -> float:
     return total / max(1, positions)
 
 
-def fit(data: Data) -> Finding:
+def fit(data: Data) -> WdlFit:
     """The likeliest model."""
-    learnt = count(data.learnt)
+    learnt = count(data.training)
     numbers = list(astuple(FIRST))
     steps = [FIRST_STEP_CP] * len(numbers)
-    least = surprise(FIRST, learnt)
+    least = cross_entropy(FIRST, learnt)
     while max(map(abs, steps)) >= LAST_STEP_CP:
         for index, step in enumerate(steps):
             tried = [*numbers[:index], numbers[index] + step, *numbers[index + 1 :]]
             model = Model(*tried)
-            found = surprise(model, learnt) if model.is_sound() else inf
+            found = cross_entropy(model, learnt) if model.is_sound() else inf
             if found < least - WORTH_A_STEP:
                 numbers, least, steps[index] = tried, found, 2 * step
             else:
                 steps[index] = -step / 2
     model = Model(*numbers)
-    return Finding(model, least, surprise(model, count(data.held_out)))
+    return WdlFit(model, least, cross_entropy(model, count(data.held_out)))
 
 
-def lines(finding: Finding) -> list[str]:
+def lines(fitted: WdlFit) -> list[str]:
     """The lines of `engine/params.py` that make the model the engine's own."""
-    model = finding.model
+    model = fitted.model
     return [
         f"WDL_EVEN = {model.even_cp:g}",
         f"WDL_EVEN_MEN = {model.even_men_cp:g}",
@@ -113,14 +113,14 @@ def calibration(model: Model, counts: Counts, outcome: int) -> list[tuple[float,
     return [(foretold / positions, came / positions) for positions, foretold, came in bins if positions]
 
 
-def picture(finding: Finding, data: Data) -> str:
+def picture(fitted: WdlFit, data: Data) -> str:
     """The calibration over the games held out, as SVG."""
     counts = count(data.held_out)
     curves = [
         Curve("as foretold", "#999999", [(0.0, 0.0), (1.0, 1.0)]),
-        Curve("leader wins", "#2ca02c", calibration(finding.model, counts, 0)),
-        Curve("draw", "#1f77b4", calibration(finding.model, counts, 1)),
-        Curve("leader loses", "#d62728", calibration(finding.model, counts, 2)),
+        Curve("leader wins", "#2ca02c", calibration(fitted.model, counts, 0)),
+        Curve("draw", "#1f77b4", calibration(fitted.model, counts, 1)),
+        Curve("leader loses", "#d62728", calibration(fitted.model, counts, 2)),
     ]
     positions = sum(map(sum, counts.values()))
     title = f"Outcomes foretold and seen, {positions:,} positions of games held out"

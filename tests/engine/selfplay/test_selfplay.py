@@ -12,7 +12,7 @@ import pytest
 from engine.nnue import net_file
 from engine.selfplay.records import Result, read
 from engine.selfplay.selfplay import Plan, make_shard, run_until
-from engine.training.statistics import survey
+from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
 
 GAMES = 4
@@ -78,7 +78,7 @@ def test_self_play_ends_with_the_shard_that_is_being_made_when_time_is_up(tmp_pa
     small = replace(plan(tmp_path), games_per_shard=1, nodes=20)
     steps = list(run_until(small, time.monotonic(), processes=1))
     assert [step.shards for step in steps] == [1]
-    assert steps[0].positions == survey(tmp_path.glob("*.shard")).positions
+    assert steps[0].positions == read_statistics(tmp_path.glob("*.shard")).positions
     assert small.missing(games=2) == [1]
 
 
@@ -89,7 +89,7 @@ def test_the_command_plays_then_has_nothing_left_to_do(tmp_path: Path) -> None:
     shown = subprocess.run(
         [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
-    assert shown.stdout.startswith(f"positions {survey(tmp_path.glob('*.shard')).positions:,}")
+    assert shown.stdout.startswith(f"positions {read_statistics(tmp_path.glob('*.shard')).positions:,}")
     again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
     assert again.stdout == ""
 
