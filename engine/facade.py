@@ -28,12 +28,12 @@ from engine.nnue.network import Network, instructions
 from engine.pgn.game import Game, Node
 from engine.pgn.pgn import game_text, parse_games, pgn_text, read_games
 from engine.search.history import History
-from engine.search.iterative_deepening import Bound, Deepening, Iteration, Listener, RootMove, Task, assist
+from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Listener, RootMove, Task, assist
 from engine.search.search import Search
 from engine.search.search_stack import network_score
-from engine.search.time_manager import Clock, Limits, deadlines_us
-from engine.search.transposition import Table
-from engine.search.wdl import Outcome, outcome
+from engine.search.time_manager import Limits, TimeManager, deadlines_us
+from engine.search.transposition import TranspositionTable
+from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.file_header import MOST_MEN
 from engine.syzygy.tablebase import Tablebase, TableMove, TableReport, Tables
 
@@ -59,7 +59,6 @@ __all__ = [
     "InvalidNet",
     "Limits",
     "Node",
-    "Outcome",
     "SearchReport",
     "SearchResult",
     "TableMove",
@@ -67,6 +66,7 @@ __all__ = [
     "Tablebase",
     "Tables",
     "Thinking",
+    "Wdl",
     "available_mb",
     "build_mode",
     "chess960_fen",
@@ -128,7 +128,7 @@ class SearchReport:
 
     Exactly one of `score_cp` (centipawns) and `mate_in` (full moves, negative when being mated) is not None. A depth
     may be reported more than once: only its last report is `Bound.EXACT`, unless the search was stopped before.
-    `table_hits` counts positions that tables of endings knew, `outcome` is what the score lets one hope for.
+    `table_hits` counts positions that tables of endings knew, `wdl` is what the score lets one hope for.
     """
 
     line: int
@@ -142,7 +142,7 @@ class SearchReport:
     nps: int
     hashfull: int
     table_hits: int
-    outcome: Outcome
+    wdl: Wdl
     pv: tuple[str, ...]
 
 
@@ -174,7 +174,7 @@ class Thinking:
     def __init__(
         self,
         board: Board,
-        table: Table,
+        table: TranspositionTable,
         histories: Sequence[History],
         network: Network | None,
         task: Task,
@@ -188,14 +188,15 @@ class Thinking:
         self._task = task
         self._tables = tables
         self._ending: TableReport | None = None
-        self._clock = Clock(*deadlines_us(task.limits, board.turn == "white", overhead_ms), task.limits.ponder)
+        deadlines = deadlines_us(task.limits, board.turn == "white", overhead_ms)
+        self._time_manager = TimeManager(*deadlines, task.limits.ponder)
 
-        def search(history: History, clock: Clock, nodes: int) -> Search:
+        def search(history: History, time_manager: TimeManager, nodes: int) -> Search:
             position = board.copy().position
-            return Search(position, table, history, clock, nodes, network, tables.prober(position))
+            return Search(position, table, history, time_manager, nodes, network, tables.prober(position))
 
-        self._search = search(histories[0], self._clock, task.limits.nodes or 0)
-        self._helpers = [search(history, Clock(), 0) for history in histories[1:]]
+        self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
+        self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
         self._last: SearchReport | None = None
         self._men = board.position.state()["occupied"].bit_count()
 
@@ -205,8 +206,8 @@ class Thinking:
 
     def ponder_hit(self) -> None:
         """The move pondered on was played: from now on the limits hold; from any thread."""
-        self._clock.hit()
-        if self._clock.content:
+        self._time_manager.hit()
+        if self._time_manager.content:
             self._search.stop()
 
     def run(
@@ -234,7 +235,8 @@ class Thinking:
             if current is not None:
                 current(CurrentMove(root_move.depth, self._board.spell(root_move.move), root_move.number))
 
-        deepening = Deepening(self._search, self._clock, self._task, Listener(on_iteration, on_root_move))
+        listener = Listener(on_iteration, on_root_move)
+        deepening = IterativeDeepening(self._search, self._time_manager, self._task, listener)
         threads = [
             Thread(target=assist, args=(helper, self._task, number), name=f"search-{number}")
             for number, helper in enumerate(self._helpers, 1)
@@ -249,7 +251,7 @@ class Thinking:
             for thread in threads:
                 thread.join()
         best, reply = (*self._spell(variation), None)[:2]
-        return SearchResult(best, reply, self._last, self._clock.late_ms())
+        return SearchResult(best, reply, self._last, self._time_manager.late_ms())
 
     def _ask_tables(self) -> None:
         """Leave out the moves that give away what the position is worth, if tables of endings tell.
@@ -286,7 +288,7 @@ class Thinking:
             nps=nodes * 1000 // max(1, iteration.time_ms),
             hashfull=self._table.hashfull(),
             table_hits=hits + (len(self._ending.moves) if self._ending is not None else 0),
-            outcome=outcome(score, self._men),
+            wdl=wdl_of(score, self._men),
             pv=self._spell(iteration.line.variation),
         )
 
@@ -305,7 +307,7 @@ class Engine:
         self.move_overhead_ms = move_overhead_ms
         self.lines = 1             # how many of the best moves are searched and reported, each with its variation
         self.analyse_mode = False  # use all the time given, even if only one move is legal or a mate is proven
-        self._table = Table(hash_mb)
+        self._table = TranspositionTable(hash_mb)
         self._histories = [History()]
         self._network = eval_file.load("")
         self._style = Style()

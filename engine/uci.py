@@ -399,7 +399,7 @@ def _info(report: SearchReport, shows_outcome: bool) -> str:
     """One `info` line."""
     score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
     bound = "" if report.bound is Bound.EXACT else f"{report.bound} "
-    wdl = f"wdl {report.outcome.win} {report.outcome.draw} {report.outcome.loss} " if shows_outcome else ""
+    wdl = f"wdl {report.wdl.win} {report.wdl.draw} {report.wdl.loss} " if shows_outcome else ""
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
         f"score {score} {bound}{wdl}nodes {report.nodes} "

@@ -7,7 +7,6 @@ __all__ = [
     "history",
     "iterative_deepening",
     "search",
-    "search_limits",
     "search_stack",
     "time_manager",
     "transposition",

@@ -5,15 +5,111 @@ Whoever searches asks at each node, the cheapest question first. Scores are cent
 """
 
 import cython
+from cython.cimports.engine.core.attacks import BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.bitboard import bit, u64
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    KIND_OF,
+    KINDS,
+    KING,
+    KNIGHT,
+    NO_PIECE,
+    PAWN,
+    QUEEN,
+    ROOK,
+)
+from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in, table_win_in
+from cython.cimports.engine.core.zobrist import BLACK_KEY, PIECE_KEY
 from cython.cimports.engine.search.history import NO_STEP
-from cython.cimports.engine.search.move_picker import Picker
-from cython.cimports.engine.search.search_limits import Meter
-from cython.cimports.engine.search.search_stack import Line
-from cython.cimports.engine.search.upcoming_repetition import leads_back
+from cython.cimports.engine.search.move_picker import MovePicker
+from cython.cimports.engine.search.search_stack import SearchStack
+from cython.cimports.engine.search.time_manager import NodeCounter
 from cython.cimports.engine.syzygy.prober import LOSS, UNKNOWN, WIN, Prober
+
+if not cython.compiled:
+    DIFFERENCE = [0] * 8192        # 0: nothing stands here
+    SQUARES = [0] * 8192           # one square and, times 64, the other
+
+LAST = cython.declare(cython.int, 8191)             # slot; under half of them are taken
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def slot_of(difference: u64) -> cython.int:
+    """Where the difference stands, or else the free slot where it would. Never raises."""
+    slot: cython.int = difference & LAST
+    while DIFFERENCE[slot] != 0 and DIFFERENCE[slot] != difference:
+        slot = (slot + 1) & LAST
+    return slot
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def reach(kind: cython.int, square: cython.int) -> u64:
+    """The squares a piece reaches on an empty board. Never raises."""
+    if kind == KNIGHT:
+        return KNIGHT_ATTACKS[square]
+    if kind == KING:
+        return KING_ATTACKS[square]
+    straight: u64 = rook_attacks(square, 0) if kind in (ROOK, QUEEN) else 0
+    return straight | bishop_attacks(square, 0) if kind in (BISHOP, QUEEN) else straight
+
+
+def _fill() -> int:
+    """Enter every piece between every two squares; returns how many entries that makes."""
+    count: cython.int = 0
+    piece: cython.int
+    one: cython.int
+    other: cython.int
+    for piece in range(2 * KINDS):
+        if KIND_OF[piece] == PAWN:
+            continue               # a pawn never goes back
+        for one in range(64):
+            for other in range(one + 1, 64):
+                if reach(KIND_OF[piece], one) & bit(other):
+                    difference: u64 = PIECE_KEY[piece * 64 + one] ^ PIECE_KEY[piece * 64 + other] ^ BLACK_KEY
+                    slot: cython.int = slot_of(difference)
+                    DIFFERENCE[slot] = difference
+                    SQUARES[slot] = one + 64 * other
+                    count += 1
+    return count
+
+
+ENTRIES = _fill()
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def leads_back(position: Position, root_height: cython.int) -> cython.bint:
+    """Can the side to move go back at once to a position that stood after the root? Never raises."""
+    oldest: cython.int = position.height - position.halfmove_clock
+    if oldest <= root_height:
+        oldest = root_height + 1
+    height: cython.int = position.height - 3
+    while height >= oldest:
+        slot: cython.int = slot_of(position.key ^ position.undo_key[height])
+        if DIFFERENCE[slot] != 0:
+            squares: cython.int = SQUARES[slot]
+            one: cython.int = squares & 63
+            piece: cython.int = position.board[one]
+            if piece == NO_PIECE:
+                piece = position.board[squares >> 6]
+            is_ours: cython.bint = (piece >= KINDS) == (position.side_to_move != 0)
+            if is_ours and not BETWEEN[one * 64 + (squares >> 6)] & position.occupied:
+                return True
+        height -= 2
+    return False
+
+
+def can_repeat(position: Position, root_height: int) -> bool:
+    """`leads_back` for Python callers."""
+    return leads_back(position, root_height)
 
 
 @cython.cfunc
@@ -27,14 +123,14 @@ def is_answer(known: cython.int, alpha: cython.int, beta: cython.int) -> cython.
 
 @cython.final
 @cython.cclass
-class Referee:
+class DrawsAndTables:
     """Of one thread's search."""
 
-    def __init__(self, line: Line, picker: Picker, meter: Meter, prober: Prober) -> None:
-        self.position = line.position
-        self.line = line
+    def __init__(self, stack: SearchStack, picker: MovePicker, counter: NodeCounter, prober: Prober) -> None:
+        self.position = stack.position
+        self.stack = stack
         self.picker = picker
-        self.meter = meter
+        self.counter = counter
         self.prober = prober
         self.begin_again()
 
@@ -47,15 +143,15 @@ class Referee:
     @cython.exceptval(check=False)
     def settled(self, ply: cython.int, in_check: cython.bint) -> cython.int:
         """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE. Never raises."""
-        self.meter.count(ply)
-        if self.meter.stopped:
+        self.counter.count(ply)
+        if self.counter.stopped:
             return DRAW
         if ply == 0:
             return NO_SCORE
         if self.position.is_insufficient_material() or self.position.is_repetition(self.root_height):
             return DRAW
         if ply >= MAX_PLY:
-            return self.line.evaluate(ply)
+            return self.stack.evaluate(ply)
         if self.position.halfmove_clock >= 100:
             # Mate on the hundredth half-move wins all the same.
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
@@ -83,7 +179,7 @@ class Referee:
     @cython.exceptval(check=False)
     def draw_for_the_taking(self, ply: cython.int) -> cython.bint:
         """Can the side to move repeat an earlier position? Then it need not be worse off than that. Never raises."""
-        return self.line.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height)
+        return self.stack.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height)
 
     @cython.cfunc
     @cython.nogil
@@ -96,7 +192,7 @@ class Referee:
         """
         if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.may_know():
             return NO_SCORE
-        if self.line.excluded[ply] != NO_MOVE or self.line.before(ply, 1) == NO_STEP:
+        if self.stack.excluded[ply] != NO_MOVE or self.stack.before(ply, 1) == NO_STEP:
             return NO_SCORE
         wdl: cython.int = self.prober.wdl()
         if wdl == UNKNOWN:

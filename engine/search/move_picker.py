@@ -58,7 +58,7 @@ def seen_by(side: cython.int, move: cython.int) -> cython.int:
 
 @cython.final
 @cython.cclass
-class Picker:
+class MovePicker:
     """The moves of the nodes on the way from the root, one list for each ply.
 
     A list is moves[MOVES_PER_PLY * ply:]: captures and promotions first, then the quiet moves. Those that lose material

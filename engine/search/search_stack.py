@@ -18,7 +18,7 @@ from cython.cimports.engine.search.history import NO_STEP, History, bonus
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,
     UPPER_BOUND,
-    Table,
+    TranspositionTable,
     entry_bound,
     entry_depth,
     entry_eval,
@@ -72,10 +72,12 @@ def is_guess(score: cython.int) -> cython.bint:
 
 @cython.final
 @cython.cclass
-class Line:
+class SearchStack:
     """Of one thread's search. Without a network the hand-written evaluation judges positions."""
 
-    def __init__(self, position: Position, table: Table, history: History, network: Network | None) -> None:
+    def __init__(
+        self, position: Position, table: TranspositionTable, history: History, network: Network | None
+    ) -> None:
         if not cython.compiled:
             self.static_evals = [0] * (MAX_PLY + 6)
             self.raw_evals = [0] * (MAX_PLY + 2)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What was found out about positions, shared by all searches. (chessprogramming wiki: Transposition Table)
+"""What was found out about positions, shared by all searches. (chessprogramming wiki: Transposition TranspositionTable)
 
 An entry is two words, `key ^ data` and `data`: if two threads write at once, the halves no longer match and the entry
 reads as absent, so there is no lock (Hyatt, A lock-less transposition-table implementation). Four entries make a
@@ -49,7 +49,7 @@ AGE_WORTH = cython.declare(cython.int, 4)           # plies of depth that one se
 
 @cython.final
 @cython.cclass
-class Table:
+class TranspositionTable:
     """A table of the given size in mebibytes; raises MemoryError if the system refuses it."""
 
     def __init__(self, megabytes: int) -> None:

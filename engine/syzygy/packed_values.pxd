@@ -11,7 +11,7 @@ cdef extern from *:
 
 cdef int NO_VALUE
 
-cdef class Codes:
+cdef class PackedValues:
     cdef list kept                  # keeps alive what `start`, `patterns` and `lengths` point to
     cdef const unsigned char *start
     cdef long long started

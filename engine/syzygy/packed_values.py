@@ -76,7 +76,7 @@ def window(packed: cython.p_uchar, taken: cython.int) -> u64:
 
 @cython.final
 @cython.cclass
-class Codes:
+class PackedValues:
     """Of up to eight sections of an open file, which is closed with it."""
 
     def __init__(self, descriptor: int, head: object) -> None:

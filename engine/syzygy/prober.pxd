@@ -1,6 +1,6 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
-from engine.syzygy.table cimport Shelf
+from engine.syzygy.table cimport TableTree
 
 cdef int LOSS, BLESSED_LOSS, DRAWN, CURSED_WIN, WIN, UNKNOWN
 
@@ -8,7 +8,7 @@ cdef u64 key_of(Position position) noexcept nogil
 
 cdef class Prober:
     cdef Position position
-    cdef Shelf shelf
+    cdef TableTree tree
     cdef int most_men
     cdef u64 hits
     cdef bint by_capture

@@ -13,7 +13,7 @@ from cython.cimports.engine.core.movegen import generate
 from cython.cimports.engine.core.pieces import KINDS, KING, NO_SQUARE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.syzygy.packed_values import NO_VALUE
-from cython.cimports.engine.syzygy.table import Shelf
+from cython.cimports.engine.syzygy.table import TableTree
 
 LOSS, BLESSED_LOSS, DRAWN, CURSED_WIN, WIN = -2, -1, 0, 1, 2
 UNKNOWN = NO_VALUE                 # a file is missing or damaged, or the position is not for tables
@@ -37,11 +37,11 @@ def key_of(position: Position) -> u64:
 class Prober:
     """Of one thread: looks up the position it was made for, as that changes."""
 
-    def __init__(self, position: Position, shelf: Shelf | None, most_men: int) -> None:
+    def __init__(self, position: Position, tree: TableTree | None, most_men: int) -> None:
         """`most_men`: positions with more are not looked up."""
         self.position = position
-        self.shelf = shelf
-        self.most_men = most_men if shelf is not None else 0
+        self.tree = tree
+        self.most_men = most_men if tree is not None else 0
         self.hits = 0
         self.by_capture = False
 
@@ -113,7 +113,7 @@ class Prober:
         key: u64 = key_of(self.position)
         if key == 0:
             return DRAWN               # bare kings have no file
-        value: cython.int = self.shelf.value(self.position, key)
+        value: cython.int = self.tree.value(self.position, key)
         return value - 2 if 0 <= value <= 4 else UNKNOWN
 
     @cython.cfunc

@@ -1,6 +1,6 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
-from engine.syzygy.packed_values cimport Codes
+from engine.syzygy.packed_values cimport PackedValues
 
 cdef extern from *:
     """
@@ -13,7 +13,7 @@ cdef class Table:
     cdef tuple sections
     cdef object problem
     cdef object lock
-    cdef Codes codes
+    cdef PackedValues packed
     cdef volatile int state
     cdef int men
     cdef int leading                # men that are numbered together first
@@ -34,9 +34,9 @@ cdef class Table:
     cdef int line_up_one(self, Position position, bint swapped, int *squares, int piece, int placed) noexcept nogil
     cdef long long number_of(self, int section, int *squares) noexcept nogil
 
-cdef class Shelf:
+cdef class TableTree:
     cdef u64 key
     cdef Table table
-    cdef Shelf before
-    cdef Shelf after
+    cdef TableTree before
+    cdef TableTree after
     cdef int value(self, Position position, u64 key) noexcept nogil

@@ -19,7 +19,7 @@ from cython.cimports.engine.syzygy.index import (
     three_pieces,
     two_kings,
 )
-from cython.cimports.engine.syzygy.packed_values import NO_VALUE, Codes
+from cython.cimports.engine.syzygy.packed_values import NO_VALUE, PackedValues
 
 from engine.syzygy.file_header import SIDE, InvalidTable, material_key, read_head
 
@@ -47,7 +47,7 @@ class Table:
             self.places = [0] * 8
         self.path = path
         self.state = NEW
-        self.codes = None
+        self.packed = None
         self.sections = ()
         self.problem = None
         self.lock = Lock()
@@ -74,7 +74,7 @@ class Table:
         try:
             head = read_head(self.path, descriptor)
             self._take(head)
-            self.codes = Codes(descriptor, head)
+            self.packed = PackedValues(descriptor, head)
         except (InvalidTable, OSError):
             os.close(descriptor)
             raise
@@ -132,7 +132,7 @@ class Table:
         number: cython.longlong = self.number_of(section, squares)
         if number < 0 or cython.cast(u64, number) >= self.places[section]:
             return NO_VALUE
-        return self.codes.unpack(section, number)
+        return self.packed.unpack(section, number)
 
     @cython.cfunc
     @cython.nogil
@@ -233,7 +233,7 @@ class Table:
 
 @cython.final
 @cython.cclass
-class Shelf:
+class TableTree:
     """The file of one ending in a tree ordered by what stands on the board."""
 
     def __init__(self, key: int, table: Table, before: object = None, after: object = None) -> None:
@@ -261,10 +261,10 @@ class Shelf:
         return None if nearer is None else nearer.table_of(key)
 
 
-def shelve(tables: list[tuple[int, Table]]) -> Shelf | None:
+def build_tree(tables: list[tuple[int, Table]]) -> TableTree | None:
     """A balanced tree of tables and their keys, which come in order."""
     if not tables:
         return None
     middle = len(tables) // 2
     key, table = tables[middle]
-    return Shelf(key, table, shelve(tables[:middle]), shelve(tables[middle + 1 :]))
+    return TableTree(key, table, build_tree(tables[:middle]), build_tree(tables[middle + 1 :]))

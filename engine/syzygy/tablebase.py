@@ -25,7 +25,7 @@ from engine.syzygy.file_header import (
     other_colour,
 )
 from engine.syzygy.prober import Prober
-from engine.syzygy.table import Shelf, Table, shelve
+from engine.syzygy.table import Table, TableTree, build_tree
 
 WIN, CURSED_WIN, DRAW, BLESSED_LOSS, LOSS = 2, 1, 0, -1, -2
 FIFTY_MOVES = 100                  # plies
@@ -93,7 +93,7 @@ class Tablebase:
         self._told: set[str] = set()
         for folder in folders:
             self._add(folder)
-        self._shelves = {kind: _shelf(tables) for kind, tables in self._tables.items()}
+        self._trees = {kind: _tree_of(tables) for kind, tables in self._tables.items()}
 
     def _add(self, folder: Path) -> None:
         """Where two folders have the same file, the first counts."""
@@ -149,7 +149,7 @@ class Tablebase:
 
     def prober(self, position: Position, most_men: int = MOST_MEN) -> Prober:
         """For one thread, and for the position as it changes."""
-        return Prober(position, self._shelves[Kind.WDL], most_men)
+        return Prober(position, self._trees[Kind.WDL], most_men)
 
     def wdl(self, board: Board) -> int | None:
         """What a position is worth if the fifty-move clock stood at 0; None if no table tells."""
@@ -182,7 +182,7 @@ class Tablebase:
 
     def _inquiry(self, board: Board) -> "_Inquiry":
         position = board.copy(moves=False).position
-        return _Inquiry(position, self.prober(position), self._shelves[Kind.DTZ])
+        return _Inquiry(position, self.prober(position), self._trees[Kind.DTZ])
 
 
 @dataclass(frozen=True)
@@ -204,10 +204,10 @@ class Tables:
 class _Inquiry:
     """One position and those around it."""
 
-    def __init__(self, position: Position, prober: Prober, shelf: Shelf | None) -> None:
+    def __init__(self, position: Position, prober: Prober, tree: TableTree | None) -> None:
         self._position = position
         self._prober = prober
-        self._shelf = shelf
+        self._tree = tree
 
     def moves(self, board: Board, has_distances: bool) -> Iterator[TableMove]:
         """Raises MissingTable."""
@@ -273,7 +273,7 @@ class _Inquiry:
 
     def _stored(self, worth: int) -> int | None:
         """Plies that the file adds to the next; None if it tells of the other side to move. Raises MissingTable."""
-        table = None if self._shelf is None else self._shelf.table_of(self._prober.material())
+        table = None if self._tree is None else self._tree.table_of(self._prober.material())
         found = None if table is None else table.outlook(self._position, self._prober.material())
         if found is None:
             raise MissingTable
@@ -350,11 +350,11 @@ def _plies(section: Section, worth: int, value: int) -> int:
     return value if section.flags & IN_PLIES[worth] else 2 * value
 
 
-def _shelf(tables: dict[str, Table]) -> Shelf | None:
+def _tree_of(tables: dict[str, Table]) -> TableTree | None:
     """The tables by what stands on the board, with either side having the stronger men."""
     by_key: dict[int, Table] = {}
     for name, table in tables.items():
         ending = Ending.of_name(name)
         if ending is not None:
             by_key[material_key(ending.pieces)] = by_key[material_key(other_colour(ending.pieces))] = table
-    return shelve(sorted(by_key.items(), key=lambda item: item[0]))
+    return build_tree(sorted(by_key.items(), key=lambda item: item[0]))

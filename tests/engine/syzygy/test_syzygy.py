@@ -18,8 +18,8 @@ from engine.board import Board
 from engine.facade import Engine, Limits, SearchResult, Tables, build_mode
 from engine.search.history import History
 from engine.search.search import Search
-from engine.search.time_manager import Clock
-from engine.search.transposition import Table
+from engine.search.time_manager import TimeManager
+from engine.search.transposition import TranspositionTable
 from engine.syzygy.file_header import Ending, InvalidTable, Kind, read_head
 from engine.syzygy.tablebase import Tablebase
 
@@ -235,10 +235,10 @@ def test_a_capture_into_a_won_ending_is_seen_from_afar(tables: Path) -> None:
 
 def test_what_a_search_for_mate_leaves_behind_contradicts_no_table(tables: Path) -> None:
     """White wins by taking the rook: the shared table must not call that a rook's worth afterwards."""
-    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, Table(4)
+    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, TranspositionTable(4)
     opened = Tables(Tablebase([tables]))
     for window in ((29_950,), (28_000, 28_001)):
-        search = Search(position, shared, History(), Clock(), prober=opened.prober(position))
+        search = Search(position, shared, History(), TimeManager(), prober=opened.prober(position))
         assert search.run(3, *window) > 29_000
 
 
