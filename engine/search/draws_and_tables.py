@@ -36,22 +36,16 @@ if not cython.compiled:
 LAST = cython.declare(cython.int, 8191)             # slot; under half of them are taken
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def slot_of(difference: u64) -> cython.int:
-    """Where the difference stands, or else the free slot where it would. Never raises."""
+    """Where the difference stands, or else the free slot where it would."""
     slot: cython.int = difference & LAST
     while DIFFERENCE[slot] != 0 and DIFFERENCE[slot] != difference:
         slot = (slot + 1) & LAST
     return slot
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def reach(kind: cython.int, square: cython.int) -> u64:
-    """The squares a piece reaches on an empty board. Never raises."""
+    """The squares a piece reaches on an empty board."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == KING:
@@ -83,11 +77,8 @@ def _fill() -> int:
 ENTRIES = _fill()
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def leads_back(position: Position, root_height: cython.int) -> cython.bint:
-    """Can the side to move go back at once to a position that stood after the root? Never raises."""
+    """Can the side to move go back at once to a position that stood after the root?"""
     oldest: cython.int = position.height - position.halfmove_clock
     if oldest <= root_height:
         oldest = root_height + 1
@@ -112,12 +103,8 @@ def can_repeat(position: Position, root_height: int) -> bool:
     return leads_back(position, root_height)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def is_answer(known: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
-    """Does what a table knows end the node? A draw always; else a mate may still be the better answer. Never raises."""
+    """Does what a table knows end the node? A draw always; else a mate may still be the better answer."""
     return known == DRAW or (known >= beta if known > DRAW else known <= alpha)
 
 
@@ -138,11 +125,8 @@ class DrawsAndTables:
         """The search begins at the position as it stands: what arises after it is a draw when it arises again."""
         self.root_height = self.position.height
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def settled(self, ply: cython.int, in_check: cython.bint) -> cython.int:
-        """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE. Never raises."""
+        """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE."""
         self.counter.count(ply)
         if self.counter.stopped:
             return DRAW
@@ -157,14 +141,10 @@ class DrawsAndTables:
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
         return NO_SCORE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def nearer_mate(self, beta: cython.int, ply: cython.int) -> cython.int:
         """The answer where neither mating with the next move nor being mated here would change it, or NO_SCORE.
 
-        A mate was found that is nearer to the root than any this node could be part of. Never raises.
+        A mate was found that is nearer to the root than any this node could be part of.
         (chessprogramming wiki: Mate Distance Pruning)
         """
         if mated_in(ply) >= beta:
@@ -173,19 +153,12 @@ class DrawsAndTables:
             return -mated_in(ply + 1)
         return NO_SCORE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def draw_for_the_taking(self, ply: cython.int) -> cython.bint:
-        """Can the side to move repeat an earlier position? Then it need not be worse off than that. Never raises."""
+        """Can the side to move repeat an earlier position? Then it need not be worse off than that."""
         return self.stack.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def known_ending(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What a table of endings says, or NO_SCORE. Never raises.
+        """What a table of endings says, or NO_SCORE.
 
         Tables know nothing of the moves since the last capture or pawn move, so they are asked right after one.
         (chessprogramming wiki: Syzygy Bases)
@@ -199,10 +172,6 @@ class DrawsAndTables:
             return NO_SCORE
         return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def has_legal_move(self, ply: cython.int) -> cython.bint:
-        """Never raises."""
         self.picker.begin(ply, NO_MOVE)
         return self.picker.next(ply) != NO_MOVE

@@ -46,53 +46,35 @@ def _fill() -> None:
 _fill()
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def reverse_futility_margin(depth: cython.int, improving: cython.bint) -> cython.int:
-    """How far above beta a static evaluation must be to be believed `depth` plies ahead. Never raises."""
+    """How far above beta a static evaluation must be to be believed `depth` plies ahead."""
     return REVERSE_FUTILITY_MARGIN * (depth - improving)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
-    """How many plies less the reply to a pass is searched, `surplus` centipawns above beta. Never raises."""
+    """How many plies less the reply to a pass is searched, `surplus` centipawns above beta."""
     extra: cython.int = surplus // NULL_MOVE_SURPLUS
     return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR + (extra if extra < 3 else 3)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def singular_bar(table_score: cython.int, depth: cython.int) -> cython.int:
-    """The score that all other moves must stay below for the table's move to be singular. Never raises."""
+    """The score that all other moves must stay below for the table's move to be singular."""
     return table_score - SINGULAR_MARGIN * depth
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def quiet_move_limit(depth: cython.int, improving: cython.bint) -> cython.int:
-    """How many moves are tried before the remaining quiet ones are given up. Never raises."""
+    """How many moves are tried before the remaining quiet ones are given up."""
     limit: cython.int = MOVE_COUNT_BASE + depth * depth
     return limit if improving else limit // 2
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def futility_margin(depth: cython.int) -> cython.int:
-    """How much a quiet move may be hoped to gain in so many plies. Never raises."""
+    """How much a quiet move may be hoped to gain in so many plies."""
     return FUTILITY_BASE + FUTILITY_MARGIN * depth
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def late_move_reduction(depth: cython.int, move_number: cython.int, worth: cython.int) -> cython.int:
-    """How many plies less a late move is searched at first; `worth` is what history says of it. Never raises."""
+    """How many plies less a late move is searched at first; `worth` is what history says of it."""
     if depth > 63:
         depth = 63
     if move_number > 63:
@@ -110,13 +92,10 @@ class MovePruning:
         self.stack = stack
         self.picker = picker
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_hopeless(
         self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.bint:
-        """Is a move, some other having saved us from mate, not worth making at all? Never raises.
+        """Is a move, some other having saved us from mate, not worth making at all?
 
         A quiet check is spared: it may be mate.
         (chessprogramming wiki: Futility Pruning, Late Move Pruning)
@@ -138,13 +117,10 @@ class MovePruning:
             self.picker.only_checks(ply)       # all quiet moves left are as late
         return True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_weak(
         self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
     ) -> cython.bint:
-        """Does the evaluation speak against a quiet move, or what it puts en prise? Never raises."""
+        """Does the evaluation speak against a quiet move, or what it puts en prise?"""
         left: cython.int = depth - late_move_reduction(depth, number, self.stack.worth[ply])
         if left < 1:
             left = 1
@@ -153,13 +129,10 @@ class MovePruning:
             return True
         return left <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(self.position, move, -QUIET_EXCHANGE_MARGIN * left)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def reduction(
         self, move: cython.int, number: cython.int, depth: cython.int, ply: cython.int, on_pv: cython.bint
     ) -> cython.int:
-        """How many plies less a late move is searched at first. Never raises.
+        """How many plies less a late move is searched at first.
 
         Ordering has put the good moves first, so the rest are looked at less deeply until one surprises.
         (chessprogramming wiki: Late Move Reductions)

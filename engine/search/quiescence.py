@@ -16,11 +16,8 @@ from cython.cimports.engine.search.time_manager import NodeCounter
 from cython.cimports.engine.search.transposition import EXACT, LOWER_BOUND, UPPER_BOUND, TranspositionTable, entry_move
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def tactical_move(entry: u64) -> cython.int:
-    """The table's move if it is a capture or promotion. Never raises."""
+    """The table's move if it is a capture or promotion."""
     return entry_move(entry) if is_tactical(entry_move(entry)) else NO_MOVE
 
 
@@ -36,11 +33,8 @@ class Quiescence:
         self.picker = picker
         self.counter = counter
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def search(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Score once the captures are over: who is to move may also stand pat on the evaluation. Never raises.
+        """Score once the captures are over: who is to move may also stand pat on the evaluation.
 
         Some quiet move is nearly always at least as good as that. In check there is no standing pat, and every
         evasion is tried. (chessprogramming wiki: Quiescence Search)
@@ -103,10 +97,6 @@ class Quiescence:
         self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.stack.raw_evals[ply])
         return best
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def booty(self, move: cython.int) -> cython.int:
-        """The value of what the move takes; a pawn for en passant, whose square is empty. Never raises."""
+        """The value of what the move takes; a pawn for en passant, whose square is empty."""
         return EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]

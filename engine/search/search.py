@@ -180,11 +180,8 @@ class Search:
 
     # --- Nodes -----------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def pv_node(self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """Score of a node on the principal variation, alpha < beta; centipawns, side to move. Never raises."""
+        """Score of a node on the principal variation, alpha < beta; centipawns, side to move."""
         assert -INFINITE <= alpha < beta <= INFINITE
         self.pv_length[ply] = 0
         if depth <= 0:
@@ -205,13 +202,10 @@ class Search:
         depth -= self.internal_reduction(entry, depth)
         return self.heed(known, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def null_window_node(
         self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
     ) -> cython.int:
-        """Is the score >= beta? Fail-soft, centipawns, side to move. `cut_node`: it probably is. Never raises."""
+        """Is the score >= beta? Fail-soft, centipawns, side to move. `cut_node`: it probably is."""
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
         in_check: cython.bint = self.position.in_check()
@@ -241,14 +235,8 @@ class Search:
                 depth -= self.internal_reduction(entry, depth)
         return self.heed(known, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def heed(self, known: cython.int, score: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
         """The score of a search, unless a table of endings knows better: then what it knows, also for later visits.
-
-        Never raises.
         """
         if known == NO_SCORE or (score > known) == (known > DRAW) or self.counter.stopped:
             return score
@@ -258,22 +246,15 @@ class Search:
 
     # --- Answers before any move is tried --------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def internal_reduction(self, entry: u64, depth: cython.int) -> cython.int:
         """A node for which the table has no move is badly ordered, and hardly matters so far: one ply less.
 
-        Never raises. (chessprogramming wiki: Internal Iterative Reductions)
+        (chessprogramming wiki: Internal Iterative Reductions)
         """
         return depth >= REDUCTION_DEPTH and (entry == 0 or entry_move(entry) == NO_MOVE)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def prune(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """A score that needs no full search, or NO_SCORE. Never raises."""
+        """A score that needs no full search, or NO_SCORE."""
         if is_decided(beta):
             return NO_SCORE
         score: cython.int = self.reverse_futility(static_eval, beta, depth, ply)
@@ -283,13 +264,10 @@ class Search:
             score = self.probcut(beta, depth, ply)
         return score
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def reverse_futility(
         self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.int:
-        """So far above beta that nothing the other side has in a few plies will change it. Never raises.
+        """So far above beta that nothing the other side has in a few plies will change it.
 
         (chessprogramming wiki: Reverse Futility Pruning)
         """
@@ -299,11 +277,8 @@ class Search:
             return NO_SCORE
         return static_eval
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def null_move(self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """If even passing keeps us above beta, a real move will too. Never raises.
+        """If even passing keeps us above beta, a real move will too.
 
         Unsound in zugzwang: hence the test for pieces and, at depth or with one piece left, a search without
         passing that must confirm it. (chessprogramming wiki: Null Move Pruning)
@@ -328,11 +303,8 @@ class Search:
         self.null_move_from = 0
         return score if checked >= beta and not self.counter.stopped else NO_SCORE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def probcut(self, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """A capture that a shallow search finds well above beta will be above it in a deep one too. Never raises.
+        """A capture that a shallow search finds well above beta will be above it in a deep one too.
 
         (chessprogramming wiki: ProbCut)
         """
@@ -365,13 +337,10 @@ class Search:
 
     # --- The moves -------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def search_moves(
         self, alpha: cython.int, beta: cython.int, depth: cython.int, ply: cython.int, entry: u64
     ) -> cython.int:
-        """The best score of all moves, or the first that fails high; the result goes to the table. Never raises."""
+        """The best score of all moves, or the first that fails high; the result goes to the table."""
         table_move: cython.int = entry_move(entry) if entry else NO_MOVE
         extension: cython.int = self.singular_extension(entry, beta, depth, ply)
         if extension == MULTICUT:
@@ -427,11 +396,8 @@ class Search:
             )
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def singular_extension(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """How many plies more the table's move deserves, or MULTICUT. Never raises.
+        """How many plies more the table's move deserves, or MULTICUT.
 
         If all other moves, searched less deeply, stay clearly below its score it is the only good one and is searched
         deeper; if another one too beats beta the node needs no search. (chessprogramming wiki: Singular Extensions)
@@ -453,9 +419,6 @@ class Search:
             return MULTICUT
         return -1 if score >= beta else 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def search_move(
         self,
         move: cython.int,
@@ -465,7 +428,7 @@ class Search:
         depth: cython.int,
         ply: cython.int,
     ) -> cython.int:
-        """Score of a move from the mover's view. Never raises.
+        """Score of a move from the mover's view.
 
         All but the first move are only asked whether they beat alpha, late ones cheaply first; the one that does gets
         the full search that tells by how much.
@@ -487,21 +450,15 @@ class Search:
         self.position.unmake(move)
         return score
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin_root_move(self, move: cython.int, number: cython.int) -> cython.void:
-        """Note how many nodes there were before, and tell whoever listens to a long search. Never raises."""
+        """Note how many nodes there were before, and tell whoever listens to a long search."""
         self.move_nodes = self.counter.nodes
         if self.talkative_at_us and now_us() >= self.talkative_at_us:
             with cython.gil:
                 self.on_root_move(move, number)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def extend_pv(self, move: cython.int, ply: cython.int) -> cython.void:
-        """The variation from here is the move and the variation found below it. Never raises."""
+        """The variation from here is the move and the variation found below it."""
         row: cython.int = ply * PV_ROW
         length: cython.int = self.pv_length[ply + 1]
         index: cython.int

@@ -131,11 +131,8 @@ class TimeManager:
         """How far the hard deadline has passed; 0 if it has not. While pondering there is none."""
         return max(0, now_us() - self.end_us) // 1000
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def expired(self) -> cython.bint:
-        """Has the hard deadline passed? Never raises."""
+        """Has the hard deadline passed?"""
         return now_us() >= self.end_us
 
 
@@ -158,23 +155,16 @@ class NodeCounter:
         self.stopped = False
         self.deepest = 0
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def count(self, ply: cython.int) -> cython.void:
-        """One more node; now and then a look at the clock. Never raises."""
+        """One more node; now and then a look at the clock."""
         self.nodes += 1
         if self.nodes >= self.look_at:
             self.look_at_limits()
         if ply > self.deepest:
             self.deepest = ply
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def look_at_limits(self) -> cython.void:
-        """Stop if the nodes or the time are used up, and say at which node to look again. Never raises."""
+        """Stop if the nodes or the time are used up, and say at which node to look again."""
         if self.nodes > self.node_limit or self.time_manager.expired():
             self.stopped = True
         self.look_at = self.nodes + CLOCK_PERIOD

@@ -85,20 +85,13 @@ class TranspositionTable:
         """Entries from now on count as younger than all before."""
         self.age = (self.age + 1) & 63
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def prefetch(self, key: u64) -> cython.void:
-        """Fetch the position's bucket into the cache while other work is done. Never raises."""
+        """Fetch the position's bucket into the cache while other work is done."""
         if cython.compiled:
             prefetch_address(cython.address(self.slots[scale(key, self.buckets) * 8]))  # noqa: F821 (C only)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def probe(self, key: u64) -> u64:
-        """The entry of the position, or 0. Never raises."""
+        """The entry of the position, or 0."""
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         entry: u64
@@ -109,9 +102,6 @@ class TranspositionTable:
             slot += 2
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def store(
         self,
         key: u64,
@@ -121,7 +111,7 @@ class TranspositionTable:
         bound: cython.int,
         static_eval: cython.int,
     ) -> cython.void:
-        """Keep a result over the bucket's least valuable entry: the shallowest, oldest first. Never raises."""
+        """Keep a result over the bucket's least valuable entry: the shallowest, oldest first."""
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         chosen: u64 = slot

@@ -26,7 +26,7 @@ if not cython.compiled:
 @cython.nogil
 @cython.exceptval(check=False)
 def above_diagonal(square: cython.int) -> cython.int:
-    """Positive above the diagonal a1-h8, negative below, 0 on it. Never raises."""
+    """Positive above the diagonal a1-h8, negative below, 0 on it."""
     return (square >> 3) - (square & 7)
 
 
@@ -35,17 +35,12 @@ def above_diagonal(square: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def flipped(square: cython.int) -> cython.int:
-    """Mirrored at the diagonal a1-h8. Never raises."""
+    """Mirrored at the diagonal a1-h8."""
     return (square >> 3 | square << 3) & 63
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def mirror(squares: cython.p_int, men: cython.int, leading: cython.int) -> cython.void:
     """Turn the board until the first man is on a1-d1-d4, and the first leading one off the diagonal below it.
-
-    Never raises.
     """
     turn: cython.int = (7 if squares[0] & 4 else 0) ^ (56 if squares[0] & 32 else 0)
     man: cython.int
@@ -59,11 +54,8 @@ def mirror(squares: cython.p_int, men: cython.int, leading: cython.int) -> cytho
             squares[man] = flipped(squares[man])
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def three_pieces(squares: cython.p_int) -> cython.int:
-    """The number of three different men, mirrored: 0 to 31331. Never raises."""
+    """The number of three different men, mirrored: 0 to 31331."""
     first: cython.int = squares[0]
     second: cython.int = squares[1] - (squares[1] > first)
     third: cython.int = squares[2] - (squares[2] > first) - (squares[2] > squares[1])
@@ -85,11 +77,8 @@ def three_pieces(squares: cython.p_int) -> cython.int:
     return base + (first * 7 + second) * 6 + third
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def two_kings(squares: cython.p_int) -> cython.int:
-    """The number of two kings, mirrored: 0 to 461, or -1 if they stand side by side. Never raises."""
+    """The number of two kings, mirrored: 0 to 461, or -1 if they stand side by side."""
     return KINGS[TRIANGLE[squares[0]] * 64 + squares[1]]
 
 
@@ -98,7 +87,7 @@ def two_kings(squares: cython.p_int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def pawn_rank(square: cython.int) -> cython.int:
-    """A pawn's place in the search for the leading one: outer files first, then lower ranks. Never raises."""
+    """A pawn's place in the search for the leading one: outer files first, then lower ranks."""
     file: cython.int = square & 7
     if file > 3:
         file = 7 - file
@@ -110,7 +99,7 @@ def pawn_rank(square: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def pawn_order(square: cython.int) -> cython.int:
-    """The number of a square for pawns beside the leading one: inner files first, then higher ranks. Never raises."""
+    """The number of a square for pawns beside the leading one: inner files first, then higher ranks."""
     file: cython.int = square & 7
     beyond: cython.int = file > 3
     if beyond:
@@ -118,11 +107,8 @@ def pawn_order(square: cython.int) -> cython.int:
     return 47 - 12 * file - 2 * ((square >> 3) - 1) - beyond
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def lead_pawn(squares: cython.p_int, pawns: cython.int) -> cython.int:
-    """Put the leading pawn first; returns its file, 0 to 3. Never raises."""
+    """Put the leading pawn first; returns its file, 0 to 3."""
     man: cython.int
     for man in range(1, pawns):
         if pawn_rank(squares[man]) < pawn_rank(squares[0]):
@@ -131,11 +117,8 @@ def lead_pawn(squares: cython.p_int, pawns: cython.int) -> cython.int:
     return 7 - file if file > 3 else file
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def leading_pawns(squares: cython.p_int, men: cython.int, pawns: cython.int) -> u64:
-    """The number of the pawns of one side, the leading one first; mirrors the board to its half. Never raises."""
+    """The number of the pawns of one side, the leading one first; mirrors the board to its half."""
     man: cython.int
     place: cython.int
     if squares[0] & 4:
@@ -155,11 +138,8 @@ def leading_pawns(squares: cython.p_int, men: cython.int, pawns: cython.int) -> 
     return number
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def combination(squares: cython.p_int, start: cython.int, size: cython.int, shift: cython.int) -> u64:
-    """The number of the `size` equal men from `start` on, those before them standing. Never raises.
+    """The number of the `size` equal men from `start` on, those before them standing.
 
     `shift` is 8 for pawns, for which the first rank does not count.
     """

@@ -66,7 +66,7 @@ def _halves(patterns: bytes, symbol: int) -> tuple[int, int]:
 @cython.nogil
 @cython.exceptval(check=False)
 def window(packed: cython.p_uchar, taken: cython.int) -> u64:
-    """The bits from there on, 57 at least, left in 64. Never raises."""
+    """The bits from there on, 57 at least, left in 64."""
     code: u64 = 0
     place: cython.int
     for place in range(taken >> 3, (taken >> 3) + 8):
@@ -129,11 +129,8 @@ class PackedValues:
         self.index_at[number], self.sizes_at[number] = section.index_at, section.sizes_at
         self.data_at[number] = section.data_at
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def unpack(self, section: cython.int, number: cython.longlong) -> cython.int:
-        """The value of that number, or NO_VALUE if the file is damaged. Never raises.
+        """The value of that number, or NO_VALUE if the file is damaged.
 
         The index has an entry for the middle of each stretch of numbers: a block, and how far into it that is.
         """
@@ -164,11 +161,8 @@ class PackedValues:
             return NO_VALUE
         return self.decode(section, block, ahead)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def fetch(self, buffer: cython.p_uchar, count: cython.int, offset: cython.longlong) -> cython.bint:
-        """Fill the front of the buffer from the file; did that work? Never raises."""
+        """Fill the front of the buffer from the file; did that work?"""
         place: cython.int
         if offset + count > self.started:
             return read_at(self.descriptor, buffer, count, offset) == count
@@ -176,11 +170,8 @@ class PackedValues:
             buffer[place] = self.start[offset + place]
         return True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def values_in(self, section: cython.int, block: cython.longlong) -> cython.longlong:
-        """How many values a block holds; 0 if there is no such block. Never raises."""
+        """How many values a block holds; 0 if there is no such block."""
         entry = cython.declare(cython.uchar[8])
         if block < 0 or block >= self.block_sizes[section]:
             return 0
@@ -188,11 +179,8 @@ class PackedValues:
             return 0
         return (entry[0] | entry[1] << 8) + 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def decode(self, section: cython.int, block: cython.longlong, ahead: cython.longlong) -> cython.int:
-        """The value that many places into a block, or NO_VALUE if the codes make no sense. Never raises."""
+        """The value that many places into a block, or NO_VALUE if the codes make no sense."""
         packed = cython.declare(cython.uchar[4104])
         block_bits: cython.int = self.block_bits[section]
         count: cython.int = 1 << block_bits
@@ -214,12 +202,8 @@ class PackedValues:
             taken += length
         return NO_VALUE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def length_of(self, section: cython.int, code: u64) -> cython.int:
-        """How many bits the first code has: longer codes are smaller numbers. Never raises."""
+        """How many bits the first code has: longer codes are smaller numbers."""
         place: cython.int = section * LENGTHS
         length: cython.int = self.shortest[section]
         while length < self.longest[section] and code < self.bases[place]:
@@ -227,32 +211,20 @@ class PackedValues:
             place += 1
         return length
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def symbol_of(self, section: cython.int, code: u64, length: cython.int) -> cython.int:
-        """The symbol of the first code, or -1. Never raises."""
+        """The symbol of the first code, or -1."""
         place: cython.int = section * LENGTHS + length - self.shortest[section]
         if code < self.bases[place]:
             return -1
         symbol: u64 = self.lowest[place] + ((code - self.bases[place]) >> (64 - length))
         return cython.cast(cython.int, symbol) if symbol < cython.cast(u64, self.symbols[section]) else -1
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def more_values(self, section: cython.int, symbol: cython.int) -> cython.longlong:
-        """How many values the symbol stands for, less one. Never raises."""
+        """How many values the symbol stands for, less one."""
         return self.lengths[section][2 * symbol] | self.lengths[section][2 * symbol + 1] << 8
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def value_in(self, section: cython.int, symbol: cython.int, ahead: cython.longlong) -> cython.int:
-        """The value that many places into what the symbol stands for. Never raises."""
+        """The value that many places into what the symbol stands for."""
         first: cython.int = self.first_half(section, symbol)
         while self.more_values(section, symbol):
             if ahead <= self.more_values(section, first):
@@ -263,10 +235,6 @@ class PackedValues:
             first = self.first_half(section, symbol)
         return first
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def first_half(self, section: cython.int, symbol: cython.int) -> cython.int:
-        """The first of the two symbols in it, or the value it stands for. Never raises."""
+        """The first of the two symbols in it, or the value it stands for."""
         return (self.patterns[section][3 * symbol + 1] & 15) << 8 | self.patterns[section][3 * symbol]

@@ -19,11 +19,8 @@ LOSS, BLESSED_LOSS, DRAWN, CURSED_WIN, WIN = -2, -1, 0, 1, 2
 UNKNOWN = NO_VALUE                 # a file is missing or damaged, or the position is not for tables
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def key_of(position: Position) -> u64:
-    """What stands on the board, as `syzygy_file.material_key` counts it. Never raises."""
+    """What stands on the board, as `syzygy_file.material_key` counts it."""
     key: u64 = 0
     piece: cython.int
     for piece in range(2 * KINDS - 1):
@@ -45,19 +42,12 @@ class Prober:
         self.hits = 0
         self.by_capture = False
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def may_know(self) -> cython.bint:
-        """Are there few enough men, and no castling? Never raises."""
+        """Are there few enough men, and no castling?"""
         return not self.position.castling_rights and popcount(self.position.occupied) <= self.most_men
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def wdl(self) -> cython.int:
-        """WIN to LOSS for the side to move, or UNKNOWN. Never raises."""
+        """WIN to LOSS for the side to move, or UNKNOWN."""
         if not self.may_know():
             return UNKNOWN
         value: cython.int = self.without_en_passant(LOSS, WIN)
@@ -66,11 +56,8 @@ class Prober:
         self.hits += value != UNKNOWN
         return value
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def without_en_passant(self, alpha: cython.int, beta: cython.int) -> cython.int:
-        """The worth if the side to move may not capture en passant, or UNKNOWN. Never raises.
+        """The worth if the side to move may not capture en passant, or UNKNOWN.
 
         `by_capture` says afterwards whether a capture is what it is worth, and better than a draw.
         """
@@ -95,32 +82,23 @@ class Prober:
         self.by_capture = alpha >= value and alpha > DRAWN
         return alpha if alpha >= value else value
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def after(self, move: cython.int, alpha: cython.int, beta: cython.int) -> cython.int:
-        """The worth of a capture for who makes it, or UNKNOWN; the window is the other side's. Never raises."""
+        """The worth of a capture for who makes it, or UNKNOWN; the window is the other side's."""
         self.position.make(move)
         value: cython.int = self.without_en_passant(alpha, beta)
         self.position.unmake(move)
         return UNKNOWN if value == UNKNOWN else -value
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def stored(self) -> cython.int:
-        """What the file says, right or not where a capture decides, or UNKNOWN. Never raises."""
+        """What the file says, right or not where a capture decides, or UNKNOWN."""
         key: u64 = key_of(self.position)
         if key == 0:
             return DRAWN               # bare kings have no file
         value: cython.int = self.tree.value(self.position, key)
         return value - 2 if 0 <= value <= 4 else UNKNOWN
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def with_en_passant(self, value: cython.int) -> cython.int:
-        """The worth, given that without en passant, or UNKNOWN. Never raises.
+        """The worth, given that without en passant, or UNKNOWN.
 
         If nothing else is legal, what would be stalemate is the capture.
         """

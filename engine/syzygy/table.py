@@ -107,22 +107,16 @@ class Table:
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_ready(self) -> cython.bint:
-        """May it be read? Opens it if need be. Never raises."""
+        """May it be read? Opens it if need be."""
         if self.state == NEW:
             with cython.gil:
                 self.open()
         fence()
         return self.state == READY
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def value(self, position: Position, key: u64) -> cython.int:
-        """What the file says of a position with the men of its ending, or NO_VALUE. Never raises."""
+        """What the file says of a position with the men of its ending, or NO_VALUE."""
         if not self.is_ready():
             return NO_VALUE
         squares = cython.declare(cython.int[8])
@@ -134,18 +128,12 @@ class Table:
             return NO_VALUE
         return self.packed.unpack(section, number)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_swapped(self, position: Position, key: u64) -> cython.bint:
-        """Are the colours those of the file changed? With equal men White is always to move. Never raises."""
+        """Are the colours those of the file changed? With equal men White is always to move."""
         return position.side_to_move if self.symmetric else key != self.key
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def line_up(self, position: Position, swapped: cython.bint, squares: cython.p_int) -> cython.int:
-        """Write down where the men stand, in the order of the file; returns the section, or -1. Never raises."""
+        """Write down where the men stand, in the order of the file; returns the section, or -1."""
         side: cython.int = position.side_to_move ^ swapped if self.sides == 2 else 0
         section: cython.int = side
         placed: cython.int = 0
@@ -161,13 +149,10 @@ class Table:
                 return -1
         return section
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def line_up_one(
         self, position: Position, swapped: cython.bint, squares: cython.p_int, piece: cython.int, placed: cython.int
     ) -> cython.int:
-        """All men of one kind; returns how many are lined up now. Never raises."""
+        """All men of one kind; returns how many are lined up now."""
         if swapped:
             piece = piece - KINDS if piece >= KINDS else piece + KINDS
         men: u64 = position.pieces[piece]
@@ -177,11 +162,8 @@ class Table:
             men &= men - 1
         return placed
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def number_of(self, section: cython.int, squares: cython.p_int) -> cython.longlong:
-        """The position's number in its section; negative for an impossible one. Never raises."""
+        """The position's number in its section; negative for an impossible one."""
         first: cython.int = section * MEN
         number: u64
         group: cython.int = 1
@@ -242,11 +224,8 @@ class TableTree:
         self.before = before
         self.after = after
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def value(self, position: Position, key: u64) -> cython.int:
-        """What the file for these men says, or NO_VALUE. Never raises."""
+        """What the file for these men says, or NO_VALUE."""
         if key == self.key:
             return self.table.value(position, key)
         if key < self.key:
