@@ -163,11 +163,11 @@ class DrawsAndTables:
         Tables know nothing of the moves since the last capture or pawn move, so they are asked right after one.
         (chessprogramming wiki: Syzygy Bases)
         """
-        if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.may_know():
+        if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.can_probe():
             return NO_SCORE
         if self.stack.excluded[ply] != NO_MOVE or self.stack.before(ply, 1) == NO_STEP:
             return NO_SCORE
-        wdl: cython.int = self.prober.wdl()
+        wdl: cython.int = self.prober.probe()
         if wdl == UNKNOWN:
             return NO_SCORE
         return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW

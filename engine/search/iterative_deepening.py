@@ -111,8 +111,8 @@ class IterativeDeepening:
                 self._tell(number, line)
             if stopped:
                 break
-            self._time_manager.content = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
-            if self._time_manager.content and not self._time_manager.pondering:
+            self._time_manager.is_done = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
+            if self._time_manager.is_done and not self._time_manager.pondering:
                 break
         return best[0].variation if best else ()
 
@@ -153,7 +153,7 @@ class IterativeDeepening:
         self._listener.root_move(RootMove(self._depth, move, number))
 
 
-def assist(search: Search, task: Task, number: int) -> None:
+def run_helper(search: Search, task: Task, number: int) -> None:
     """Deepen beside the main search until stopped: all that is found reaches it through the shared table.
 
     Every second helper is a ply ahead, so that not all threads do the same. (chessprogramming wiki: Lazy SMP)

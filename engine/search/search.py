@@ -155,11 +155,11 @@ class Search:
 
     def stop_probing(self) -> None:
         """Ask no table of endings any more."""
-        self.prober.rest()
+        self.prober.disable()
 
     def table_hits(self) -> int:
         """How many positions tables of endings knew."""
-        return self.prober.found()
+        return self.prober.hit_count()
 
     def deepest(self) -> int:
         """The deepest ply the last `run` reached, quiescence included."""

@@ -17,7 +17,7 @@ cdef class TimeManager:
     cdef readonly long long soft_us
     cdef readonly long long hard_us
     cdef readonly bint pondering
-    cdef public bint content
+    cdef public bint is_done
     cdef bint expired(self) noexcept nogil
 
 cdef class NodeCounter:

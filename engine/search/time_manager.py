@@ -97,15 +97,15 @@ class TimeManager:
     """The running clock of one search, started when it is made."""
 
     def __init__(self, soft_us: int = FOREVER_US, hard_us: int = FOREVER_US, pondering: bool = False) -> None:
-        """Deadlines in microseconds from now. `pondering`: the hard one counts only from `hit` on."""
+        """Deadlines in microseconds from now. `pondering`: the hard one counts only from `ponder_hit` on."""
         self.started_us = now_us()
         self.soft_us = soft_us
         self.hard_us = hard_us
         self.pondering = pondering
-        self.content = False       # set by the search: it would have stopped by now, were it not pondering
+        self.is_done = False       # set by the search: without pondering it would stop now
         self.end_us = self.started_us + (FOREVER_US if pondering else hard_us)
 
-    def hit(self) -> None:
+    def ponder_hit(self) -> None:
         """The opponent played the move pondered on: the hard deadline counts from now, the soft one from the start.
 
         What was thought on the opponent's time is kept. From any thread.

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 
 from engine.board import Board
-from engine.facade import Engine, Limits, SearchReport, SearchResult, Thinking
+from engine.facade import Engine, Limits, RunningSearch, SearchReport, SearchResult
 from engine.lessons.cce_notation import final_text, judgement_text, san_line
 from engine.search.iterative_deepening import Bound
 from engine.terminal.drawing import Look, Scene, draw
@@ -103,7 +103,7 @@ class Findings:
 
 
 def _show_live(
-    board: Board, queue: "Queue[object]", console: Console, look: Look, thinking: Thinking
+    board: Board, queue: "Queue[object]", console: Console, look: Look, thinking: RunningSearch
 ) -> SearchResult:
     findings = Findings(board)
     with Live(console=console, auto_refresh=False) as live:
@@ -119,7 +119,7 @@ def _show_live(
 
 
 def _show_plain(
-    board: Board, queue: "Queue[object]", console: Console, look: Look, thinking: Thinking
+    board: Board, queue: "Queue[object]", console: Console, look: Look, thinking: RunningSearch
 ) -> SearchResult:
     findings = Findings(board)
     console.print(board.fen(), highlight=False, soft_wrap=True)

@@ -139,7 +139,7 @@ def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
     limits = Limits(white_time_ms=remaining, white_increment_ms=increment, moves_to_go=moves_to_go)
     clock = TimeManager(*deadlines_us(limits, True, overhead), pondering=True)
     assert clock.late_ms() == 0
-    clock.hit()
+    clock.ponder_hit()
     assert not clock.pondering
     assert clock.late_ms() == 0
 
