@@ -10,16 +10,16 @@ ROOT = Path(__file__).parent.parent
 
 LOST = {
     "a compiled function that cannot raise": """
-from engine.search.time_manager import Clock
+from engine.search.time_manager import TimeManager
 from engine.facade import Board
 from engine.search.history import History
 from engine.search.search import Search
-from engine.search.transposition import Table
+from engine.search.transposition import TranspositionTable
 
 def test_the_listener_fails():
     def fail(move, number):
         raise ValueError("lost")
-    search = Search(Board().position, Table(1), History(), Clock())
+    search = Search(Board().position, TranspositionTable(1), History(), TimeManager())
     search.announce_root_moves(fail, 0)
     search.run(1)
 """,

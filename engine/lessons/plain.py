@@ -23,8 +23,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
-from cython.cimports.engine.search.search_limits import Meter
-from cython.cimports.engine.search.time_manager import Clock
+from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,
@@ -46,11 +45,13 @@ class PlainSearch:
     `ordered` tries promising moves first, `quiescent` follows captures to their end; both belong to `alpha_beta`.
     """
 
-    def __init__(self, position: Position, terms: Terms | None, clock: Clock, ordered: bool, quiescent: bool) -> None:
+    def __init__(
+        self, position: Position, terms: Terms | None, clock: TimeManager, ordered: bool, quiescent: bool
+    ) -> None:
         self.position = Position()
         self.position.copy_from(position)
         self.terms = terms
-        self.meter = Meter(clock)
+        self.meter = NodeCounter(clock)
         self.root_height = self.position.height
         self.ordered = ordered
         self.quiescent = quiescent

@@ -1,13 +1,15 @@
 """Alpha-beta search, move ordering, pruning, the transposition table, time management.
 
-Must not know: protocols, files and who asked.
+Knows how a position is searched within limits of depth, nodes and time.
+
+Must not know: protocols, files and who asked. A function that a `.pxd` declares `noexcept` is a C function and never
+raises; its `.py` repeats neither.
 """
 
 __all__ = [
     "history",
     "iterative_deepening",
     "search",
-    "search_limits",
     "search_stack",
     "time_manager",
     "transposition",

@@ -35,12 +35,8 @@ PAWNS = cython.declare(cython.int, 2)
 MIX = cython.declare(u64, 0x9E3779B97F4A7C15)       # 2**64 divided by the golden ratio (Knuth: multiplicative hashing)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def bonus(depth: cython.int) -> cython.int:
-    """How much one cutoff weighs: deep ones were dearly bought. Never raises."""
+    """How much one cutoff weighs: deep ones were dearly bought."""
     weight: cython.int = HISTORY_BONUS * depth
     return weight if weight < HISTORY_BONUS_LIMIT else HISTORY_BONUS_LIMIT
 
@@ -50,16 +46,13 @@ def bonus(depth: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def nudged(value: cython.int, change: cython.int) -> cython.int:
-    """The value moved by `change`, less the nearer it is to the limit, which it never passes. Never raises."""
+    """The value moved by `change`, less the nearer it is to the limit, which it never passes."""
     size: cython.int = change if change >= 0 else -change
     return value + change - value * size // HISTORY_LIMIT
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def correction_index(position: Position, aspect: cython.int) -> cython.int:
-    """Where the correction stands for the position's pawns or for a colour's pieces. Never raises.
+    """Where the correction stands for the position's pawns or for a colour's pieces.
 
     Pieces have no key of their own that moves keep up to date: their squares, multiplied with an odd number, do.
     """
@@ -115,13 +108,10 @@ class History:
         for index in range(ROUTES):
             self.quiets[index] >>= 1       # not // 2: this is done to eight at a time
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin_node(
         self, position: Position, ply: cython.int, before: cython.int, before_that: cython.int, long_before: cython.int
     ) -> cython.void:
-        """Note what quiet moves of the position at this ply are to be judged by. Never raises.
+        """Note what quiet moves of the position at this ply are to be judged by.
 
         `before` is the step they answer, `before_that` the one they follow up, `long_before` that side's one before.
         """
@@ -131,12 +121,8 @@ class History:
         self.recalled[ply] = long_before * 768
         self.structure[ply] = cython.cast(cython.int, position.pawn_key & (STRUCTURES - 1)) * 768
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def route(self, side: cython.int, move: cython.int, ply: cython.int) -> cython.int:
-        """Where the butterfly table counts a move. Never raises.
+        """Where the butterfly table counts a move.
 
         To leave an attacked square is another thing than to leave a quiet one, and to go to one even more so.
         """
@@ -145,12 +131,8 @@ class History:
         dares: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
         return ((side * 2 + flees) * 2 + dares) * 4096 + (move & 4095)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def quiet_worth(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
-        """How well a quiet move has done, +- 9/2 * HISTORY_LIMIT; `step` is the move's own. Never raises."""
+        """How well a quiet move has done, +- 9/2 * HISTORY_LIMIT; `step` is the move's own."""
         return (
             self.quiets[self.route(side, move, ply)]
             + self.continuations[self.answered[ply] + step]
@@ -159,13 +141,10 @@ class History:
             + self.structures[self.structure[ply] + step]
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def rank_quiets(
         self, position: Position, moves: cython.p_int, start: cython.int, end: cython.int, ply: cython.int
     ) -> cython.void:
-        """Add ranks to moves[start:end], times 65536: first killers, then by a quarter of their worth. Never raises."""
+        """Add ranks to moves[start:end], times 65536: first killers, then by a quarter of their worth."""
         side: cython.int = position.side_to_move
         killer: cython.int = self.killers[2 * ply]
         second: cython.int = self.killers[2 * ply + 1]
@@ -181,13 +160,10 @@ class History:
                 rank = self.quiet_worth(side, move, position.board[move & 63] * 64 + to_square(move), ply) >> 2
             moves[index] = rank * 65536 + move
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_quiet(
         self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int, change: cython.int
     ) -> cython.void:
-        """A quiet move refuted a position (change above 0), or was tried before the one that did. Never raises."""
+        """A quiet move refuted a position (change above 0), or was tried before the one that did."""
         self.learn_route(side, move, ply, change)
         index: cython.int = self.structure[ply] + step
         self.structures[index] = nudged(self.structures[index], change)
@@ -195,60 +171,39 @@ class History:
         self.learn_continuation(self.followed[ply], step, change)
         self.learn_continuation(self.recalled[ply], step, change // 2)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_route(
         self, side: cython.int, move: cython.int, ply: cython.int, change: cython.int
     ) -> cython.void:
-        """The same for the butterfly table alone. Never raises."""
+        """The same for the butterfly table alone."""
         index: cython.int = self.route(side, move, ply)
         self.quiets[index] = nudged(self.quiets[index], change)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_continuation(self, earlier: cython.int, step: cython.int, change: cython.int) -> cython.void:
-        """The same for a step after an `earlier` one, if there was any. Never raises."""
+        """The same for a step after an `earlier` one, if there was any."""
         if earlier != NO_STEP * 768:
             index: cython.int = earlier + step
             self.continuations[index] = nudged(self.continuations[index], change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_capture(self, step: cython.int, victim: cython.int, change: cython.int) -> cython.void:
-        """The same for a capture of a piece of the kind `victim`. Never raises."""
+        """The same for a capture of a piece of the kind `victim`."""
         index: cython.int = step * 6 + victim
         self.captures[index] = nudged(self.captures[index], change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def remember_killer(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Never raises."""
         if self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def correction(self, position: Position) -> cython.int:
-        """What the search has lately found to be missing in the evaluation, in centipawns. Never raises."""
+        """What the search has lately found to be missing in the evaluation, in centipawns."""
         found: cython.int = 0
         aspect: cython.int
         for aspect in range(ASPECTS):
             found += self.corrections[correction_index(position, aspect)]
         return found // CORRECTION_SCALE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_error(self, position: Position, error: cython.int, depth: cython.int) -> cython.void:
-        """The search found `error` centipawns more than the corrected evaluation. Never raises.
+        """The search found `error` centipawns more than the corrected evaluation.
 
         The deeper the search, the more one error changes; each aspect is held to blame for all of it, so that they
         soon share it among them.

@@ -11,7 +11,7 @@ from functools import partial
 from engine.core import params
 from engine.core.score import mate_distance, scale
 from engine.search.search import Search
-from engine.search.time_manager import Clock, Limits, bend_percent
+from engine.search.time_manager import Limits, TimeManager, bend_percent
 
 INFINITE = scale()["INFINITE"]
 MAX_DEPTH = scale()["MAX_PLY"] - 1
@@ -78,12 +78,12 @@ class Task:
     patient: bool = False
 
 
-class Deepening:
+class IterativeDeepening:
     """One search from depth 1 to the last the limits allow."""
 
-    def __init__(self, search: Search, clock: Clock, task: Task, listener: Listener) -> None:
+    def __init__(self, search: Search, time_manager: TimeManager, task: Task, listener: Listener) -> None:
         self._search = search
-        self._clock = clock
+        self._time_manager = time_manager
         self._task = task
         self._listener = listener
         self._depth = 0
@@ -111,20 +111,20 @@ class Deepening:
                 self._tell(number, line)
             if stopped:
                 break
-            self._clock.content = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
-            if self._clock.content and not self._clock.pondering:
+            self._time_manager.is_done = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
+            if self._time_manager.is_done and not self._time_manager.pondering:
                 break
         return best[0].variation if best else ()
 
     def _is_time_up(self, before: list[Line], best: list[Line]) -> bool:
         """Is it too late to begin another depth?"""
         if self._task.lines > 1 or not before:
-            return self._clock.too_late_for_another_depth()
+            return self._time_manager.too_late_for_another_depth()
         steady = best[0].variation[0] == before[0].variation[0]
         self._steady_depths = self._steady_depths + 1 if steady else 0
         drop = before[0].score - best[0].score
         share = self._search.best_move_share()
-        return self._clock.too_late_for_another_depth(bend_percent(self._steady_depths, drop, share))
+        return self._time_manager.too_late_for_another_depth(bend_percent(self._steady_depths, drop, share))
 
     def _search_depth(self, before: list[Line]) -> list[Line]:
         """The best lines at one depth, each searched among the moves that head no better line."""
@@ -146,14 +146,14 @@ class Deepening:
     def _tell(self, number: int, line: Line) -> None:
         search = self._search
         self._listener.iteration(
-            Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._clock.elapsed_ms())
+            Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
         )
 
     def _on_root_move(self, move: int, number: int) -> None:
         self._listener.root_move(RootMove(self._depth, move, number))
 
 
-def assist(search: Search, task: Task, number: int) -> None:
+def run_helper(search: Search, task: Task, number: int) -> None:
     """Deepen beside the main search until stopped: all that is found reaches it through the shared table.
 
     Every second helper is a ply ahead, so that not all threads do the same. (chessprogramming wiki: Lazy SMP)

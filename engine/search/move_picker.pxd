@@ -1,7 +1,7 @@
 from engine.search.history cimport History
 from engine.core.position cimport Position
 
-cdef class Picker:
+cdef class MovePicker:
     cdef Position position
     cdef History history
     cdef int moves[37152]

@@ -34,7 +34,7 @@ LOSING = cython.declare(cython.int, 5)
 @cython.nogil
 @cython.exceptval(check=False)
 def take_best(moves: cython.p_int, index: cython.int, end: cython.int) -> cython.int:
-    """Bring the best of moves[index:end] to `index` and return it unranked; most nodes need few. Never raises."""
+    """Bring the best of moves[index:end] to `index` and return it unranked; most nodes need few."""
     best: cython.int = moves[index]
     other: cython.int
     for other in range(index + 1, end):        # two plain loops: the compiler vectorises the first
@@ -52,13 +52,13 @@ def take_best(moves: cython.p_int, index: cython.int, end: cython.int) -> cython
 @cython.nogil
 @cython.exceptval(check=False)
 def seen_by(side: cython.int, move: cython.int) -> cython.int:
-    """The move as that side sees it from its end of the board, and back. Never raises."""
+    """The move as that side sees it from its end of the board, and back."""
     return move ^ OTHER_END if side else move
 
 
 @cython.final
 @cython.cclass
-class Picker:
+class MovePicker:
     """The moves of the nodes on the way from the root, one list for each ply.
 
     A list is moves[MOVES_PER_PLY * ply:]: captures and promotions first, then the quiet moves. Those that lose material
@@ -108,29 +108,20 @@ class Picker:
             move = self.next(0)
         return moves
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin(self, ply: cython.int, table_move: cython.int) -> cython.void:
-        """All moves of the node, which history has been told of. Never raises."""
+        """All moves of the node, which history has been told of."""
         self.begin_tactical(ply, table_move, 0)
         self.tactical_only[ply] = False
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin_tactical(self, ply: cython.int, table_move: cython.int, goal: cython.int) -> cython.void:
-        """Only the captures and promotions that win at least `goal` centipawns by exchange. Never raises."""
+        """Only the captures and promotions that win at least `goal` centipawns by exchange."""
         self.stage[ply] = TABLE_MOVE
         self.table_move[ply] = table_move if self.is_possible(ply, table_move) else NO_MOVE
         self.goal[ply] = goal
         self.tactical_only[ply] = True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_possible(self, ply: cython.int, move: cython.int) -> cython.bint:
-        """May the table's move be played? Two positions may share a key, if hardly ever. Never raises."""
+        """May the table's move be played? Two positions may share a key, if hardly ever."""
         index: cython.int
         if move == NO_MOVE:
             return False
@@ -141,11 +132,8 @@ class Picker:
             return False
         return is_legal(self.position, move)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next(self, ply: cython.int) -> cython.int:
-        """The next move, or NO_MOVE after the last. Never raises."""
+        """The next move, or NO_MOVE after the last."""
         move: cython.int = NO_MOVE
         if self.stage[ply] == TABLE_MOVE:
             self.stage[ply] = GENERATION
@@ -171,25 +159,16 @@ class Picker:
             self.index[ply] = MOVES_PER_PLY * ply
         return self.next_losing(ply)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_losing(self, ply: cython.int) -> cython.bint:
-        """Was the move last given out a capture that loses material? Never raises."""
+        """Was the move last given out a capture that loses material?"""
         return self.stage[ply] == LOSING
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def only_checks(self, ply: cython.int) -> cython.void:
-        """Of the quiet moves that are left give out only those that check, in no order. Never raises."""
+        """Of the quiet moves that are left give out only those that check, in no order."""
         self.stage[ply] = CHECKS
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def list_moves(self, ply: cython.int) -> cython.void:
-        """Generate, bring captures and promotions to the front, and rank those. Never raises."""
+        """Generate, bring captures and promotions to the front, and rank those."""
         start: cython.int = MOVES_PER_PLY * ply
         end: cython.int
         index: cython.int
@@ -211,12 +190,8 @@ class Picker:
         self.tactical_end[ply] = tactical_end
         self.end[ply] = end
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def tactical_rank(self, move: cython.int) -> cython.int:
-        """Most valuable victim first, then what such captures have done before. Never raises.
+        """Most valuable victim first, then what such captures have done before.
 
         The empty square of an en passant or plain promotion reads as kind 0, a pawn, which ranks it about right.
         """
@@ -228,11 +203,8 @@ class Picker:
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
         return rank
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next_tactical(self, ply: cython.int) -> cython.int:
-        """The best capture left that wins its exchange; the others are kept for later. Never raises."""
+        """The best capture left that wins its exchange; the others are kept for later."""
         while self.index[ply] < self.tactical_end[ply]:
             move: cython.int = take_best(self.moves, self.index[ply], self.tactical_end[ply])
             self.index[ply] += 1
@@ -244,22 +216,16 @@ class Picker:
             self.losing_end[ply] += 1
         return NO_MOVE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def rank_quiets(self, ply: cython.int) -> cython.void:
-        """Killers, then the rest by history; of equals those that lead away from the own side first. Never raises."""
+        """Killers, then the rest by history; of equals those that lead away from the own side first."""
         index: cython.int
         self.history.rank_quiets(self.position, self.moves, self.tactical_end[ply], self.end[ply], ply)
         if self.position.side_to_move:
             for index in range(self.tactical_end[ply], self.end[ply]):
                 self.moves[index] ^= OTHER_END
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next_quiet(self, ply: cython.int) -> cython.int:
-        """The best quiet move left. Never raises."""
+        """The best quiet move left."""
         side: cython.int = self.position.side_to_move
         while self.index[ply] < self.end[ply]:
             move: cython.int = seen_by(side, take_best(self.moves, self.index[ply], self.end[ply]))
@@ -268,11 +234,8 @@ class Picker:
                 return move
         return NO_MOVE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next_check(self, ply: cython.int) -> cython.int:
-        """The next quiet move that attacks the enemy king. Never raises."""
+        """The next quiet move that attacks the enemy king."""
         side: cython.int = self.position.side_to_move
         while self.index[ply] < self.end[ply]:
             move: cython.int = seen_by(side, self.moves[self.index[ply]] & 0xFFFF)
@@ -281,11 +244,8 @@ class Picker:
                 return move
         return NO_MOVE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next_losing(self, ply: cython.int) -> cython.int:
-        """The captures that lose material, in the order they were found. Never raises."""
+        """The captures that lose material, in the order they were found."""
         if self.index[ply] < self.losing_end[ply]:
             self.index[ply] += 1
             return self.moves[self.index[ply] - 1]

@@ -1,26 +1,26 @@
 from engine.core.bitboard cimport u64
-from engine.search.time_manager cimport Clock
-from engine.search.search_stack cimport Line
-from engine.search.search_limits cimport Meter
-from engine.search.move_picker cimport Picker
+from engine.search.time_manager cimport TimeManager
+from engine.search.search_stack cimport SearchStack
+from engine.search.time_manager cimport NodeCounter
+from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.search.quiescence cimport Quiescence
-from engine.search.draws_and_tables cimport Referee
-from engine.search.move_pruning cimport Selection
+from engine.search.draws_and_tables cimport DrawsAndTables
+from engine.search.pruning cimport MovePruning
 from engine.syzygy.prober cimport Prober
-from engine.search.transposition cimport Table
+from engine.search.transposition cimport TranspositionTable
 
 cdef class Search:
     cdef Position position
-    cdef Table table
-    cdef Clock clock
-    cdef Meter meter
-    cdef Line line
-    cdef Picker picker
+    cdef TranspositionTable table
+    cdef TimeManager time_manager
+    cdef NodeCounter counter
+    cdef SearchStack stack
+    cdef MovePicker picker
     cdef Quiescence quiescence
     cdef Prober prober
-    cdef Referee referee
-    cdef Selection selection
+    cdef DrawsAndTables draws
+    cdef MovePruning pruning
     cdef int root_depth
     cdef int null_move_from
     cdef int root_score

@@ -2,15 +2,15 @@ from engine.core.bitboard cimport u64
 from engine.search.history cimport History
 from engine.nnue.network cimport Accumulators
 from engine.core.position cimport Position
-from engine.search.transposition cimport Table
+from engine.search.transposition cimport TranspositionTable
 
 cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
 cdef bint is_guess(int score) noexcept nogil
 cdef int faded(int score, int halfmove_clock) noexcept nogil
 
-cdef class Line:
+cdef class SearchStack:
     cdef Position position
-    cdef Table table
+    cdef TranspositionTable table
     cdef History history
     cdef Accumulators accumulators  # None: the hand-written evaluation
     cdef int static_evals[134]

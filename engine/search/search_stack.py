@@ -18,7 +18,7 @@ from cython.cimports.engine.search.history import NO_STEP, History, bonus
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,
     UPPER_BOUND,
-    Table,
+    TranspositionTable,
     entry_bound,
     entry_depth,
     entry_eval,
@@ -29,11 +29,8 @@ BEFORE_ROOT = cython.declare(cython.int, 4)         # plies before the root that
 REMEMBERED = cython.declare(cython.int, 64)         # tried moves of a node that are learnt from
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cython.int) -> cython.int:
-    """Static score in centipawns for the side to move. Never raises.
+    """Static score in centipawns for the side to move.
 
     What is known of endings comes first, and a known win outranks whatever the network guesses.
     """
@@ -50,32 +47,26 @@ def network_score(position: Position, network: Network) -> int:
     return evaluate_by_network(position, Accumulators(network), 0)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
-    """An advantage that is not used fades: half is left when the fifty-move rule makes it a draw. Never raises."""
+    """An advantage that is not used fades: half is left when the fifty-move rule makes it a draw."""
     if halfmove_clock > 100:
         halfmove_clock = 100       # more only where somebody set it up: no game goes on so long
     return score * (FIFTY_MOVES_FADING - halfmove_clock) // FIFTY_MOVES_FADING
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def is_guess(score: cython.int) -> cython.bint:
-    """Is a static score no more than that: neither a known draw nor a win that only has to be found? Never raises."""
+    """Is a static score no more than that: neither a known draw nor a win that only has to be found?"""
     return -NETWORK_LIMIT <= score <= NETWORK_LIMIT and score != DRAW
 
 
 @cython.final
 @cython.cclass
-class Line:
+class SearchStack:
     """Of one thread's search. Without a network the hand-written evaluation judges positions."""
 
-    def __init__(self, position: Position, table: Table, history: History, network: Network | None) -> None:
+    def __init__(
+        self, position: Position, table: TranspositionTable, history: History, network: Network | None
+    ) -> None:
         if not cython.compiled:
             self.static_evals = [0] * (MAX_PLY + 6)
             self.raw_evals = [0] * (MAX_PLY + 2)
@@ -108,69 +99,44 @@ class Line:
 
     # --- What is played ----------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def expect(self, move: cython.int) -> cython.void:
-        """The move may be made soon: memory takes longer than that for what the table knows of it. Never raises."""
+        """The move may be made soon: memory takes longer than that for what the table knows of it."""
         self.table.prefetch(self.position.key_after(move))
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Play a move and note its step for those that answer or follow it. Never raises."""
+        """Play a move and note its step for those that answer or follow it."""
         self.moves[ply] = move
         self.steps[ply + BEFORE_ROOT] = self.step(move)
         if self.accumulators is not None:
             self.accumulators.note_move(self.position, move, ply)
         self.position.make(move)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make_null(self, ply: cython.int) -> cython.void:
-        """Pass. Never raises."""
+        """Pass."""
         self.steps[ply + BEFORE_ROOT] = NO_STEP
         if self.accumulators is not None:
             self.accumulators.note_null(ply)
         self.position.make_null()
         self.table.prefetch(self.position.key)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def before(self, ply: cython.int, plies: cython.int) -> cython.int:
-        """The step made so many plies before this node, NO_STEP for a pass or before the root. Never raises."""
+        """The step made so many plies before this node, NO_STEP for a pass or before the root."""
         return self.steps[ply + BEFORE_ROOT - plies]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def step(self, move: cython.int) -> cython.int:
-        """Piece and target of a move that is about to be played, as `history.py` counts them. Never raises."""
+        """Piece and target of a move that is about to be played, as `history.py` counts them."""
         return self.position.board[move & 63] * 64 + to_square(move)
 
     # --- What it seems worth -----------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def evaluate(self, ply: cython.int) -> cython.int:
-        """Static score of the position at this ply in centipawns for the side to move. Never raises."""
+        """Static score of the position at this ply in centipawns for the side to move."""
         if self.accumulators is None:
             return evaluate(self.position)
         return evaluate_by_network(self.position, self.accumulators, ply)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
-        """Evaluate the position, if the table does not know it, and correct that by what was learnt. Never raises.
+        """Evaluate the position, if the table does not know it, and correct that by what was learnt.
 
         In check there is nothing quiet to evaluate.
         """
@@ -190,11 +156,8 @@ class Line:
         self.in_check[ply] = in_check
         self.improving[ply] = not in_check and (before == NO_SCORE or corrected > before)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def refined_evaluation(self, entry: u64, ply: cython.int) -> cython.int:
-        """The evaluation, or the table's score where that says more. Never raises."""
+        """The evaluation, or the table's score where that says more."""
         static_eval: cython.int = self.static_evals[ply + BEFORE_ROOT]
         if entry == 0:
             return static_eval
@@ -203,19 +166,12 @@ class Line:
             return static_eval
         return score if entry_bound(entry) & (LOWER_BOUND if score > static_eval else UPPER_BOUND) else static_eval
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def static_eval(self, ply: cython.int) -> cython.int:
-        """The corrected evaluation, NO_SCORE in check. Never raises."""
+        """The corrected evaluation, NO_SCORE in check."""
         return self.static_evals[ply + BEFORE_ROOT]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def table_cutoff(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """The score of an earlier search at least as deep, if it answers the question; else NO_SCORE. Never raises.
+        """The score of an earlier search at least as deep, if it answers the question; else NO_SCORE.
 
         Close to the fifty-move draw the table, which does not know the clock, is not believed.
         """
@@ -226,32 +182,21 @@ class Line:
             return score
         return NO_SCORE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def quiet_worth(self, move: cython.int, ply: cython.int) -> cython.int:
-        """What history says of a quiet move that is about to be played. Never raises."""
+        """What history says of a quiet move that is about to be played."""
         return self.history.quiet_worth(self.position.side_to_move, move, self.step(move), ply)
 
     # --- What was tried, and learnt ----------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin_moves(self, ply: cython.int) -> cython.void:
-        """No move of the node has been tried. Never raises."""
+        """No move of the node has been tried."""
         self.quiets[ply] = self.captures[ply] = 0
         self.history.begin_node(
             self.position, ply, self.before(ply, 1), self.before(ply, 2), self.before(ply, 4)
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_tried(self, move: cython.int, ply: cython.int) -> cython.void:
-        """The move did not refute the position. Never raises."""
+        """The move did not refute the position."""
         if is_tactical(move):
             if self.captures[ply] < REMEMBERED:
                 self.tried_captures[ply * REMEMBERED + self.captures[ply]] = move
@@ -260,11 +205,8 @@ class Line:
             self.tried_quiets[ply * REMEMBERED + self.quiets[ply]] = move
             self.quiets[ply] += 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_cutoff(self, move: cython.int, depth: cython.int, ply: cython.int) -> cython.void:
-        """The move refuted the position: remember it, and that those tried before it did not. Never raises."""
+        """The move refuted the position: remember it, and that those tried before it did not."""
         weight: cython.int = bonus(depth)
         index: cython.int
         if is_tactical(move):
@@ -277,27 +219,14 @@ class Line:
         for index in range(self.captures[ply]):
             self.learn_capture(self.tried_captures[ply * REMEMBERED + index], -weight)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
-        """Never raises."""
         self.history.learn_quiet(self.position.side_to_move, move, self.step(move), ply, change)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_capture(self, move: cython.int, change: cython.int) -> cython.void:
-        """Never raises."""
         self.history.learn_capture(self.step(move), KIND_OF[self.position.board[to_square(move)]], change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def judge_last_move(self, ply: cython.int) -> cython.void:
-        """A quiet move is thought the better of, the more the evaluation rose for who made it. Never raises."""
+        """A quiet move is thought the better of, the more the evaluation rose for who made it."""
         if ply == 0 or self.before(ply, 1) == NO_STEP or is_tactical(self.moves[ply - 1]):
             return
         before: cython.int = self.static_eval(ply - 1)
@@ -311,13 +240,10 @@ class Line:
             change = -HISTORY_RISE_LIMIT
         self.history.learn_route(self.position.side_to_move ^ 1, self.moves[ply - 1], ply - 1, change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def learn_error(
         self, best: cython.int, best_move: cython.int, bound: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.void:
-        """If the search of a quiet position shows that the evaluation was wrong, remember by how much. Never raises."""
+        """If the search of a quiet position shows that the evaluation was wrong, remember by how much."""
         expected: cython.int = self.static_eval(ply)
         if expected == NO_SCORE or not is_guess(self.raw_evals[ply]) or is_tactical(best_move) or is_decided(best):
             return

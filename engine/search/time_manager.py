@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """How long a move may take: a soft deadline after which no new depth is begun, a hard one that stops the search."""
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if not cython.compiled:
 
 FOREVER_US = 10**15                # 31 years: no deadline
 LEAST_US = 100                     # every search gets so much
+CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two looks at the clock: well under a millisecond
+UNLIMITED_NODES = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -91,19 +93,19 @@ def bend_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -
 
 @cython.final
 @cython.cclass
-class Clock:
+class TimeManager:
     """The running clock of one search, started when it is made."""
 
     def __init__(self, soft_us: int = FOREVER_US, hard_us: int = FOREVER_US, pondering: bool = False) -> None:
-        """Deadlines in microseconds from now. `pondering`: the hard one counts only from `hit` on."""
+        """Deadlines in microseconds from now. `pondering`: the hard one counts only from `ponder_hit` on."""
         self.started_us = now_us()
         self.soft_us = soft_us
         self.hard_us = hard_us
         self.pondering = pondering
-        self.content = False       # set by the search: it would have stopped by now, were it not pondering
+        self.is_done = False       # set by the search: without pondering it would stop now
         self.end_us = self.started_us + (FOREVER_US if pondering else hard_us)
 
-    def hit(self) -> None:
+    def ponder_hit(self) -> None:
         """The opponent played the move pondered on: the hard deadline counts from now, the soft one from the start.
 
         What was thought on the opponent's time is kept. From any thread.
@@ -129,9 +131,42 @@ class Clock:
         """How far the hard deadline has passed; 0 if it has not. While pondering there is none."""
         return max(0, now_us() - self.end_us) // 1000
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def expired(self) -> cython.bint:
-        """Has the hard deadline passed? Never raises."""
+        """Has the hard deadline passed?"""
         return now_us() >= self.end_us
+
+
+@cython.final
+@cython.cclass
+class NodeCounter:
+    """Of one thread's search. `stopped` may be set from any thread; once it is, whatever nodes return is void."""
+
+    def __init__(self, time_manager: TimeManager, node_limit: int = 0) -> None:
+        self.time_manager = time_manager
+        self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
+        self.reset()
+
+    def reset(self) -> None:
+        """Count anew."""
+        self.nodes = 0
+        self.look_at = CLOCK_PERIOD        # the first depth fits in, however short the time
+        if self.look_at > self.node_limit:
+            self.look_at = self.node_limit + 1
+        self.stopped = False
+        self.deepest = 0
+
+    def count(self, ply: cython.int) -> cython.void:
+        """One more node; now and then a look at the clock."""
+        self.nodes += 1
+        if self.nodes >= self.look_at:
+            self.look_at_limits()
+        if ply > self.deepest:
+            self.deepest = ply
+
+    def look_at_limits(self) -> cython.void:
+        """Stop if the nodes or the time are used up, and say at which node to look again."""
+        if self.nodes > self.node_limit or self.time_manager.expired():
+            self.stopped = True
+        self.look_at = self.nodes + CLOCK_PERIOD
+        if self.look_at > self.node_limit + 1:
+            self.look_at = self.node_limit + 1

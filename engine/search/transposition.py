@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What was found out about positions, shared by all searches. (chessprogramming wiki: Transposition Table)
+"""What was found out about positions, shared by all searches. (chessprogramming wiki: Transposition TranspositionTable)
 
 An entry is two words, `key ^ data` and `data`: if two threads write at once, the halves no longer match and the entry
 reads as absent, so there is no lock (Hyatt, A lock-less transposition-table implementation). Four entries make a
@@ -49,7 +49,7 @@ AGE_WORTH = cython.declare(cython.int, 4)           # plies of depth that one se
 
 @cython.final
 @cython.cclass
-class Table:
+class TranspositionTable:
     """A table of the given size in mebibytes; raises MemoryError if the system refuses it."""
 
     def __init__(self, megabytes: int) -> None:
@@ -85,20 +85,13 @@ class Table:
         """Entries from now on count as younger than all before."""
         self.age = (self.age + 1) & 63
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def prefetch(self, key: u64) -> cython.void:
-        """Fetch the position's bucket into the cache while other work is done. Never raises."""
+        """Fetch the position's bucket into the cache while other work is done."""
         if cython.compiled:
             prefetch_address(cython.address(self.slots[scale(key, self.buckets) * 8]))  # noqa: F821 (C only)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def probe(self, key: u64) -> u64:
-        """The entry of the position, or 0. Never raises."""
+        """The entry of the position, or 0."""
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         entry: u64
@@ -109,9 +102,6 @@ class Table:
             slot += 2
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def store(
         self,
         key: u64,
@@ -121,7 +111,7 @@ class Table:
         bound: cython.int,
         static_eval: cython.int,
     ) -> cython.void:
-        """Keep a result over the bucket's least valuable entry: the shallowest, oldest first. Never raises."""
+        """Keep a result over the bucket's least valuable entry: the shallowest, oldest first."""
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         chosen: u64 = slot

@@ -17,7 +17,7 @@ LEAST_LIMIT_CP, MOST_LIMIT_CP = 200.0, 10_000.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Wdl:
     """Chances in a thousand, together 1000, of whoever is to move."""
 
     win: int
@@ -26,7 +26,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Model:
+class WdlModel:
     """In centipawns. A small score counts as what it is, a boundless one as `limit_cp`.
 
     With half the men on the board a score that counts as `even_cp` is as likely won as not, and `spread_cp` is one
@@ -53,16 +53,16 @@ class Model:
         return steady and LEAST_LIMIT_CP <= self.limit_cp <= MOST_LIMIT_CP
 
 
-OURS = Model(params.WDL_EVEN, params.WDL_EVEN_MEN, params.WDL_SPREAD, params.WDL_SPREAD_MEN, params.WDL_LIMIT)
+OURS = WdlModel(params.WDL_EVEN, params.WDL_EVEN_MEN, params.WDL_SPREAD, params.WDL_SPREAD_MEN, params.WDL_LIMIT)
 
 
-def outcome(score: int, men: int) -> Outcome:
+def wdl_of(score: int, men: int) -> Wdl:
     """What a score, as `score.py` has it, means with so many men on the board; mates and known wins are certain."""
     decided = winner(score)
     if decided:
-        return Outcome(1000, 0, 0) if decided > 0 else Outcome(0, 0, 1000)
+        return Wdl(1000, 0, 0) if decided > 0 else Wdl(0, 0, 1000)
     win, _, loss = (round(1000 * share) for share in OURS.shares(score, men))
-    return Outcome(win, 1000 - win - loss, loss)
+    return Wdl(win, 1000 - win - loss, loss)
 
 
 def _logistic(logits: float) -> float:

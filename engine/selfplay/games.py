@@ -13,8 +13,8 @@ from engine.nnue import eval_file
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
 from engine.search.search import Search
-from engine.search.time_manager import Clock
-from engine.search.transposition import Table
+from engine.search.time_manager import TimeManager
+from engine.search.transposition import TranspositionTable
 from engine.selfplay.records import Result
 
 HASH_MB = 4
@@ -40,7 +40,7 @@ class Player:
         """`evaluation` is as for EvalFile. Raises InvalidNet."""
         self._network = eval_file.load(evaluation)
         self._nodes = nodes
-        self._table, self._history = Table(HASH_MB), History()
+        self._table, self._history = TranspositionTable(HASH_MB), History()
         self._search: Search | None = None
         self._position: Position | None = None
 
@@ -69,7 +69,7 @@ class Player:
     def _search_of(self, position: Position) -> Search:
         """Return the search of this game; it lasts as long as its position."""
         if self._search is None or position is not self._position:
-            self._search = Search(position, self._table, self._history, Clock(), self._nodes, self._network)
+            self._search = Search(position, self._table, self._history, TimeManager(), self._nodes, self._network)
             self._position = position
         else:
             self._search.begin_again()

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import inf, log
 
-from engine.search.wdl import Model
+from engine.search.wdl import WdlModel
 from engine.selfplay.records import Result
 from engine.training.data import WORDS, Data
 from engine.training.features import recorded_scores
@@ -21,7 +21,7 @@ from engine.training.plot import Axes, Curve, svg
 
 LIMIT_CP = 1500                    # beyond, self-play stops games itself: what came of them proves nothing
 STEP_CP = 10                       # scores so near to each other count as one
-FIRST = Model(150.0, 0.0, 150.0, 0.0, 1000.0)
+FIRST = WdlModel(150.0, 0.0, 150.0, 0.0, 1000.0)
 FIRST_STEP_CP, LAST_STEP_CP = 32.0, 0.25
 WORTH_A_STEP = 1e-7                # nats a position
 TINY = 1e-9                        # no outcome is impossible
@@ -35,7 +35,7 @@ Counts = Mapping[Cell, list[int]]  # of the positions won, drawn and lost by the
 class WdlFit:
     """A fitted model, and by how many nats a position it was surprised: by what it learnt from, and by the rest."""
 
-    model: Model
+    model: WdlModel
     training: float
     held_out: float
 
@@ -53,7 +53,7 @@ def count(words: array[int]) -> Counts:
     return dict(found)
 
 
-def cross_entropy(model: Model, counts: Counts) -> float:
+def cross_entropy(model: WdlModel, counts: Counts) -> float:
     """The mean negative logarithm of what the model thought of the results that came."""
     total, positions = 0.0, 0
     for (score, men), seen in counts.items():
@@ -73,13 +73,13 @@ def fit(data: Data) -> WdlFit:
     while max(map(abs, steps)) >= LAST_STEP_CP:
         for index, step in enumerate(steps):
             tried = [*numbers[:index], numbers[index] + step, *numbers[index + 1 :]]
-            model = Model(*tried)
+            model = WdlModel(*tried)
             found = cross_entropy(model, learnt) if model.is_sound() else inf
             if found < least - WORTH_A_STEP:
                 numbers, least, steps[index] = tried, found, 2 * step
             else:
                 steps[index] = -step / 2
-    model = Model(*numbers)
+    model = WdlModel(*numbers)
     return WdlFit(model, least, cross_entropy(model, count(data.held_out)))
 
 
@@ -98,7 +98,7 @@ def lines(fitted: WdlFit) -> list[str]:
 # --- Calibration -----------------------------------------------------------------------------------------------------
 
 
-def calibration(model: Model, counts: Counts, outcome: int) -> list[tuple[float, float]]:
+def calibration(model: WdlModel, counts: Counts, outcome: int) -> list[tuple[float, float]]:
     """How often an outcome (0 a win of the leader, 1 a draw, 2 a loss) came, by how likely it was held to be.
 
     The points of a perfect model lie on the diagonal.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport, Tables
+from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
 from lichessbot.log import EventLog
 from lichessbot.move_sources.models import Finding, Question, goes_back
@@ -97,14 +97,14 @@ class SyzygyTables:
     def __init__(self, config: SyzygyConfig, log: EventLog) -> None:
         self._config = config
         self._log = log
-        self._tables: Tables | None = None
+        self._tables: Tablebase | None = None
 
     def find(self, question: Question, until: float) -> Finding | None:
         """Where files are missing or only outcomes are known, nothing: the engine then plays as well as any guess."""
         if self._tables is None:
-            self._tables = Tables(Tablebase(self._config.paths), self._config.max_pieces)
+            self._tables = Tablebase(self._config.paths, self._config.max_pieces)
         report = self._tables.report(question.board)
-        for problem in self._tables.base.new_problems():
+        for problem in self._tables.new_problems():
             self._log.warning("table.unusable", problem=problem)
         return None if report is None or not report.has_distances else self._choose(report)
 

@@ -191,7 +191,7 @@ def test_what_comes_after_a_perft_waits_for_its_end() -> None:
         ("setoption Hash value 16", "expected setoption name NAME value VALUE"),
         ("setoption name Hsh value 16", "unknown option 'Hsh'; did you mean Hash?"),
         ("setoption name Hash value 1_6", "found '1_6'"),
-        ("setoption name SyzygyPath value a\0b", "embedded null byte"),
+        ("setoption name SyzygyPath value a\0b", "not a valid path"),
         ("go depth", "expected a whole number"),
         ("go sideways", "unknown word 'sideways'"),
         ("go searchmoves e2e5", "'e2e5' is not legal here"),
@@ -496,7 +496,7 @@ def test_a_bug_in_the_search_ends_the_process_loudly() -> None:
     program = (
         "import sys; from engine import facade, __main__\n"
         "def broken(self, **listeners): raise ZeroDivisionError('planted')\n"
-        "facade.Thinking.run = broken; sys.argv = ['engine']; __main__.main()"
+        "facade.RunningSearch.run = broken; sys.argv = ['engine']; __main__.main()"
     )
     child = subprocess.Popen(
         [sys.executable, "-P", "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -519,7 +519,7 @@ def test_even_the_shortest_time_brings_one_line_of_information(session: Session)
 
 def test_tables_of_endings_are_opened_and_counted(session: Session, tables: Path) -> None:
     session.say(f"setoption name SyzygyPath value {tables}")
-    assert session.until("info string tables")[-1].endswith("35 endings of up to 4 men, 35 with distances")
+    assert session.until("info string endgame")[-1].endswith("35 endgames of up to 4 pieces, 35 with DTZ")
     session.say("setoption name SyzygyProbeLimit value 4")
     session.say("position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1")
     session.say("go depth 3")

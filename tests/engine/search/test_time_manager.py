@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.core import params
 from engine.facade import Engine
-from engine.search.time_manager import LEAST_US, Clock, Limits, bend_percent, deadlines_us
+from engine.search.time_manager import LEAST_US, Limits, TimeManager, bend_percent, deadlines_us
 
 times = st.integers(0, 10**8)
 increments = st.integers(0, 180_000)
@@ -86,7 +86,7 @@ def test_three_hundred_moves_fit_a_clock_whose_increment_pays_for_the_overhead(i
 )
 def test_a_rich_clock_bends_too(limits: Limits) -> None:
     soft, hard = deadlines_us(limits, True, 10)
-    clock = Clock(soft, hard)
+    clock = TimeManager(soft, hard)
     time.sleep(soft / 2e6)
     assert clock.too_late_for_another_depth(50)
     assert not clock.too_late_for_another_depth(100)
@@ -137,9 +137,9 @@ def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
     remaining: int, increment: int, moves_to_go: int | None, overhead: int
 ) -> None:
     limits = Limits(white_time_ms=remaining, white_increment_ms=increment, moves_to_go=moves_to_go)
-    clock = Clock(*deadlines_us(limits, True, overhead), pondering=True)
+    clock = TimeManager(*deadlines_us(limits, True, overhead), pondering=True)
     assert clock.late_ms() == 0
-    clock.hit()
+    clock.ponder_hit()
     assert not clock.pondering
     assert clock.late_ms() == 0
 

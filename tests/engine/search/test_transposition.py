@@ -6,7 +6,7 @@ import pytest
 
 from engine.facade import Board, Engine, Limits
 from engine.search import transposition
-from engine.search.transposition import Table
+from engine.search.transposition import TranspositionTable
 
 
 def test_a_new_table_is_empty_and_a_search_fills_it() -> None:
@@ -15,7 +15,7 @@ def test_a_new_table_is_empty_and_a_search_fills_it() -> None:
     assert result.report is not None
     assert result.report.hashfull > 20
     engine.new_game()
-    assert Table(1).hashfull() == 0
+    assert TranspositionTable(1).hashfull() == 0
     result = engine.go(Limits(depth=1))
     assert result.report is not None
     assert result.report.hashfull < 10
@@ -53,4 +53,4 @@ def test_a_kernel_without_huge_pages_is_no_obstacle(monkeypatch: pytest.MonkeyPa
             raise OSError(22, "Invalid argument")
 
     monkeypatch.setattr(mmap, "mmap", Plain)
-    assert Table(1).hashfull() == 0
+    assert TranspositionTable(1).hashfull() == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.score import scale
-from engine.search.wdl import OURS, Model, Outcome, outcome
+from engine.search.wdl import OURS, Wdl, WdlModel, wdl_of
 from engine.selfplay.records import Result, Sample, encode
 from engine.training.data import Data
 from engine.training.features import pack
@@ -19,43 +19,43 @@ from engine.training.wdl_fit import WdlFit, calibration, count, cross_entropy, f
 from tests.engine.shards import random_samples, write_shards
 
 MATE = scale()["MATE"]
-TRUTH = Model(200.0, -50.0, 120.0, 20.0, 900.0)
+TRUTH = WdlModel(200.0, -50.0, 120.0, 20.0, 900.0)
 
 
 def test_chances_add_up_for_every_score_and_board() -> None:
     for score in range(-31000, 31001, 250):
         for men in range(2, 33):
-            found = outcome(score, men)
+            found = wdl_of(score, men)
             assert found.win + found.draw + found.loss == 1000
             assert min(found.win, found.draw, found.loss) >= 0, (score, men)
 
 
 @pytest.mark.parametrize("men", [2, 3, 10, 20, 32])
 def test_more_is_never_worse(men: int) -> None:
-    found = [outcome(score, men) for score in range(-3000, 3001, 10)]
+    found = [wdl_of(score, men) for score in range(-3000, 3001, 10)]
     assert [it.win for it in found] == sorted(it.win for it in found)
     assert [it.loss for it in found] == sorted((it.loss for it in found), reverse=True)
 
 
 def test_both_sides_see_the_same_game() -> None:
     for score in (0, 17, 120, 900, 5000, MATE - 3):
-        ours, theirs = outcome(score, 20), outcome(-score, 20)
+        ours, theirs = wdl_of(score, 20), wdl_of(-score, 20)
         assert (ours.win, ours.draw, ours.loss) == (theirs.loss, theirs.draw, theirs.win)
 
 
 def test_a_mate_is_certain() -> None:
-    assert outcome(MATE - 5, 12) == Outcome(1000, 0, 0)
-    assert outcome(-MATE + 4, 12) == Outcome(0, 0, 1000)
+    assert wdl_of(MATE - 5, 12) == Wdl(1000, 0, 0)
+    assert wdl_of(-MATE + 4, 12) == Wdl(0, 0, 1000)
 
 
 def test_an_even_ending_is_a_draw_and_an_even_opening_is_open() -> None:
-    assert outcome(0, 6).draw > 700
-    assert outcome(0, 32).win > 250
-    assert outcome(150, 32).win > outcome(150, 6).win
+    assert wdl_of(0, 6).draw > 700
+    assert wdl_of(0, 32).win > 250
+    assert wdl_of(150, 32).win > wdl_of(150, 6).win
 
 
 def test_a_rook_ahead_wins() -> None:
-    assert outcome(600, 24).win > 750
+    assert wdl_of(600, 24).win > 750
 
 
 # --- The fit ---------------------------------------------------------------------------------------------------------

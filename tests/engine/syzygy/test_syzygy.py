@@ -15,12 +15,12 @@ import chess.syzygy
 import pytest
 
 from engine.board import Board
-from engine.facade import Engine, Limits, SearchResult, Tables, build_mode
+from engine.facade import Engine, Limits, SearchResult, build_mode
 from engine.search.history import History
 from engine.search.search import Search
-from engine.search.time_manager import Clock
-from engine.search.transposition import Table
-from engine.syzygy.file_header import Ending, InvalidTable, Kind, read_head
+from engine.search.time_manager import TimeManager
+from engine.search.transposition import TranspositionTable
+from engine.syzygy.file_header import Endgame, InvalidTable, Kind, read_header
 from engine.syzygy.tablebase import Tablebase
 
 FIVE_MEN = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"       # White wins, but has to find out
@@ -127,8 +127,8 @@ def test_thousands_of_positions_of_every_ending_are_worth_what_python_chess_says
 
 def test_the_files_are_counted_and_described(tables: Path) -> None:
     tablebase = Tablebase([tables])
-    assert (len(tablebase), tablebase.most_men) == (35, 4)
-    assert tablebase.describe() == "35 endings of up to 4 men, 35 with distances"
+    assert (len(tablebase), tablebase.max_pieces) == (35, 4)
+    assert tablebase.describe() == "35 endgames of up to 4 pieces, 35 with DTZ"
     assert tablebase.review() == []
 
 
@@ -209,7 +209,7 @@ def searched(fen: str, depth: int, tables: Path | None, *moves: str, threads: in
     engine = Engine()
     engine.set_threads(threads)
     if tables is not None:
-        engine.set_tables(Tables(Tablebase([tables])))
+        engine.set_tablebase(Tablebase([tables]))
     board = Board(fen)
     for move in moves:
         board.push(move)
@@ -235,10 +235,10 @@ def test_a_capture_into_a_won_ending_is_seen_from_afar(tables: Path) -> None:
 
 def test_what_a_search_for_mate_leaves_behind_contradicts_no_table(tables: Path) -> None:
     """White wins by taking the rook: the shared table must not call that a rook's worth afterwards."""
-    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, Table(4)
-    opened = Tables(Tablebase([tables]))
+    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, TranspositionTable(4)
+    opened = Tablebase([tables])
     for window in ((29_950,), (28_000, 28_001)):
-        search = Search(position, shared, History(), Clock(), prober=opened.prober(position))
+        search = Search(position, shared, History(), TimeManager(), prober=opened.prober(position))
         assert search.run(3, *window) > 29_000
 
 
@@ -264,7 +264,7 @@ def test_shallow_searches_win_what_is_won(tables: Path, fen: str) -> None:
     tablebase = Tablebase([tables])
     board = Board(fen)
     engine = Engine()
-    engine.set_tables(Tables(tablebase))
+    engine.set_tablebase(tablebase)
     while board.legal_moves():
         engine.set_position(board)
         move = engine.go(Limits(depth=3)).best_move
@@ -280,7 +280,7 @@ def test_shallow_searches_win_what_is_won(tables: Path, fen: str) -> None:
 
 def test_chosen_moves_stay_chosen(tables: Path) -> None:
     engine = Engine()
-    engine.set_tables(Tables(Tablebase([tables])))
+    engine.set_tablebase(Tablebase([tables]))
     engine.set_position(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1"))
     assert engine.go(Limits(depth=4), only=["b1e4", "a1a2"]).best_move == "a1a2", "the other one loses the queen"
     assert engine.go(Limits(depth=4), only=["b1e4"]).best_move == "b1e4"
@@ -288,7 +288,7 @@ def test_chosen_moves_stay_chosen(tables: Path) -> None:
 
 def test_a_limit_of_men_keeps_the_tables_closed(tables: Path) -> None:
     engine = Engine()
-    engine.set_tables(Tables(Tablebase([tables]), most_men=3))
+    engine.set_tablebase(Tablebase([tables], probe_limit=3))
     engine.set_position(Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1"))
     result = engine.go(Limits(depth=4))
     assert result.report is not None
@@ -396,13 +396,13 @@ def test_a_head_says_what_is_wrong_with_it(tables: Path, tmp_path: Path) -> None
     path = tmp_path / "KQvK.rtbw"
     path.write_bytes((tables / "KQvK.rtbw").read_bytes() + b"more")
     with path.open("rb") as file, pytest.raises(InvalidTable, match="bytes is cut or damaged"):
-        read_head(path, file.fileno())
+        read_header(path, file.fileno())
 
 
 def test_the_leading_men_of_an_ending() -> None:
-    assert Ending.of_name("KvK") is None
+    assert Endgame.of_name("KvK") is None
     for name, leading, pawns in (("KQvK", 3, 0), ("KRRvK", 2, 0), ("KQvKQ", 3, 0), ("KPPvKP", 2, 1), ("KPvK", 3, 1)):
-        ending = Ending.of_name(name)
+        ending = Endgame.of_name(name)
         assert ending is not None
         assert ending.leading_pawns == pawns
         assert pawns or ending.leading == leading
@@ -414,12 +414,12 @@ def test_the_leading_men_of_an_ending() -> None:
 PROBE = """
 import json, sys
 from pathlib import Path
-from engine.facade import Board, Engine, Limits, Tablebase, Tables, build_mode
+from engine.facade import Board, Engine, Limits, Tablebase, build_mode
 tablebase = Tablebase([Path(sys.argv[1])])
 boards = [Board(fen) for fen in sys.stdin.read().splitlines()]
 engine = Engine(hash_mb=1)
 engine.set_evaluation("none")
-engine.set_tables(Tables(tablebase))
+engine.set_tablebase(tablebase)
 engine.set_position(Board("4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"))
 result = engine.go(Limits(depth=6))
 searched = (result.best_move, result.report.score_cp, result.report.nodes, result.report.table_hits)
