@@ -35,9 +35,9 @@ from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
 from lichessbot.games.opening_variety import OpeningVariety
 from lichessbot.games.pgn import PgnArchive
+from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, Overhead
-from lichessbot.games_in_progress import GamesInProgress
 from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import Emit, PlayerLists
 from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.slots import Slots
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.commands import (
@@ -33,7 +34,6 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.matchmaking.matchmaker import Matchmaker
-from lichessbot.slots import Slots
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts

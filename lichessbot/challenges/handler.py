@@ -22,6 +22,7 @@ from lichessbot.challenges.policy import (
     slot_holder_of,
 )
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
+from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
@@ -29,7 +30,6 @@ from lichessbot.lichess.enums import DeclineReason, Mode, Speed
 from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.slots import Slots
 from lichessbot.storage.challenge_records import Answer, Entry
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store

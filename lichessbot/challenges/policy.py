@@ -12,10 +12,10 @@ from datetime import timedelta
 from typing import Final
 
 from engine.facade import Board, InvalidFen
+from lichessbot.challenges.slots import Occupancy, slots_for
 from lichessbot.config import ChallengeConfig, Config, Rules
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
-from lichessbot.slots import Occupancy, slots_for
 from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"

@@ -7,10 +7,10 @@ wait as could start if every game ended now.
 from dataclasses import dataclass
 from typing import Final
 
+from lichessbot.challenges.slots import slots_for
 from lichessbot.config import ChallengeConfig
 from lichessbot.lichess.enums import Preference, SortBy
 from lichessbot.lichess.models import Challenge, ChallengeReceived
-from lichessbot.slots import slots_for
 
 _BONUS: Final = 200  # rating points for a rated game, and for a player's title
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
+from lichessbot.challenges.slots import Occupancy, Slots
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
@@ -34,7 +35,6 @@ from lichessbot.matchmaking.history import BotGame, Diary, Opponents, Silence
 from lichessbot.matchmaking.limits import Quota, clock_time
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
-from lichessbot.slots import Occupancy, Slots
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts

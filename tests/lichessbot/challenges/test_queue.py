@@ -18,12 +18,12 @@ from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Snapshot
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
+from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig, Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import ChallengeReceived, GameInfo
-from lichessbot.slots import Slots
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
+from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig, Config
 from lichessbot.errors import RateLimited
 from lichessbot.inbox import Inbox, Report
@@ -37,7 +38,6 @@ from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Var
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Happening
-from lichessbot.slots import Slots
 from lichessbot.storage.database import Database
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store

@@ -1,6 +1,6 @@
 from datetime import timedelta
 
-from lichessbot.slots import Slots
+from lichessbot.challenges.slots import Slots
 from lichessbot.storage.records import SlotHolder
 
 NOW = 1000.0
