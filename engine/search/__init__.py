@@ -7,6 +7,7 @@ raises; its `.py` repeats neither.
 """
 
 __all__ = [
+    "available_memory",
     "history",
     "iterative_deepening",
     "search",

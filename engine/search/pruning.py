@@ -4,6 +4,7 @@
 from math import log
 
 import cython
+from cython.cimports.engine.core.material import has_pieces
 from cython.cimports.engine.core.move import is_tactical
 from cython.cimports.engine.core.params import (
     CAPTURE_EXCHANGE_MARGIN,
@@ -100,7 +101,7 @@ class MovePruning:
         A quiet check is spared: it may be mate.
         (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
-        if not self.position.has_pieces(self.position.side_to_move):
+        if not has_pieces(self.position, self.position.side_to_move):
             return False
         if is_tactical(move):
             return (

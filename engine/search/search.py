@@ -8,6 +8,7 @@ or NO_SCORE for "no answer". (chessprogramming wiki: Principal Variation Search)
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.material import has_one_piece, has_pieces
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     DEEPER_MARGIN,
@@ -285,7 +286,7 @@ class Search:
         """
         if depth < NULL_MOVE_DEPTH or static_eval < beta or self.stack.before(ply, 1) == NO_STEP:
             return NO_SCORE
-        if ply < self.null_move_from or not self.position.has_pieces(self.position.side_to_move):
+        if ply < self.null_move_from or not has_pieces(self.position, self.position.side_to_move):
             return NO_SCORE
         left: cython.int = depth - 1 - null_move_reduction(depth, static_eval - beta)
         self.stack.make_null(ply)
@@ -295,7 +296,7 @@ class Search:
             return NO_SCORE
         if is_decided(score):
             score = beta
-        in_danger: cython.bint = self.position.has_one_piece(self.position.side_to_move)
+        in_danger: cython.bint = has_one_piece(self.position, self.position.side_to_move)
         if (depth < NULL_MOVE_CHECKED_DEPTH and not in_danger) or self.null_move_from > 0:
             return score
         self.null_move_from = ply + left * 3 // 4 + 1

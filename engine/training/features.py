@@ -18,6 +18,8 @@ from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, N
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
+from engine.core.position_setup import set_up
+
 if not cython.compiled:
     from math import exp, log
 
@@ -39,7 +41,7 @@ SUREST = cython.declare(cython.double, 0.9999)     # share of the point; what pr
 @cython.nogil
 @cython.exceptval(check=False)
 def piece_at(words: u64[::1], first: cython.longlong, index: cython.int) -> cython.int:
-    """The piece that the record at `first` names as number `index`. Never raises."""
+    """The piece that the record at `first` names as number `index`."""
     return cython.cast(cython.int, (words[first + 1 + (index >> 4)] >> (4 * (index & 15))) & 15)
 
 
@@ -48,7 +50,7 @@ def piece_at(words: u64[::1], first: cython.longlong, index: cython.int) -> cyth
 @cython.nogil
 @cython.exceptval(check=False)
 def home(piece: cython.int, square: cython.int) -> cython.int:
-    """A bit for a king or a rook on its own first rank, 0 for all else. Never raises."""
+    """A bit for a king or a rook on its own first rank, 0 for all else."""
     kind: cython.int = KIND_OF[piece]
     if kind != KING and kind != ROOK:
         return 0
@@ -57,11 +59,8 @@ def home(piece: cython.int, square: cython.int) -> cython.int:
     return (4 if kind == KING else 8) if square >= SEVEN_RANKS else 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def read_men(words: u64[::1], record: cython.int, mirrored: cython.bint, men: cython.p_int) -> cython.int:
-    """Enter the inputs of all men: 32 as White sees the board, then 32 as Black does; returns how many. Never raises.
+    """Enter the inputs of all men: 32 as White sees the board, then 32 as Black does; returns how many.
 
     An input is 64 times the piece, our own pawn to king and then theirs, plus the square, counted from our side.
     `mirrored`: with the files from h to a, unless somebody might still castle: no mirrored game has that right.
@@ -91,7 +90,7 @@ def read_men(words: u64[::1], record: cython.int, mirrored: cython.bint, men: cy
 @cython.nogil
 @cython.exceptval(check=False)
 def may_castle(homes: cython.int) -> cython.bint:
-    """Does either side have its king and a rook on its first rank, as far as their bits tell? Never raises."""
+    """Does either side have its king and a rook on its first rank, as far as their bits tell?"""
     return homes & HOMES_WHITE == HOMES_WHITE or homes & HOMES_BLACK == HOMES_BLACK
 
 
@@ -100,25 +99,17 @@ def may_castle(homes: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def settled(last_word: u64) -> cython.bint:
-    """Does the record say that nobody may castle any more? Never raises."""
+    """Does the record say that nobody may castle any more?"""
     return (last_word >> 24) & SETTLED != 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def black_to_move(last_word: u64) -> cython.bint:
-    """Is Black to move? Never raises."""
+    """Is Black to move?"""
     return (last_word >> 24) & 1 != 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def expected(logits: cython.double) -> cython.double:
-    """The logistic function: from an advantage to the share of the point it promises. Never raises."""
+    """The logistic function: from an advantage to the share of the point it promises."""
     return 1 / (1 + exp(-logits))
 
 
@@ -127,16 +118,13 @@ def expected(logits: cython.double) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def white_score(last_word: u64) -> cython.int:
-    """The score of the search, White's view. Never raises."""
+    """The score of the search, White's view."""
     score: cython.int = cython.cast(cython.int, last_word & 0xFFFF)
     return score - 0x10000 if score >= 0x8000 else score
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.double:
-    """What the position should promise the side to move. Never raises.
+    """What the position should promise the side to move.
 
     `trust` in the score of the search, `unit` centipawns being one logistic unit, the rest in the game's result.
     """
@@ -150,7 +138,7 @@ def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.
 @cython.nogil
 @cython.exceptval(check=False)
 def next_random(state: u64) -> u64:
-    """The next of a series of numbers that look random; none of them is 0. Never raises."""
+    """The next of a series of numbers that look random; none of them is 0."""
     state ^= (state << 13) & ALL_SQUARES
     state ^= state >> 7
     return state ^ ((state << 17) & ALL_SQUARES)
@@ -257,7 +245,7 @@ def hand_written_scores(words: u64[::1]) -> array[float]:
             men &= men - 1
             index += 1
         position = Position()
-        position.set_up(board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
+        set_up(position, board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
         scores[record] = evaluate(position)
     return scores
 

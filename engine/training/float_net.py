@@ -59,7 +59,7 @@ def add_row(numbers: cython.p_float, to: cython.longlong, row: cython.longlong, 
 @cython.nogil
 @cython.exceptval(check=False)
 def weigh(numbers: cython.p_float, view: cython.longlong, row: cython.longlong, width: cython.int) -> cython.float:
-    """The squares of the sums of a view, clamped to 0..1, weighed. Never raises."""
+    """The squares of the sums of a view, clamped to 0..1, weighed."""
     index: cython.int
     total: cython.float = 0
     for index in range(width):
@@ -82,7 +82,7 @@ def weigh_back(
     slope: cython.float,
     width: cython.int,
 ) -> cython.void:
-    """`weigh` backwards: add to the slopes of its weights, and turn each sum into its own slope. Never raises."""
+    """`weigh` backwards: add to the slopes of its weights, and turn each sum into its own slope."""
     index: cython.int
     for index in range(width):
         value: cython.float = numbers[view + index]
@@ -119,15 +119,10 @@ class FloatNet:
 
     # --- One record --------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def forward(
         self, men: cython.p_int, count: cython.int, lane: cython.int, first_view: cython.int, bucket: cython.int
     ) -> cython.float:
         """The output for the side whose view is `first_view`; the sums of its view are left before the other's.
-
-        Never raises.
         """
         numbers: cython.p_float = pointer(self.numbers)
         total: cython.float = numbers[self.output_bias + bucket]
@@ -143,9 +138,6 @@ class FloatNet:
             total += weigh(numbers, view, self.output + (2 * bucket + half) * self.hidden, self.hidden)
         return total
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def backward(
         self,
         men: cython.p_int,
@@ -155,7 +147,7 @@ class FloatNet:
         bucket: cython.int,
         slope: cython.float,
     ) -> cython.void:
-        """After `forward`: add to the lane's slopes, `slope` being the output's. Never raises."""
+        """After `forward`: add to the lane's slopes, `slope` being the output's."""
         numbers: cython.p_float = pointer(self.numbers)
         slopes: cython.longlong = self.slopes + lane * self.size
         half: cython.int
@@ -170,13 +162,10 @@ class FloatNet:
             for index in range(count):
                 add_row(numbers, slopes + men[first + index] * self.hidden, view, self.hidden)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def add_record(
         self, words: u64[::1], entry: cython.int, lane: cython.int, learning: cython.bint
     ) -> cython.double:
-        """The squared error of a record, see `shuffled` for `entry`; learning, also add its slopes. Never raises."""
+        """The squared error of a record, see `shuffled` for `entry`; learning, also add its slopes."""
         men = cython.declare(cython.int[64])
         if not cython.compiled:
             men = [0] * 64

@@ -93,11 +93,8 @@ class Samples:
             occupied &= occupied - 1
             index += 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def count_squares(self) -> cython.void:
-        """The coefficients of material and squares are what stands on the board. Never raises."""
+        """The coefficients of material and squares are what stands on the board."""
         index: cython.int
         for index in range(512):
             self.totals[index] = 0
@@ -113,11 +110,8 @@ class Samples:
                 self.totals[MATERIAL + kind] += sign
             men &= men - 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def probe(self) -> cython.void:
-        """The other coefficients, six at a time. Never raises."""
+        """The other coefficients, six at a time."""
         first: cython.int = KNIGHT_MOBILITY
         digit: cython.int
         while first < self.weight_count:
@@ -133,9 +127,6 @@ class Samples:
                 WEIGHTS[first + digit] = 0
             first += 2 * DIGITS
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def read_digits(self, value: cython.int, first: cython.int) -> cython.void:
         """Never raises."""
         digit: cython.int
@@ -144,11 +135,8 @@ class Samples:
             self.totals[first + digit] = times
             value = (value - times) >> DIGIT
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def keep(self) -> cython.void:
-        """Note all coefficients that are not zero, and how the two halves are blended. Never raises."""
+        """Note all coefficients that are not zero, and how the two halves are blended."""
         index: cython.int
         end: cython.uint = self.begins[self.count]
         endgame: cython.double = 0
@@ -168,11 +156,8 @@ class Samples:
 
     # --- Fitting -------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def white_score(self, sample: cython.int, values: cython.double[::1]) -> cython.double:
-        """The evaluation in centipawns, White's view. Never raises."""
+        """The evaluation in centipawns, White's view."""
         midgame: cython.double = 0
         endgame: cython.double = 0
         index: cython.uint
@@ -181,11 +166,8 @@ class Samples:
             endgame += self.times[index] * values[2 * self.weight[index] + 1]
         return midgame * self.midgame_part[sample] + endgame * self.endgame_part[sample]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def target(self, sample: cython.int, trust: cython.double, unit: cython.double) -> cython.double:
-        """What the position should promise White: `trust` in its score, the rest in the game's result. Never raises."""
+        """What the position should promise White: `trust` in its score, the rest in the game's result."""
         return trust * expected(self.scores[sample] / unit) + (1 - trust) * self.results[sample] / 2.0
 
     def loss(self, values: cython.double[::1], trust: cython.double, unit: cython.double) -> float:
@@ -252,10 +234,6 @@ class Samples:
         return self.white_score(sample, values)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def expected(logits: cython.double) -> cython.double:
-    """The logistic function: from an advantage to the share of the point it promises. Never raises."""
+    """The logistic function: from an advantage to the share of the point it promises."""
     return 1 / (1 + exp(-logits))
