@@ -20,7 +20,7 @@ def test_the_listener_fails():
     def fail(move, number):
         raise ValueError("lost")
     search = Search(Board().position, TranspositionTable(1), History(), TimeManager())
-    search.announce_root_moves(fail, 0)
+    search.report_root_moves(fail, 0)
     search.run(1)
 """,
     "a destructor": """

@@ -5,13 +5,13 @@ from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.syzygy.prober cimport Prober
 
-cdef u64 DIFFERENCE[8192]
-cdef int SQUARES[8192]
+cdef u64 KEY_CHANGE[8192]
+cdef int MOVE_SQUARES[8192]
 
-cdef int slot_of(u64 difference) noexcept nogil
-cdef u64 reach(int kind, int square) noexcept nogil
-cdef bint leads_back(Position position, int root_height) noexcept nogil
-cdef bint is_answer(int known, int alpha, int beta) noexcept nogil
+cdef int slot_of(u64 change) noexcept nogil
+cdef u64 empty_board_attacks(int kind, int square) noexcept nogil
+cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
+cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
 
 cdef class DrawsAndTables:
     cdef Position position
@@ -20,8 +20,8 @@ cdef class DrawsAndTables:
     cdef NodeCounter counter
     cdef Prober prober
     cdef int root_height
-    cdef int settled(self, int ply, bint in_check) noexcept nogil
-    cdef int nearer_mate(self, int beta, int ply) noexcept nogil
-    cdef bint draw_for_the_taking(self, int ply) noexcept nogil
-    cdef int known_ending(self, int depth, int ply) noexcept nogil
+    cdef int score_without_search(self, int ply, bint in_check) noexcept nogil
+    cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
+    cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
+    cdef int tablebase_score(self, int depth, int ply) noexcept nogil
     cdef bint has_legal_move(self, int ply) noexcept nogil

@@ -1,7 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Answers that need no search: draws by the rules, mates that are too far away, endings that tables know.
+"""Scores of nodes that need no search: draws by rule, mate distance pruning, endgame tablebases.
 
-Whoever searches asks at each node, the cheapest question first. Scores are centipawns for the side to move.
+Scores are centipawns for the side to move, NO_SCORE if the node must be searched.
+
+Upcoming repetition: the keys of two positions between which one piece has moved back or forth differ by that piece's
+two keys and the side to move. A hash table holds all such differences, for every piece and every two squares.
+(chessprogramming wiki: Repetitions, Mate Distance Pruning, Syzygy Bases; M. Bacon: Detecting Upcoming Repetitions;
+this table uses open addressing)
 """
 
 import cython
@@ -31,22 +36,25 @@ from cython.cimports.engine.search.time_manager import NodeCounter
 from cython.cimports.engine.syzygy.prober import LOSS, UNKNOWN, WIN, Prober
 
 if not cython.compiled:
-    DIFFERENCE = [0] * 8192        # 0: nothing stands here
-    SQUARES = [0] * 8192           # one square and, times 64, the other
+    KEY_CHANGE = [0] * 8192        # 0: a free slot
+    MOVE_SQUARES = [0] * 8192      # the two squares of the move: first + 64 * second
 
-LAST = cython.declare(cython.int, 8191)             # slot; under half of them are taken
+LAST_SLOT = cython.declare(cython.int, 8191)        # less than half of the slots are used
 
 
-def slot_of(difference: u64) -> cython.int:
-    """Where the difference stands, or else the free slot where it would."""
-    slot: cython.int = difference & LAST
-    while DIFFERENCE[slot] != 0 and DIFFERENCE[slot] != difference:
-        slot = (slot + 1) & LAST
+# --- Upcoming repetition ---------------------------------------------------------------------------------------------
+
+
+def slot_of(change: u64) -> cython.int:
+    """Return the slot of a difference of keys, or the free slot where it belongs."""
+    slot: cython.int = change & LAST_SLOT
+    while KEY_CHANGE[slot] != 0 and KEY_CHANGE[slot] != change:
+        slot = (slot + 1) & LAST_SLOT
     return slot
 
 
-def reach(kind: cython.int, square: cython.int) -> u64:
-    """The squares a piece reaches on an empty board."""
+def empty_board_attacks(kind: cython.int, square: cython.int) -> u64:
+    """Return the squares that a piece attacks on an empty board."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == KING:
@@ -56,21 +64,21 @@ def reach(kind: cython.int, square: cython.int) -> u64:
 
 
 def _fill() -> int:
-    """Enter every piece between every two squares; returns how many entries that makes."""
+    """Enter every piece between every two squares; returns the number of entries."""
     count: cython.int = 0
     piece: cython.int
-    one: cython.int
-    other: cython.int
+    first: cython.int
+    second: cython.int
     for piece in range(2 * KINDS):
         if KIND_OF[piece] == PAWN:
-            continue               # a pawn never goes back
-        for one in range(64):
-            for other in range(one + 1, 64):
-                if reach(KIND_OF[piece], one) & bit(other):
-                    difference: u64 = PIECE_KEY[piece * 64 + one] ^ PIECE_KEY[piece * 64 + other] ^ BLACK_KEY
-                    slot: cython.int = slot_of(difference)
-                    DIFFERENCE[slot] = difference
-                    SQUARES[slot] = one + 64 * other
+            continue               # a pawn never moves back
+        for first in range(64):
+            for second in range(first + 1, 64):
+                if empty_board_attacks(KIND_OF[piece], first) & bit(second):
+                    change: u64 = PIECE_KEY[piece * 64 + first] ^ PIECE_KEY[piece * 64 + second] ^ BLACK_KEY
+                    slot: cython.int = slot_of(change)
+                    KEY_CHANGE[slot] = change
+                    MOVE_SQUARES[slot] = first + 64 * second
                     count += 1
     return count
 
@@ -78,41 +86,44 @@ def _fill() -> int:
 ENTRIES = _fill()
 
 
-def leads_back(position: Position, root_height: cython.int) -> cython.bint:
-    """Can the side to move go back at once to a position that stood after the root?"""
+def upcoming_repetition(position: Position, root_height: cython.int) -> cython.bint:
+    """Return whether one move of the side to move leads back to a position that arose after the root."""
     oldest: cython.int = position.height - position.halfmove_clock
     if oldest <= root_height:
         oldest = root_height + 1
     height: cython.int = position.height - 3
     while height >= oldest:
         slot: cython.int = slot_of(position.key ^ position.undo_key[height])
-        if DIFFERENCE[slot] != 0:
-            squares: cython.int = SQUARES[slot]
-            one: cython.int = squares & 63
-            piece: cython.int = position.board[one]
+        if KEY_CHANGE[slot] != 0:
+            squares: cython.int = MOVE_SQUARES[slot]
+            first: cython.int = squares & 63
+            piece: cython.int = position.board[first]
             if piece == NO_PIECE:
                 piece = position.board[squares >> 6]
             is_ours: cython.bint = (piece >= KINDS) == (position.side_to_move != 0)
-            if is_ours and not BETWEEN[one * 64 + (squares >> 6)] & position.occupied:
+            if is_ours and not BETWEEN[first * 64 + (squares >> 6)] & position.occupied:
                 return True
         height -= 2
     return False
 
 
 def can_repeat(position: Position, root_height: int) -> bool:
-    """`leads_back` for Python callers."""
-    return leads_back(position, root_height)
+    """Call `upcoming_repetition`, for Python callers."""
+    return upcoming_repetition(position, root_height)
 
 
-def is_answer(known: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
-    """Does what a table knows end the node? A draw always; else a mate may still be the better answer."""
-    return known == DRAW or (known >= beta if known > DRAW else known <= alpha)
+# --- Scores ----------------------------------------------------------------------------------------------------------
+
+
+def is_cutoff(score: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
+    """Return whether a tablebase score ends the node: always if drawn, else if finding a mate would not matter."""
+    return score == DRAW or (score >= beta if score > DRAW else score <= alpha)
 
 
 @cython.final
 @cython.cclass
 class DrawsAndTables:
-    """Of one thread's search."""
+    """The scores that need no search, for one thread."""
 
     def __init__(self, stack: SearchStack, picker: MovePicker, counter: NodeCounter, prober: Prober) -> None:
         self.position = stack.position
@@ -120,14 +131,14 @@ class DrawsAndTables:
         self.picker = picker
         self.counter = counter
         self.prober = prober
-        self.begin_again()
+        self.reset()
 
-    def begin_again(self) -> None:
-        """The search begins at the position as it stands: what arises after it is a draw when it arises again."""
+    def reset(self) -> None:
+        """Make the position as it is now the root: a single repetition counts as a draw only after it."""
         self.root_height = self.position.height
 
-    def settled(self, ply: cython.int, in_check: cython.bint) -> cython.int:
-        """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE."""
+    def score_without_search(self, ply: cython.int, in_check: cython.bint) -> cython.int:
+        """Count the node and return its score if it is drawn, too deep, or the search was stopped; else NO_SCORE."""
         self.counter.count(ply)
         if self.counter.stopped:
             return DRAW
@@ -138,15 +149,14 @@ class DrawsAndTables:
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
         if self.position.halfmove_clock >= 100:
-            # Mate on the hundredth half-move wins all the same.
+            # Checkmate by the hundredth half-move takes precedence.
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
         return NO_SCORE
 
-    def nearer_mate(self, beta: cython.int, ply: cython.int) -> cython.int:
-        """The answer where neither mating with the next move nor being mated here would change it, or NO_SCORE.
+    def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
+        """Return the score if neither a mate in one nor being mated here would change the result, else NO_SCORE.
 
-        A mate was found that is nearer to the root than any this node could be part of.
-        (chessprogramming wiki: Mate Distance Pruning)
+        A mate nearer to the root has been found already. (chessprogramming wiki: Mate Distance Pruning)
         """
         if mated_in(ply) >= beta:
             return mated_in(ply)
@@ -154,19 +164,19 @@ class DrawsAndTables:
             return -mated_in(ply + 1)
         return NO_SCORE
 
-    def draw_for_the_taking(self, ply: cython.int) -> cython.bint:
-        """Can the side to move repeat an earlier position? Then it need not be worse off than that."""
-        return self.stack.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height)
+    def has_upcoming_repetition(self, ply: cython.int) -> cython.bint:
+        """Return whether the side to move can repeat a position, so that its score is at least a draw."""
+        return self.stack.excluded[ply] == NO_MOVE and upcoming_repetition(self.position, self.root_height)
 
-    def known_ending(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What a table of endings says, or NO_SCORE.
+    def tablebase_score(self, depth: cython.int, ply: cython.int) -> cython.int:
+        """Return the score by an endgame tablebase, or NO_SCORE.
 
-        Tables know nothing of the moves since the last capture or pawn move, so they are asked right after one.
+        WDL tables ignore the fifty-move clock, so they are probed only while it is 0.
         (chessprogramming wiki: Syzygy Bases)
         """
         if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.can_probe():
             return NO_SCORE
-        if self.stack.excluded[ply] != NO_MOVE or self.stack.before(ply, 1) == NO_STEP:
+        if self.stack.excluded[ply] != NO_MOVE or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
         wdl: cython.int = self.prober.probe()
         if wdl == UNKNOWN:

@@ -14,4 +14,4 @@ cdef class Quiescence:
     cdef MovePicker picker
     cdef NodeCounter counter
     cdef int search(self, int alpha, int beta, int ply) noexcept nogil
-    cdef int booty(self, int move) noexcept nogil
+    cdef int captured_value(self, int move) noexcept nogil

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Search until the captures are over, because only a quiet position can be judged by its looks.
+"""Quiescence search: search captures until the position is quiet, since only then its static evaluation is reliable.
 
 (chessprogramming wiki: Quiescence Search)
 """
@@ -18,14 +18,14 @@ from cython.cimports.engine.search.transposition import EXACT, LOWER_BOUND, UPPE
 
 
 def tactical_move(entry: u64) -> cython.int:
-    """The table's move if it is a capture or promotion."""
+    """Return the move of the table's entry if it is a capture or promotion, else NO_MOVE."""
     return entry_move(entry) if is_tactical(entry_move(entry)) else NO_MOVE
 
 
 @cython.final
 @cython.cclass
 class Quiescence:
-    """The last plies of one thread's search."""
+    """The quiescence search of one thread."""
 
     def __init__(self, table: TranspositionTable, stack: SearchStack, picker: MovePicker, counter: NodeCounter) -> None:
         self.position = stack.position
@@ -35,10 +35,10 @@ class Quiescence:
         self.counter = counter
 
     def search(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Score once the captures are over: who is to move may also stand pat on the evaluation.
+        """Return the score once the captures are over, in centipawns for the side to move.
 
-        Some quiet move is nearly always at least as good as that. In check there is no standing pat, and every
-        evasion is tried. (chessprogramming wiki: Quiescence Search)
+        The side to move may stand pat on the static evaluation, since some quiet move is nearly always at least as
+        good. In check it may not, and every evasion is searched.
         """
         self.counter.count(ply)
         if self.counter.stopped:
@@ -54,9 +54,9 @@ class Quiescence:
             if known != NO_SCORE:
                 return known
         best: cython.int = mated_in(ply)
-        bar: cython.int = -INFINITE        # what a capture must be hoped to reach
+        delta_base: cython.int = -INFINITE
         floor: cython.int = alpha
-        self.stack.note_evaluation(entry, in_check, ply)
+        self.stack.set_evaluation(entry, in_check, ply)
         if in_check:
             self.stack.begin_moves(ply)
             self.picker.begin(ply, entry_move(entry))
@@ -66,21 +66,21 @@ class Quiescence:
                 return best
             if best > alpha:
                 alpha = best
-            if has_pieces(self.position, self.position.side_to_move):   # what a lone king takes may change everything
-                bar = self.stack.static_eval(ply) + DELTA_MARGIN
+            if has_pieces(self.position, self.position.side_to_move):
+                delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE
         move: cython.int = self.picker.next(ply)
         score: cython.int
         while move != NO_MOVE:
-            # Delta pruning: even with its booty and a margin the capture stays below alpha.
+            # Delta pruning: even with the captured piece and a margin the score stays below alpha.
             # (chessprogramming wiki: Delta Pruning)
-            if bar > -INFINITE and not is_promotion(move) and bar + self.booty(move) <= alpha:
-                if bar + self.booty(move) > best:
-                    best = bar + self.booty(move)
+            if delta_base > -INFINITE and not is_promotion(move) and delta_base + self.captured_value(move) <= alpha:
+                if delta_base + self.captured_value(move) > best:
+                    best = delta_base + self.captured_value(move)
                 move = self.picker.next(ply)
                 continue
-            self.stack.expect(move)
+            self.stack.prefetch(move)
             self.stack.make(move, ply)
             score = -self.search(-beta, -alpha, ply + 1)
             self.position.unmake(move)
@@ -98,6 +98,6 @@ class Quiescence:
         self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.stack.raw_evals[ply])
         return best
 
-    def booty(self, move: cython.int) -> cython.int:
-        """The value of what the move takes; a pawn for en passant, whose square is empty."""
+    def captured_value(self, move: cython.int) -> cython.int:
+        """Return the value of the captured piece; for en passant the empty target counts as a pawn."""
         return EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]

@@ -29,15 +29,14 @@ cdef class Search:
     cdef u64 move_nodes
     cdef u64 best_nodes
     cdef object on_root_move
-    cdef long long talkative_at_us
+    cdef long long report_root_moves_at_us
     cdef int pv[16770]
     cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
-    cdef int heed(self, int known, int score, int depth, int ply) noexcept nogil
+    cdef int tablebase_bounded(self, int known, int score, int depth, int ply) noexcept nogil
     cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil
     cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
-    cdef int reverse_futility(self, int static_eval, int beta, int depth, int ply) noexcept nogil
     cdef int null_move(self, int static_eval, int beta, int depth, int ply) noexcept nogil
     cdef int probcut(self, int beta, int depth, int ply) noexcept nogil
     cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil

@@ -24,8 +24,8 @@ cdef class NodeCounter:
     cdef TimeManager time_manager
     cdef u64 nodes
     cdef u64 node_limit
-    cdef u64 look_at
+    cdef u64 next_check
     cdef int deepest                # the deepest ply reached, for the caller to set back
     cdef volatile bint stopped
     cdef void count(self, int ply) noexcept nogil
-    cdef void look_at_limits(self) noexcept nogil
+    cdef void check_limits(self) noexcept nogil

@@ -73,7 +73,7 @@ class Player:
             self._search = Search(position, self._table, self._history, TimeManager(), self._nodes, self._network)
             self._position = position
         else:
-            self._search.begin_again()
+            self._search.reset()
         return self._search
 
 

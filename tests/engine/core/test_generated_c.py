@@ -20,9 +20,9 @@ ROOMS = [room["sources"][0] for room in PROJECT["tool"]["setuptools"]["ext-modul
 # returned. Each with the reason why it never comes to that.
 HARMLESS = {
     "engine.evaluation.endings.tempered": "divides by SCALE_NORMAL, which is not 0",
-    "engine.search.history.nudged": "divides by HISTORY_LIMIT, which is not 0",
+    "engine.search.history.gravity": "divides by HISTORY_LIMIT, which is not 0",
     "engine.search.history.History.correction": "divides by CORRECTION_SCALE, which is not 0",
-    "engine.search.history.History.learn_error": "divides by CORRECTION_WEIGHT, which is not 0",
+    "engine.search.history.History.update_correction": "divides by CORRECTION_WEIGHT, which is not 0",
     "engine.search.search_stack.faded": "divides by FIFTY_MOVES_FADING, which is not 0",
     "engine.nnue.network.Accumulators.score": "divides by CLAMP and by OUTPUT_UNIT, which are not 0",
     "engine.search.pruning.null_move_reduction": "divides by NULL_MOVE_DIVISOR, which is not 0",
