@@ -64,7 +64,7 @@ class Training:
         """Start from the weights of `first` or from random ones. Raises InvalidNet if `first` has another shape."""
         self.data, self.settings, self.first = data, settings, first
         self.net = FloatNet(settings.hidden, settings.buckets, settings.threads, settings.seed)
-        self.net.aim(settings.trust, settings.unit_cp)
+        self.net.set_target(settings.trust, settings.unit_cp)
         if first is not None:
             _check_same_shape(first, settings)
             self.net.rows()[0][:] = memoryview(dequantise(first))
