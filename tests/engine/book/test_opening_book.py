@@ -159,7 +159,7 @@ def test_a_book_cut_short_while_it_is_open_is_an_error_and_no_end_of_the_process
     write(path, filed(Board(), e2e4=1, d2d4=2))
     book = Book(path)
     os.truncate(path, 16)
-    with pytest.raises(InvalidBook, match="cut short"):
+    with pytest.raises(InvalidBook, match="was truncated"):
         book.moves(Board())
 
 
