@@ -26,7 +26,7 @@ class UnknownVariant(ValueError):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The content of `[%eval]` from White's view: centipawns or moves to mate, the other being None, perhaps the depth."""
+    """The content of `[%eval]` from White's view: centipawns or moves to mate, else None, and perhaps the depth."""
 
     score_cp: int | None
     mate_in: int | None

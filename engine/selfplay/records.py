@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import ClassVar
 
 from engine.core.position import Position
 
@@ -88,6 +89,34 @@ def decode(record: bytes) -> Sample:
     if board.count(KING) != 1 or board.count(KINDS + KING) != 1 or max(board) > NO_PIECE:
         raise InvalidRecord(f"not a chess position: {record.hex()}")
     return Sample(tuple(board), bool(side & 1), bool(side & SETTLED), score, Result(result), game)
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """Which games to play: shards of a fixed number of games in a folder, named by seed and number."""
+
+    folder: Path
+    seed: int = 1
+    games_per_shard: int = 100
+    suffix: ClassVar[str] = ".shard"
+
+    def path(self, number: int) -> Path:
+        return self.folder / f"{self.seed:04}-{number:06}{self.suffix}"
+
+    def count(self, games: int) -> int:
+        """Return how many shards hold this many games; the last one is whole too."""
+        return -(-games // self.games_per_shard)
+
+    def missing(self, games: int) -> list[int]:
+        """Return the numbers of the shards that are missing to this many games."""
+        return [number for number in range(self.count(games)) if not self.path(number).exists()]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
 
 
 def shards(folder: Path) -> list[Path]:

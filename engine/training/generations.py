@@ -120,7 +120,9 @@ class Loop:
     def _play(self, generation: Generation) -> None:
         plan = self._plan
         teacher = self.evaluation(generation.teacher)
-        games = selfplay.Plan(plan.folder / "shards", plan.nodes, generation.number, teacher, plan.games_per_shard)
+        games = selfplay.Plan(
+            plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher
+        )
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return
@@ -193,10 +195,8 @@ class Loop:
     # --- Files -------------------------------------------------------------------------------------------------------
 
     def _save(self) -> None:
-        """Write the state, whole or not at all."""
-        unfinished = self._path.with_suffix(".part")
-        unfinished.write_text(json.dumps([asdict(generation) for generation in self.generations]))
-        unfinished.replace(self._path)
+        state = json.dumps([asdict(generation) for generation in self.generations])
+        records.write_whole(self._path, state.encode())
 
 
 LOG_HEAD = """# Generations

@@ -65,10 +65,7 @@ class Progress:
         return cls(settings=settings, losses=losses, **content)
 
     def save(self, path: Path) -> None:
-        """Write the state, whole or not at all."""
-        unfinished = path.with_suffix(".part")
-        unfinished.write_text(json.dumps(asdict(self)))
-        unfinished.rename(path)
+        records.write_whole(path, json.dumps(asdict(self)).encode())
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:

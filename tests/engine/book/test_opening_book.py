@@ -215,7 +215,7 @@ def test_weights_that_are_too_heavy_keep_their_proportion() -> None:
 
 
 def small(folder: Path) -> GrowingPlan:
-    return GrowingPlan(folder, games=2, opening_nodes=600, nodes=60, plies=6, seed=4, games_per_shard=2)
+    return GrowingPlan(folder, opening_nodes=600, nodes=60, plies=6, seed=4, games_per_shard=2)
 
 
 def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
@@ -223,9 +223,9 @@ def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
     for name in ("one", "two"):
         plan = small(tmp_path / name)
         plan.folder.mkdir()
-        assert plan.missing() == [0]
+        assert plan.missing(2) == [0]
         make_shard(BookGrower(plan), plan, 0)
-        assert plan.missing() == []
+        assert plan.missing(2) == []
         texts.append(plan.path(0).read_text())
     assert texts[0] == texts[1]
 
@@ -278,7 +278,7 @@ def test_our_own_book_is_sound_small_and_knows_both_sides() -> None:
 
 
 def test_the_book_grown_is_the_book_shown_and_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plan = GrowingPlan(tmp_path, games=25)
+    plan = GrowingPlan(tmp_path)
     plan.path(0).write_text("white 1-0 e2e4 e7e5 g1f3\nwhite 1/2-1/2 d2d4\n")
     book = tmp_path / "book.bin"
     assert run(["book", "grow", str(tmp_path), "--games", "25", "--processes", "1", "-o", str(book)]) == 0
