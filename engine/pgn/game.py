@@ -1,4 +1,4 @@
-"""A game as a tree of moves: headers, variations, comments, NAGs and commands in comments (`[%clk]`, `[%eval]`).
+"""A game as a tree of moves: headers, variations, comments, NAGs and commands in comments such as `[%clk]`.
 
 Knows nothing of PGN's syntax.
 (Steven Edwards: Portable Game Notation, 1994; the commands in comments: PGN supplement, 2001)
@@ -17,7 +17,6 @@ STANDARD = ("", "?", "-", "standard", "chess", "normal", "orthodox", "frompositi
 CHESS960 = ("chess960", "fischerandom", "fischerrandom", "960")
 COMMAND = re.compile(r"\[%(\w+)\s([^][]*)\]")
 CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,6})?)")
-EVALUATION = re.compile(r"(?:#([+-]?\d{1,4})|([+-]?\d{0,6}(?:\.\d{1,6})?))(?:,(\d{1,3}))?")
 
 
 class UnknownVariant(ValueError):
@@ -26,15 +25,11 @@ class UnknownVariant(ValueError):
 
 @dataclass(frozen=True)
 class Judgement:
-    """The content of `[%eval]` from White's view: centipawns or moves to mate, else None, and perhaps the depth."""
+    """An evaluation from White's view: centipawns or moves to mate, the other being None, and perhaps the depth."""
 
     score_cp: int | None
     mate_in: int | None
     depth: int | None = None
-
-    def __str__(self) -> str:
-        score = f"#{self.mate_in}" if self.score_cp is None else f"{self.score_cp / 100:.2f}"
-        return score if self.depth is None else f"{score},{self.depth}"
 
 
 @dataclass(eq=False, slots=True)
@@ -79,25 +74,10 @@ class Node:
         hours, minutes, seconds = found.groups(default="0")
         return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
-    @property
-    def judgement(self) -> Judgement | None:
-        """The evaluation after the move, from `[%eval]`."""
-        found = EVALUATION.fullmatch(self._command("eval"))
-        if found is None or not (found[1] or found[2]):
-            return None
-        depth = int(found[3]) if found[3] else None
-        if found[1]:
-            return Judgement(None, int(found[1]), depth)
-        return Judgement(round(float(found[2]) * 100), None, depth)
-
     def set_clock(self, seconds: float) -> None:
         """Set `[%clk]`, in whole seconds."""
         minutes, rest = divmod(max(0, int(seconds)), 60)
         self.set_command("clk", f"{minutes // 60}:{minutes % 60:02}:{rest:02}")
-
-    def set_judgement(self, judgement: Judgement) -> None:
-        """Set `[%eval]`."""
-        self.set_command("eval", str(judgement))
 
     def _command(self, name: str) -> str:
         return next((found[2].strip() for found in COMMAND.finditer(self.comment) if found[1] == name), "")
@@ -161,10 +141,3 @@ class Game:
         if self.variant not in (*STANDARD, *CHESS960):
             raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here")
         return Board(self.headers.get("FEN") or STARTING_FEN, chess960=self.chess960)
-
-    def last_board(self) -> Board:
-        """Return the position at the end of the main line. Raises like `board`."""
-        board = self.board()
-        for move in self.moves:
-            board.push(move)
-        return board
