@@ -71,11 +71,11 @@ def grow(folder: Path, games: int, seed: int, processes: int, output: Path) -> N
     FOLDER keeps the games. If interrupted, the same command continues.
     """
     _refuse_unwritable(output)
-    plan = GrowingPlan(folder, games, seed=seed)
-    for line in book_growing.run(plan, processes):
+    plan = GrowingPlan(folder, seed)
+    for line in book_growing.run(plan, games, processes):
         print(line, flush=True)
     statistics = BookStatistics(plan.plies)
-    for number in range(plan.shards):
+    for number in range(plan.count(games)):
         for game in book_growing.read(plan.path(number)):
             statistics.add(game)
     _write(statistics, 1, output)

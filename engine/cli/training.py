@@ -87,7 +87,7 @@ def _shards(folder: Path) -> list[Path]:
 def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, processes: int) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
     load_evaluation(net)               # reports a bad file once, not in every process
-    plan = self_play.Plan(folder, nodes, seed, net)
+    plan = self_play.Plan(folder, seed, nodes=nodes, evaluation=net)
     with ProgressDisplay("self-play", len(plan.missing(games)), "shards") as display:
         for progress in self_play.run(plan, games, processes):
             display.advance_to(progress.shards)

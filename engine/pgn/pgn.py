@@ -1,7 +1,7 @@
-"""Games as PGN: reading whatever people and programs call so, in constant memory, and writing it by the book.
+"""Reads and writes PGN. (Steven Edwards: Portable Game Notation, 1994)
 
-A reader takes words from a stream and gives whole games; what it cannot read is noted in the game's `errors`, costs
-that line alone and never an exception. (Steven Edwards: Portable Game Notation, 1994)
+Reading accepts the many forms that files have and needs constant memory. What cannot be read is listed in the game's
+`errors` and costs only that line; it never raises.
 """
 
 import io
@@ -17,10 +17,10 @@ from engine.pgn.game import RESULTS, UNFINISHED, Game, Node, UnknownVariant
 from engine.pgn.tokens import MAX_COMMENT, Tokenizer, TokenKind, bounded, decoded
 
 LINE_LENGTH = 80
-MAX_NODES = 200_000               # moves of one game, variations included
-MAX_NESTED = 100                  # variations in variations
+MAX_NODES = 200_000                # moves per game, variations included
+MAX_NESTED = 100                   # depth of nested variations
 MAX_HEADERS = 200
-MAX_ERRORS = 20                   # noted of one game
+MAX_ERRORS = 20                    # per game
 ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}
 GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 NULL_MOVES = ("--", "Z0", "0000", "@@@@")
@@ -33,14 +33,14 @@ FIRST_MOVE = re.compile(r"1\s*\.?")
 
 @dataclass(slots=True)
 class _Line:
-    """A line being read: the main one or a variation."""
+    """The main line or a variation, while it is read."""
 
     node: Node
     board: Board
-    previous: Node | None = None   # the node before the last move, where a variation begins,
+    previous: Node | None = None   # the node before the last move, where variations start,
     earlier: Board | None = None   # and its board
-    opening: str = ""              # a comment before the first move of a variation
-    dead: bool = False             # a move could not be read: what follows makes no sense
+    opening: str = ""              # a comment before the first move
+    dead: bool = False             # a move could not be read: the rest is skipped
 
     def play(self, text: str, keep_board: bool) -> None:
         """Add a move. Raises InvalidMove."""
@@ -57,21 +57,21 @@ class _Line:
 
 
 class _GameBuilder:
-    """One game being read."""
+    """A game, while it is read."""
 
     def __init__(self, words: Tokenizer, variations: bool) -> None:
         self._tokens = words
         self._variations = variations
         self.game = Game()
         self._lines: list[_Line] = []
-        self._skipped = 0              # variations open that are not read
+        self._skipped = 0              # open variations that are skipped
         self._nodes = 0
-        self._in_movetext = False            # there was a word of the movetext
-        self._ended = False            # there was a result
+        self._in_movetext = False            # after the first token of the movetext
+        self._ended = False            # after the result
         self._after_blank = False
 
     def belongs_to_next(self, kind: TokenKind, text: str) -> bool:
-        """Does this word begin another game?"""
+        """Return whether this token belongs to the next game."""
         if kind is TokenKind.TAG:
             return self._in_movetext or (self._after_blank and text.partition("\n")[0] in self.game.headers)
         if kind is TokenKind.NUMBER and FIRST_MOVE.fullmatch(text) and len(self._lines) == 1 and not self._skipped:
@@ -79,7 +79,7 @@ class _GameBuilder:
         return kind in (TokenKind.NUMBER, TokenKind.MOVE) and self._ended and self._after_blank
 
     def take(self, kind: TokenKind, text: str) -> None:
-        """One more word."""
+        """Handle a token."""
         if kind is TokenKind.BLANK:
             self._after_blank = True
             return
@@ -93,7 +93,7 @@ class _GameBuilder:
             self._movetext(kind, text)
 
     def finish(self) -> Game | None:
-        """The game; None if there was nothing."""
+        """Return the game, None if it is empty."""
         if self._skipped or len(self._lines) > 1:
             self._add_error("a variation is not closed")
         something = self._in_movetext or self.game.headers or self.game.errors
@@ -104,7 +104,7 @@ class _GameBuilder:
             self.game.headers[name] = value
 
     def _begin(self) -> None:
-        """The first word of the movetext: now the headers say where the game begins."""
+        """Set up the initial position, which the headers give, at the first token of the movetext."""
         if self._in_movetext:
             return
         self._in_movetext = True
@@ -169,7 +169,7 @@ class _GameBuilder:
             self._add_error(null if text in NULL_MOVES else str(error))
 
     def _comment(self, line: _Line, text: str) -> None:
-        """After a move, or before the first of a variation."""
+        """Store a comment after a move, or before the first move of a variation."""
         if line.previous is None and len(self._lines) > 1:
             line.opening = f"{line.opening} {text}".strip()
         else:
@@ -181,12 +181,12 @@ class _GameBuilder:
 
 
 def read_games(stream: BinaryIO, *, variations: bool = True) -> Iterator[Game]:
-    """The games of a file opened in binary, one at a time. Without `variations` only main lines are kept, faster."""
+    """Yield the games of a binary file. Without `variations` only main lines are kept, which is faster."""
     return _games(decoded(stream), variations)
 
 
 def parse_games(text: str, *, variations: bool = True) -> Iterator[Game]:
-    """`read_games` for a text."""
+    """Yield the games of a text, like `read_games`."""
     return _games(bounded(io.StringIO(text, newline=None)), variations)
 
 
@@ -207,7 +207,7 @@ def _games(lines: Iterable[str], variations: bool) -> Iterator[Game]:
 
 
 def game_text(game: Game) -> str:
-    """A game in PGN's export format, ending in an empty line; only comments make its lines longer than 80."""
+    """Return a game in PGN's export format with an empty line at the end. Only comments exceed 80 characters a line."""
     tags = {**ROSTER, "Result": UNFINISHED, **game.headers}
     lines = [f'[{name} "{_escape(value)}"]' for name, value in tags.items()]
     words = [*_comment_words(game.root.comment), *_line_words(game.root, game.board(), True), game.result]
@@ -221,10 +221,10 @@ def pgn_text(
     clocks_s: Sequence[float | None] = (),
     evals: Sequence[str | None] = (),
 ) -> str:
-    """The game a board has behind it in PGN.
+    """Return the game that led to a board in PGN.
 
-    For each ply as far as known: `clocks_s`, what the mover had left after it, in seconds; `evals`, what it led to from
-    White's view, in pawns or as a mate such as '#-3', perhaps with a comma and the depth.
+    `clocks_s` and `evals` have an item per ply, None if unknown: the mover's clock after it in seconds, and the
+    evaluation from White's view, in pawns or as a mate such as '#-3', perhaps with a comma and the depth.
     """
     game = Game.of(board, {**headers, "Result": result})
     nodes = list(game.root.mainline())
@@ -242,13 +242,13 @@ def _escape(value: str) -> str:
 
 
 def _comment_words(comment: str) -> list[str]:
-    """The comment in braces as one word, so that no line break gets into it; it cannot hold a closing brace."""
+    """Return the comment in braces as one word, so that it is not wrapped. It cannot contain a closing brace."""
     text = " ".join(comment.replace("}", ")").split())
     return [f"{{ {text} }}"] if text else []
 
 
 def _line_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
-    """What follows a node, with variations; plays it on `board`. `numbered`: even Black's move needs its number."""
+    """Yield the words after a node and play its line on `board`. `numbered`: a move of Black needs its number too."""
     while node.variations:
         played, *variations = node.variations
         earlier = board.copy(moves=False)
@@ -260,14 +260,14 @@ def _line_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
 
 
 def _variation_words(first: Node, board: Board) -> list[str]:
-    """A variation in brackets."""
+    """Return a variation in parentheses."""
     words = [*_comment_words(first.starting_comment), *_move_words(first, board, True)]
     words += _line_words(first, board, bool(first.comment))
     return [f"({words[0]}", *words[1:-1], f"{words[-1]})"]
 
 
 def _move_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
-    """A move with number, NAGs and comment; plays it."""
+    """Yield a move with number, NAGs and comment, and play it."""
     if board.turn == "white":
         yield f"{board.fullmove_number}."
     elif numbered:

@@ -1,6 +1,6 @@
-"""PGN as words: headers, moves, comments, brackets, results, taken from a stream line by line, broken or not.
+"""Splits PGN into tokens: headers, moves, comments, parentheses, results. Knows nothing of chess.
 
-Knows the syntax and the encodings of files; nothing of chess. (Steven Edwards: Portable Game Notation, 1994)
+(Steven Edwards: Portable Game Notation, 1994)
 """
 
 import io
@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import BinaryIO
 
-MAX_LINE = 1 << 20             # characters read at once; what is longer is cut at a space
-MAX_COMMENT = 100_000             # characters of one comment
-MAX_HEADER = 2000              # characters
-MAX_QUOTED = 60                   # characters of what an error quotes
+MAX_LINE = 1 << 20                 # characters; longer lines are split at a space
+MAX_COMMENT = 100_000              # characters
+MAX_HEADER = 2000                  # characters
+MAX_QUOTED = 60                    # characters that an error quotes
 
 
 class TokenKind(Enum):
-    """What a word of a PGN file is."""
+    """The kind of a token."""
 
-    TAG = auto()                   # its text is the name, a line break and the value
+    TAG = auto()                   # the name, a line break and the value
     BLANK = auto()                 # an empty line
     NUMBER = auto()
     MOVE = auto()
@@ -28,7 +28,7 @@ class TokenKind(Enum):
     OPEN = auto()
     CLOSE = auto()
     RESULT = auto()
-    BROKEN = auto()                # its text is the complaint
+    BROKEN = auto()                # an error message
 
 
 TOKEN = re.compile(
@@ -50,20 +50,20 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s*"((?:[^"\\]|\\.)*)"\s*\]')
-# With quotes inside that nobody escaped, or without those around it, or without the bracket at the end.
+# With unescaped quotes inside, without quotes around the value, or without the closing bracket.
 LOOSE_TAG = re.compile(r"\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s+(.*)")
-ATTEMPT = re.compile(r"[A-Za-z♔-♟]\S*\d")           # what is no move but was meant to be one
+ATTEMPT = re.compile(r"[A-Za-z♔-♟]\S*\d")           # meant to be a move
 ESCAPED = re.compile(r'\\(["\\])')
 
 
 def decoded(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a file in UTF-8, with or without mark; a line that is not is read as Windows-1252 or Latin-1."""
+    """Yield the lines of a file in UTF-8, with or without byte order mark; other lines as Windows-1252 or Latin-1."""
     text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline=None)
     try:
         for line in bounded(text):
             yield line if line.isascii() else _western(line)
     finally:
-        text.detach()              # the stream stays the caller's
+        text.detach()              # leaves the stream open
 
 
 def _western(line: str) -> str:
@@ -79,7 +79,7 @@ def _western(line: str) -> str:
 
 
 def bounded(text: io.TextIOBase) -> Iterator[str]:
-    """Lines; one of more than `MAX_LINE` characters comes in pieces, cut at spaces where it has any."""
+    """Yield lines; split those of more than MAX_LINE characters, at spaces if possible."""
     kept = ""
     while piece := text.readline(MAX_LINE):
         line, kept = kept + piece, ""
@@ -93,11 +93,11 @@ def bounded(text: io.TextIOBase) -> Iterator[str]:
 
 
 class Tokenizer:
-    """The words of a text, one after the other, and the number of the line they stand in."""
+    """Iterates over the tokens of a text; `line_number` is that of the last one."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
-        self._pushed_back: str | None = None              # a line read too far
+        self._pushed_back: str | None = None              # a line to be read again
         self.line_number = 0
 
     def __iter__(self) -> Iterator[tuple[TokenKind, str]]:
@@ -105,7 +105,7 @@ class Tokenizer:
             if not line.strip():
                 yield TokenKind.BLANK, ""
             elif line.startswith("%"):
-                continue                           # the standard's escape: the line is for somebody else
+                continue                           # the standard's escape for other programs' data
             elif line.lstrip().startswith("["):
                 yield from self._tags(line)
             else:
@@ -120,7 +120,7 @@ class Tokenizer:
         return None if following is None else following.rstrip("\r\n").removeprefix("\ufeff")
 
     def _tags(self, line: str) -> Iterator[tuple[TokenKind, str]]:
-        """The headers of a line, usually one, and whatever follows them."""
+        """Yield the headers of a line, usually one, and what follows them."""
         start = 0
         while found := TAG.match(line, start):
             yield TokenKind.TAG, found[1] + "\n" + ESCAPED.sub(r"\1", found[2][:MAX_HEADER])
@@ -154,9 +154,9 @@ class Tokenizer:
                 yield TokenKind[group], text
 
     def _comment(self, line: str, start: int) -> tuple[str, str, int]:
-        """The comment up to its closing brace, its lines joined by spaces; the line with that brace, and where it ends.
+        """Return a comment, its lines joined by spaces, the line with its closing brace, and the index after it.
 
-        One that is not closed ends before the next game's headers, or with the text.
+        A comment that is not closed ends before the next game's headers, or with the text.
         """
         parts: list[str] = []
         length = 0

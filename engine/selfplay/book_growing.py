@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 from engine.board import BLACK, WHITE
 from engine.book.book_statistics import PlayedGame
 from engine.core.score import scale
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
 from engine.selfplay.games import Adjudicator, game_result
-from engine.selfplay.records import InvalidRecord, Result
+from engine.selfplay.records import InvalidRecord, Result, ShardPlan, write_whole
 from engine.selfplay.worker_pool import run_parallel
 
 HASH_MB = 8
@@ -33,28 +34,14 @@ MATE = scale()["MATE"]
 
 
 @dataclass(frozen=True)
-class GrowingPlan:
+class GrowingPlan(ShardPlan):
     """Which games to play."""
 
-    folder: Path
-    games: int
+    games_per_shard: int = 25
     opening_nodes: int = 40_000
     nodes: int = 3000
     plies: int = 14
-    seed: int = 1
-    games_per_shard: int = 25
-
-    @property
-    def shards(self) -> int:
-        """The number of shards; the last one is whole too."""
-        return -(-self.games // self.games_per_shard)
-
-    def missing(self) -> list[int]:
-        """Return the numbers of the missing shards."""
-        return [number for number in range(self.shards) if not self.path(number).exists()]
-
-    def path(self, number: int) -> Path:
-        return self.folder / f"{self.seed:04}-{number:06}.games"
+    suffix: ClassVar[str] = ".games"
 
 
 @dataclass(frozen=True)
@@ -156,9 +143,7 @@ def make_shard(grower: BookGrower, plan: GrowingPlan, number: int) -> None:
     """Play one shard and write it, whole or not at all."""
     rng = random.Random(f"book {plan.seed} {number}")
     games = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(plan.games_per_shard))
-    unfinished = plan.path(number).with_suffix(".part")
-    unfinished.write_text("".join(map(_line, games)))
-    unfinished.rename(plan.path(number))
+    write_whole(plan.path(number), "".join(map(_line, games)).encode())
 
 
 def _line(game: PlayedGame) -> str:
@@ -186,10 +171,10 @@ def _make_shard(work: tuple[GrowingPlan, int]) -> None:
     make_shard(_grower(plan), plan, number)
 
 
-def run(plan: GrowingPlan, processes: int) -> Iterator[str]:
-    """Make the missing shards; yield a line of progress after each."""
+def run(plan: GrowingPlan, games: int, processes: int) -> Iterator[str]:
+    """Make the shards that are missing to this many games; yield a line of progress after each."""
     plan.folder.mkdir(parents=True, exist_ok=True)
-    missing = plan.missing()
+    missing = plan.missing(games)
     started = time.monotonic()
     work = ((plan, number) for number in missing)
     for done, _ in enumerate(run_parallel(_make_shard, work, processes), 1):

@@ -16,10 +16,11 @@ mirrored left to right, which training uses.
 
 import random
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import ClassVar
 
 from engine.core.position import Position
 
@@ -75,33 +76,37 @@ def encode(sample: Sample) -> bytes:
     return RECORD.pack(occupied, packed.to_bytes(16, "little"), score, sample.result, side, sample.game)
 
 
-def decode(record: bytes) -> Sample:
-    """Return the sample of a record. Raises InvalidRecord."""
-    occupied, packed, score, result, side, game = RECORD.unpack(record)
-    pieces = [packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32)]
-    if occupied.bit_count() > 32 or result > Result.WHITE_WON or side > SETTLED + 1:
-        raise InvalidRecord(f"not a record: {record.hex()}")
-    board = [NO_PIECE] * 64
-    squares = (square for square in range(64) if occupied >> square & 1)
-    for square, piece in zip(squares, pieces, strict=False):
-        board[square] = piece
-    if board.count(KING) != 1 or board.count(KINDS + KING) != 1 or max(board) > NO_PIECE:
-        raise InvalidRecord(f"not a chess position: {record.hex()}")
-    return Sample(tuple(board), bool(side & 1), bool(side & SETTLED), score, Result(result), game)
+@dataclass(frozen=True)
+class ShardPlan:
+    """Which games to play: shards of a fixed number of games in a folder, named by seed and number."""
+
+    folder: Path
+    seed: int = 1
+    games_per_shard: int = 100
+    suffix: ClassVar[str] = ".shard"
+
+    def path(self, number: int) -> Path:
+        return self.folder / f"{self.seed:04}-{number:06}{self.suffix}"
+
+    def count(self, games: int) -> int:
+        """Return how many shards hold this many games; the last one is whole too."""
+        return -(-games // self.games_per_shard)
+
+    def missing(self, games: int) -> list[int]:
+        """Return the numbers of the shards that are missing to this many games."""
+        return [number for number in range(self.count(games)) if not self.path(number).exists()]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
 
 
 def shards(folder: Path) -> list[Path]:
     """Return the finished shards of a folder, sorted by name."""
     return sorted(folder.glob(PATTERN))
-
-
-def read(path: Path) -> Iterator[Sample]:
-    """Yield the samples of a shard. Raises InvalidRecord."""
-    content = path.read_bytes()
-    if len(content) % RECORD.size:
-        raise InvalidRecord(f"{path}: ends within a record")
-    for offset in range(0, len(content), RECORD.size):
-        yield decode(content[offset : offset + RECORD.size])
 
 
 def is_held_out(shard: str, game: int, percent: int) -> bool:

@@ -11,13 +11,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 
 from engine.core.position import Position
 from engine.nnue.eval_file import HAND_WRITTEN
 from engine.selfplay import records
 from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
-from engine.selfplay.records import Sample
+from engine.selfplay.records import Sample, ShardPlan
 from engine.selfplay.worker_pool import run_parallel
 
 TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
@@ -26,22 +25,11 @@ QUIET_CP = 2500                    # largest score of a position that is kept
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(ShardPlan):
     """Which games to play; `evaluation` is as for EvalFile."""
 
-    folder: Path
     nodes: int = 1000
-    seed: int = 1
     evaluation: str = HAND_WRITTEN
-    games_per_shard: int = 100
-
-    def missing(self, games: int) -> list[int]:
-        """Return the numbers of the shards that are missing to this many games."""
-        shards = -(-games // self.games_per_shard)
-        return [number for number in range(shards) if not self.path(number).exists()]
-
-    def path(self, number: int) -> Path:
-        return self.folder / f"{self.seed:04}-{number:06}.shard"
 
 
 def is_quiet(found: SearchedMove) -> bool:
@@ -78,9 +66,7 @@ def make_shard(plan: Plan, number: int) -> int:
     lines: list[bytes] = []
     for game in range(plan.games_per_shard):
         lines += map(records.encode, play_game(random_opening(rng), player, game))
-    unfinished = plan.path(number).with_suffix(".part")
-    unfinished.write_bytes(b"".join(lines))
-    unfinished.rename(plan.path(number))
+    records.write_whole(plan.path(number), b"".join(lines))
     return len(lines)
 
 

@@ -1,13 +1,11 @@
 """The players of a game: a person, or the computer, which searches in a thread."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
-from typing import Protocol
 
 from engine.board import Board
-from engine.facade import Engine, SearchReport
+from engine.facade import Engine, SearchReport, SearchResult, Thinking
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
 from engine.pgn.game import Judgement
@@ -42,10 +40,6 @@ class Player:
         return self.limits is not None
 
 
-class _Stoppable(Protocol):
-    def stop(self) -> None: ...
-
-
 class BackgroundSearch:
     """Runs one search at a time in a thread; each ends with a `SearchDone` on the queue."""
 
@@ -53,40 +47,30 @@ class BackgroundSearch:
         self._queue = queue
         self._engine = Engine()
         self._number = 0
-        self._search: _Stoppable | None = None
+        self._search: Thinking | StyledThinking | None = None
         self._thread: Thread | None = None
 
     def start(self, board: Board, limits: Limits, style: Style | None) -> int:
         """Cancel the search under way, start another and return its number."""
         self.cancel()
         self._number += 1
-        number = self._number
-        if style is None:
-            self._engine.set_position(board)
-            thinking = self._engine.begin(limits)
-            white = board.turn == "white"
-
-            def run() -> SearchDone:
-                result = thinking.run()
-                judgement = None if result.report is None else white_view(result.report, white)
-                return SearchDone(number, result.best_move, judgement)
-
-            self._run(thinking, run)
-        else:
-            styled = StyledThinking(board, style, limits)
-
-            def run_styled() -> SearchDone:
-                outcome = styled.run()
-                return SearchDone(number, outcome.line[0] if outcome.line else None, outcome.judgement)
-
-            self._run(styled, run_styled)
-        return number
-
-    def _run(self, search: _Stoppable, run: Callable[[], SearchDone]) -> None:
+        number, white = self._number, board.turn == "white"
+        self._engine.set_position(board)
+        search = self._engine.begin(limits) if style is None else StyledThinking(board, style, limits)
         self._search = search
-        thread = Thread(target=lambda: self._queue.put(run()), name="search", daemon=True)
+
+        def run() -> None:
+            found = search.run()
+            if isinstance(found, SearchResult):
+                judgement = None if found.report is None else white_view(found.report, white)
+                self._queue.put(SearchDone(number, found.best_move, judgement))
+            else:
+                self._queue.put(SearchDone(number, found.line[0] if found.line else None, found.judgement))
+
+        thread = Thread(target=run, name="search", daemon=True)
         thread.start()
         self._thread = thread  # only once it runs: Ctrl-C during the start must not join a thread that never started
+        return number
 
     def move_now(self) -> None:
         """End the search; its best move so far counts."""

@@ -14,7 +14,6 @@ import chess.pgn
 import pytest
 
 from engine.facade import Board, Game, Node, game_text, parse_games, pgn_text, read_games
-from engine.pgn.game import Judgement
 from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
 
@@ -210,26 +209,10 @@ def test_clocks_in_comments(text: str, seconds: float | None) -> None:
     assert node.text == "well played"
 
 
-@pytest.mark.parametrize(
-    ("text", "judgement"),
-    [
-        ("0.35", Judgement(35, None)),
-        ("-12.5,20", Judgement(-1250, None, 20)),
-        ("#3", Judgement(None, 3)),
-        ("#-3,8", Judgement(None, -3, 8)),
-        ("", None),
-        ("equal", None),
-    ],
-)
-def test_evaluations_in_comments(text: str, judgement: Judgement | None) -> None:
-    [node] = only(f"1. e4 {{[%eval {text}]}} *").root.mainline()
-    assert node.judgement == judgement
-
-
 def test_what_we_write_into_comments_python_chess_understands() -> None:
     game = only("1. e4 { fine [%clk 0:00:01] } e5 *")
     node = game.root.variations[0]
-    node.set_judgement(Judgement(-31, None, 12))
+    node.set_command("eval", "-0.31,12")
     node.set_clock(3725)
     again = chess.pgn.read_game(io.StringIO(game_text(game)))
     assert again is not None
@@ -453,7 +436,9 @@ def test_any_mutilated_file_gives_games_and_no_exception(seed: int) -> None:
     for game in read_games(io.BytesIO(bytes(raw))):
         if not any("FEN" in error or "variant" in error for error in game.errors):
             assert re.fullmatch(r"(?s).*\S\n\n", game_text(game))
-            assert game.last_board().moves == game.moves
+            board = game.board()
+            for move in game.moves:
+                board.push(move)               # raises for an illegal move
 
 
 def test_a_stream_of_any_length_needs_little_memory() -> None:

@@ -10,10 +10,11 @@ import chess
 import pytest
 
 from engine.nnue import net_file
-from engine.selfplay.records import Result, read
+from engine.selfplay.records import Result
 from engine.selfplay.selfplay import Plan, make_shard, run_until
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
+from tests.engine.shards import read_samples
 
 GAMES = 4
 
@@ -44,7 +45,7 @@ def test_a_run_that_was_cut_off_goes_on_with_what_is_missing(folder: Path, tmp_p
 
 
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
-    for sample in read(plan(folder).path(0)):
+    for sample in read_samples(plan(folder).path(0)):
         board = chess.Board(None)
         for square, piece in enumerate(sample.board):
             if piece < 12:
@@ -56,7 +57,7 @@ def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
 
 def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
     results: dict[int, set[Result]] = {}
-    for sample in read(plan(folder).path(1)):
+    for sample in read_samples(plan(folder).path(1)):
         results.setdefault(sample.game, set()).add(sample.result)
     assert results
     assert all(len(found) == 1 for found in results.values())

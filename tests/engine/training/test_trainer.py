@@ -1,4 +1,4 @@
-"""The trainer: its slopes are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
+"""The trainer: its gradients are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
 
 import os
 import subprocess
@@ -37,27 +37,27 @@ def data(folder: Path) -> Data:
 
 
 @pytest.mark.parametrize(("buckets", "unit_cp"), [(1, 400.0), (8, 400.0), (8, 250.0)])
-def test_the_slopes_are_the_loss_s(buckets: int, unit_cp: float) -> None:
+def test_the_gradients_are_the_loss_s(buckets: int, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
     net = FloatNet(32, buckets, 1, 7)
-    net.aim(0.7, unit_cp)
+    net.set_target(0.7, unit_cp)
     row = net.rows()[0]
     row[768 * 32 : 769 * 32] = memoryview(array("f", [0.3] * 32))      # some activations inside, some clamped
     row[769 * 32 :] = memoryview(array("f", [weight * 8 for weight in row[769 * 32 :]]))
     order = array("i", (2 * number + number % 2 for number in range(count)))
     net.errors(words, order, 0, count, 0, True)
-    slopes = net.slope_row(0).tolist()
+    gradients = net.gradient_row(0).tolist()
     parts = {"features": (0, 768 * 32), "biases": (768 * 32, 769 * 32), "outputs": (769 * 32, net.output_bias)}
     for begin, end in (*parts.values(), (net.output_bias, net.size)):
-        steepest = sorted(range(begin, end), key=lambda index: -abs(slopes[index]))[:5]
+        steepest = sorted(range(begin, end), key=lambda index: -abs(gradients[index]))[:5]
         for index in steepest:
             kept, losses = row[index], []
             for change in (-0.005, 0.005):
                 row[index] = kept + change
                 losses.append(net.errors(words, order, 0, count, 0, False))
             row[index] = kept
-            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(slopes[index], rel=0.03)
+            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(gradients[index], rel=0.03)
 
 
 def test_a_small_set_is_learnt(data: Data) -> None:
@@ -249,14 +249,14 @@ from engine.training.data import read_words
 from engine.training.float_net import FloatNet
 words = read_words(Path(sys.argv[1]))
 net = FloatNet(32, 8, 1, 5)
-net.aim(0.7, 400.0)
+net.set_target(0.7, 400.0)
 order = array("i", range(0, len(words) // 2, 2))
-print(net.errors(words, order, 0, 100, 0, True), *net.slope_row(0)[-600:])
+print(net.errors(words, order, 0, 100, 0, True), *net.gradient_row(0)[-600:])
 """
 
 
 def run_loss(shard: Path, **environment: str) -> list[float]:
-    """The loss of some records, and some slopes."""
+    """The loss of some records, and some gradients."""
     answer = subprocess.run(
         [sys.executable, "-P", "-c", LOSS, str(shard)],
         env={**os.environ, **environment},
