@@ -117,6 +117,10 @@ class Game:
         """Whether an engine thinks for us, at whoever's turn."""
         return self._thinking.engine_wanted
 
+    def awaits(self, search_id: int) -> bool:
+        """Return whether the answer to this search would be played, and not the answer to a search given up."""
+        return self._thinking.is_asked(search_id)
+
     def join(self, now: float, info: GameInfo | None = None) -> None:
         """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more.
 

@@ -330,10 +330,13 @@ class GameSession:
                 self._log.warning("stream.refused", status=status, text=text)
             case CommandFailed(command=command, error=error):
                 self._log.warning("command.failed", command=type(command).__name__, error=error)
-            case BestMove(move=move, summary=summary):
+            case BestMove(search_id=search_id, move=move, summary=summary) if self._game.awaits(search_id):
                 self._log.debug(
                     "engine.move", move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score
                 )
+            case BestMove(move=move, summary=summary):
+                # Most of these answer a ponder search that was stopped.
+                self._log.debug("engine.unused", move=move, depth=summary.depth)
             case Advice(moves=moves, source=source, took_s=took_s) if moves:
                 self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
             case EngineDied(reason=reason):
