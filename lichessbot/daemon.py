@@ -26,7 +26,7 @@ from lichessbot.games.opening_variety import OpeningVariety
 from lichessbot.games.pgn import PgnArchive
 from lichessbot.games.recovery import GameRecovery, Reconciler
 from lichessbot.games.session import GameContext
-from lichessbot.games.time_budget import ROUND_TRIPS_USED, Overhead
+from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import (
@@ -65,14 +65,14 @@ from lichessbot.lichess.streams import (
 )
 from lichessbot.lobby import Lobby, LobbyCommand, View
 from lichessbot.log import EventLog
-from lichessbot.move_sources import Hosts, unusable
-from lichessbot.move_sources.models import Advice
+from lichessbot.move_sources import Hosts, unusable_books
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check as self_test
-from lichessbot.uci.profiles import Machine, candidates, concessions, engines_of
+from lichessbot.uci.profiles import Machine, candidates, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from lichessbot.uci.startup_check import Fault, StartupCheck
 
@@ -113,7 +113,7 @@ class Daemon:
         self._inbox: Inbox = SimpleQueue()
         self._log = EventLog()
         self._config = settings.config
-        self._machine = Machine.here()
+        self._machine = Machine.detect()
         self._rate_limiter = RateLimiter(timeouts)
         self._outbox = Outbox(self._open_api, self._inbox.put, timeouts, self._rate_limiter)
         self._archive = PgnArchive()
@@ -250,7 +250,7 @@ class Daemon:
                 self._game_manager.tell(report.game_id, report)
             case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
                 self._judge_engine(report)
-            case BestMove() | Advice() | EngineReady() | EngineDied():
+            case BestMove() | SourceAnswer() | EngineReady() | EngineDied():
                 self._game_manager.tell(report.game_id, report)
 
     # The engine
@@ -366,7 +366,7 @@ class Daemon:
             rate_limiter=self._rate_limiter,
             store=self._store,
             archive=self._archive,
-            overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
+            overhead=MoveOverhead(self._store.round_trips(ROUND_TRIPS_USED)),
             hosts=Hosts(self._access, self._rate_limiter),
             opening_variety=OpeningVariety(self._store),
             open_api=self._open_api,
@@ -383,13 +383,13 @@ class Daemon:
                 self._game_manager.join(info, context)
 
     def _tell_concessions(self) -> None:
-        for concession in concessions(self._config, self._machine):
+        for concession in memory_warnings(self._config, self._machine):
             self._log.warning("memory", note=concession)
 
     def _look_at_books(self) -> None:
         """A book that is missing or damaged costs no game, but its operator should know before the first one."""
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
-        for file, reason in unusable(files):
+        for file, reason in unusable_books(files):
             self._log.warning("book.unusable", file=file, reason=reason)
 
     def _listen(self) -> None:

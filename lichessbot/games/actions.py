@@ -15,14 +15,14 @@ from lichessbot.uci.search import Search
 
 
 @dataclass(frozen=True, slots=True)
-class Consult:
+class AskSources:
     """Ask the move sources; a question under way counts as never asked."""
 
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
-class Think:
+class StartSearch:
     """Ask the engine, starting one if none runs; a search under way is dropped.
 
     A search whose limits say `ponder` is a supposition: its answer is wanted after a PonderHit only.
@@ -39,7 +39,7 @@ class PonderHit:
 
 
 @dataclass(frozen=True, slots=True)
-class StopThinking:
+class StopSearch:
     """Have the engine answer now."""
 
 
@@ -67,7 +67,7 @@ class ReopenStream:
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
+class RecordAction:
     """Note that this is about to be done, so that a restart knows of it."""
 
     deed: LimitedAction
@@ -89,15 +89,15 @@ class GameOver:
 
 
 Action = (
-    Consult
-    | Think
+    AskSources
+    | StartSearch
     | PonderHit
-    | StopThinking
+    | StopSearch
     | KillEngine
     | Fallback
     | ReopenStream
     | PlayingWanted
-    | Remember
+    | RecordAction
     | GiveTime
     | GameOver
     | SendMove

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Final
 
 from lichessbot.config import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
-from lichessbot.games.actions import Action, GiveTime, Remember
+from lichessbot.games.actions import Action, GiveTime, RecordAction
 from lichessbot.games.draw_resign import centipawns
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Say
@@ -111,7 +111,7 @@ class Chat:
             to_the_opponent = None
         lines = {ChatRoom.PLAYER: to_the_opponent, ChatRoom.SPECTATOR: to_spectators}
         if any(lines.values()):
-            yield Remember(deed)
+            yield RecordAction(deed)
         for room, text in lines.items():
             if text:
                 yield self._say(room, _filled(text, self._players))

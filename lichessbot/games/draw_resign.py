@@ -23,7 +23,7 @@ _MATE_CP: Final = 100_000
 _LOST_BY_TABLE: Final = -2
 
 
-class Judgement(Enum):
+class Decision(Enum):
     PLAY_ON = auto()
     DRAW = auto()
     """Offer one, or accept the one that is offered."""
@@ -31,7 +31,7 @@ class Judgement(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class PositionFacts:
     """What counts beside the scores, when our move is found."""
 
     ply: int
@@ -61,7 +61,7 @@ class Situation:
         )
 
 
-class Verdict:
+class DrawResignPolicy:
     """The scores of one game, and what follows from them."""
 
     def __init__(self, rules: DrawOrResignConfig, *, offered_earlier: bool) -> None:
@@ -89,18 +89,18 @@ class Verdict:
         """What a tablebase says the position after `ply` plies is worth to us, 2 to -2."""
         self._table = ply, wdl
 
-    def judge(self, it: Situation) -> Judgement:
+    def judge(self, it: PositionFacts) -> Decision:
         """What goes with our move, or instead of it."""
         if self._offered_earlier:
             self._offered_earlier, self._last_offer_ply = False, it.ply
         if self._accepts(it) or (it.offered and self._resigns(it)):
-            return Judgement.DRAW
+            return Decision.DRAW
         if self._offers(it):
             self._last_offer_ply = it.ply
-            return Judgement.DRAW
-        return Judgement.RESIGN if self._resigns(it) else Judgement.PLAY_ON
+            return Decision.DRAW
+        return Decision.RESIGN if self._resigns(it) else Decision.PLAY_ON
 
-    def _accepts(self, it: Situation) -> bool:
+    def _accepts(self, it: PositionFacts) -> bool:
         scores_cp, limit_cp = self._latest(self.rules.offer_draw_moves), self.rules.offer_draw_score
         if not (it.offered and self._agrees_to_draws(it)):
             return False
@@ -111,13 +111,13 @@ class Verdict:
         worst_to_give_cp = max(scores_cp)
         return worst_to_give_cp < -limit_cp or (worst_to_give_cp <= limit_cp and self._is_time_for_a_draw(it))
 
-    def _offers(self, it: Situation) -> bool:
+    def _offers(self, it: PositionFacts) -> bool:
         scores_cp = self._latest(self.rules.offer_draw_moves)
         level = bool(scores_cp) and all(abs(score) <= self.rules.offer_draw_score for score in scores_cp)
         level = level or self._table_says_drawn(it)
         return level and self._agrees_to_draws(it) and self._is_time_for_a_draw(it) and self._would_be_heard(it)
 
-    def _resigns(self, it: Situation) -> bool:
+    def _resigns(self, it: PositionFacts) -> bool:
         rules = self.rules
         scores_cp = self._latest(rules.resign_moves)
         lost = bool(scores_cp) and max(scores_cp) <= rules.resign_score
@@ -125,26 +125,26 @@ class Verdict:
         fits = _fits(it.opponent, against_humans=rules.resign_against_humans, min_rating=rules.resign_min_rating)
         return rules.resign_enabled and lost and fits and not it.cannot_be_lost and not self._flag_is_near(it)
 
-    def _agrees_to_draws(self, it: Situation) -> bool:
+    def _agrees_to_draws(self, it: PositionFacts) -> bool:
         rules = self.rules
         fits = _fits(
             it.opponent, against_humans=rules.offer_draw_against_humans, min_rating=rules.offer_draw_min_rating
         )
         return rules.offer_draw_enabled and fits and not self._flag_is_near(it)
 
-    def _is_time_for_a_draw(self, it: Situation) -> bool:
+    def _is_time_for_a_draw(self, it: PositionFacts) -> bool:
         moves = it.ply // 2
         return it.pieces <= self.rules.offer_draw_pieces and moves >= self.rules.offer_draw_min_game_length
 
-    def _table_says_drawn(self, it: Situation) -> bool:
+    def _table_says_drawn(self, it: PositionFacts) -> bool:
         return self.rules.offer_draw_for_egtb_zero and self._table == (it.ply, 0)
 
-    def _would_be_heard(self, it: Situation) -> bool:
+    def _would_be_heard(self, it: PositionFacts) -> bool:
         last = self._last_offer_ply
         spaced = last is None or it.ply - last > _OFFER_SPACING_PLIES
         return spaced and it.ply >= _OFFERABLE_PLIES and it.opponent.ai_level is None
 
-    def _flag_is_near(self, it: Situation) -> bool:
+    def _flag_is_near(self, it: PositionFacts) -> bool:
         return it.opponent_hurry_s < self.rules.opponent_flag_time
 
     def _latest(self, count: int) -> list[int]:

@@ -15,8 +15,8 @@ from typing import Final
 
 from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
 from lichessbot.config import Config, EngineConfig
-from lichessbot.games.actions import Action, GameOver, Remember, ReopenStream
-from lichessbot.games.draw_resign import Judgement, Situation, Verdict
+from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStream
+from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.opponent_requests import Absence, Takebacks
@@ -27,7 +27,7 @@ from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, Comm
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
-from lichessbot.move_sources.models import Advice
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
@@ -77,7 +77,9 @@ class Game:
         self._thinking = MoveSearch(config.engine, timeouts)
         self._owed: MoveDelivery | None = None
         self._ending: _Ending | None = None
-        self._verdict = Verdict(config.engine.draw_or_resign, offered_earlier=done[LimitedAction.DRAW_OFFER] > 0)
+        self._verdict = DrawResignPolicy(
+            config.engine.draw_or_resign, offered_earlier=done[LimitedAction.DRAW_OFFER] > 0
+        )
         self._takebacks = Takebacks(game_id, config, done[LimitedAction.TAKEBACK])
         self._absence = Absence(game_id, timeouts)
         self._abort_after_s = _s(config.abort_after)
@@ -170,7 +172,7 @@ class Game:
                     yield self._end(GameStatus.UNKNOWN_FINISH, None)
             case Standing():
                 yield from self._compare(report, now)
-            case Advice():
+            case SourceAnswer():
                 yield from self._take_advice(report, now)
             case BestMove():
                 self._thinking.note(report)
@@ -323,7 +325,7 @@ class Game:
         certain = status is not GameStatus.UNKNOWN_FINISH
         return GameOver(status, winner, len(self._moves) if plies is None else plies, certain)
 
-    # Finding the move
+    # Suggestion the move
 
     @property
     def _position(self) -> Position:
@@ -348,7 +350,7 @@ class Game:
         if early is not None:
             yield from self._take_best_move(early, now)
 
-    def _take_advice(self, advice: Advice, now: float) -> Iterator[Action]:
+    def _take_advice(self, advice: SourceAnswer, now: float) -> Iterator[Action]:
         if not self._thinking.is_asked(advice.search_id):
             return
         try:
@@ -384,10 +386,10 @@ class Game:
         command = SendMove(self.game_id, len(self._moves) + 1, move)
         holds_back = self._rereading or self._takebacks.held_until is not None
         match self._judge(move, now):
-            case Judgement.DRAW:
+            case Decision.DRAW:
                 command = replace(command, offering_draw=True)
-                yield Remember(LimitedAction.DRAW_OFFER)
-            case Judgement.RESIGN if not holds_back:
+                yield RecordAction(LimitedAction.DRAW_OFFER)
+            case Decision.RESIGN if not holds_back:
                 self._ending = _Ending(Resign(self.game_id, "the game is lost"), now)
                 yield from self._keep_time(now)
                 return
@@ -401,12 +403,12 @@ class Game:
         else:
             yield from self._owed.send(now)
 
-    def _judge(self, move: str, now: float) -> Judgement:
+    def _judge(self, move: str, now: float) -> Decision:
         """What the scores, or a tablebase, say about playing on."""
         assert self._full is not None, "only a game that was read is thought about"
         assert self._clock is not None, "the same"
         opponent = self._full.player(self._clock.colour.other)
-        return self._verdict.judge(Situation.of(self._board, move, self._clock, opponent, now))
+        return self._verdict.judge(PositionFacts.of(self._board, move, self._clock, opponent, now))
 
     def _pause_s(self, now: float) -> float:
         """How much longer the operator wants a move to take that could leave now."""

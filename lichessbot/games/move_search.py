@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from engine.facade import Board, InvalidMove, Limits
 from lichessbot.config import EngineConfig
-from lichessbot.games.actions import Action, Consult, Fallback, KillEngine, PonderHit, StopThinking, Think
+from lichessbot.games.actions import Action, AskSources, Fallback, KillEngine, PonderHit, StartSearch, StopSearch
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
 from lichessbot.move_sources.models import Question
@@ -97,7 +97,7 @@ class MoveSearch:
         """Whatever an engine thinks about is of no use any more."""
         if self.engine_wanted:
             self.drop()
-            yield StopThinking()
+            yield StopSearch()
 
     def await_opponent(self, moves: tuple[str, ...]) -> Iterator[Action]:
         """It is the opponent's turn: only what may still come true is thought about."""
@@ -127,7 +127,7 @@ class MoveSearch:
 
     # Asking
 
-    def consult(self, position: Position, full: GameFull, now: float) -> Consult:
+    def consult(self, position: Position, full: GameFull, now: float) -> AskSources:
         """The move sources, before the engine."""
         self._searches += 1
         clock = position.clock
@@ -136,7 +136,7 @@ class MoveSearch:
         board = position.board.copy()
         question = Question(self._searches, full.variant.key, board, remaining_s, full.initial_s, patience_s)
         self._thought = _Thought(question, now + patience_s)
-        return Consult(question)
+        return AskSources(question)
 
     def ask(self, position: Position, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
         """The engine, which is at it already if the opponent did what it expected. `only`: choose among these."""
@@ -163,7 +163,7 @@ class MoveSearch:
             search = self._pondering.suppose(position.board, move, reply, self._searches + 1, limits)
             if search is not None:
                 self._searches += 1
-                yield Think(search)
+                yield StartSearch(search)
 
     # Nobody answers
 
@@ -181,7 +181,7 @@ class MoveSearch:
         else:
             thought.told_to_stop = True
             thought.due_at = now + position.clock.stopping_s(self._timeouts, now)
-            yield StopThinking()
+            yield StopSearch()
 
     def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
         """A new engine gets one try if the clock allows; then the daemon itself finds a move."""
@@ -215,7 +215,7 @@ class MoveSearch:
 
     def _think(
         self, position: Position, now: float, *, only: tuple[str, ...], second_try: bool = False
-    ) -> Think:
+    ) -> StartSearch:
         self._searches += 1
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, self._timeouts, now)
@@ -223,7 +223,7 @@ class MoveSearch:
         patience_s = clock.starting_s if self._successor_is_new else clock.patience_s
         due_at = now + patience_s(self.engine, limits, self._timeouts, now)
         self._thought = _Thought(search, due_at, second_try, awaits_start=self._successor_is_new)
-        return Think(search)
+        return StartSearch(search)
 
 
 class Pondering:

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.facade import Board
 from lichessbot.config import Config
-from lichessbot.games.actions import Action, Remember
+from lichessbot.games.actions import Action, RecordAction
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import AnswerTakeback, ClaimDraw, ClaimVictory
 from lichessbot.lichess.enums import Colour
@@ -68,7 +68,7 @@ class Takebacks:
         self._answer = AnswerTakeback(self._game_id, granted)
         if granted:
             self._left -= 1
-            yield Remember(LimitedAction.TAKEBACK)
+            yield RecordAction(LimitedAction.TAKEBACK)
 
 
 _MOST_CLAIMS: Final = 20

@@ -14,22 +14,22 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.games.actions import (
     Action,
-    Consult,
+    AskSources,
     Fallback,
     GameOver,
     GiveTime,
     KillEngine,
     PonderHit,
-    Remember,
+    RecordAction,
     ReopenStream,
-    StopThinking,
-    Think,
+    StartSearch,
+    StopSearch,
 )
 from lichessbot.games.chat import Chat, Hearsay
 from lichessbot.games.game import Game
 from lichessbot.games.opening_variety import OpeningVariety
 from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
-from lichessbot.games.time_budget import Overhead
+from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import (
@@ -51,7 +51,7 @@ from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader, StreamRefused
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, MoveResolver
-from lichessbot.move_sources.models import Advice
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -73,7 +73,7 @@ class GameContext:
     rate_limiter: RateLimiter
     store: Store
     archive: PgnArchive
-    overhead: Overhead
+    overhead: MoveOverhead
     hosts: Hosts
     opening_variety: OpeningVariety
     open_api: Callable[[timedelta], LichessClient]
@@ -96,7 +96,7 @@ class GameSession:
         done = {deed: context.store.times_done(game_id, deed) for deed in LimitedAction}
         config = context.config
         self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
-        self._game.engine = engine_for(GameFacts.announced(info), config, context.machine)
+        self._game.engine = engine_for(GameFacts.from_info(info), config, context.machine)
         # Objects in a circle keep their files open until the collector comes by.
         engine_name = WeakMethod(self._engine_name)
         hearsay = Hearsay(lambda: name() if (name := engine_name()) else "", context.waiting)
@@ -188,16 +188,16 @@ class GameSession:
     def _carry_out(self, actions: Iterable[Action]) -> None:
         for action in actions:
             match action:
-                case Consult(question):
+                case AskSources(question):
                     self._desk.ask(question)
-                case Think(search):
+                case StartSearch(search):
                     self._search(search)
                 case PonderHit(search_id):
                     self._log.debug("engine.ponder_hit")
                     self._context.opening_variety.ponder_hit(self.game_id)
                     if self._engine is not None:
                         self._engine.ponder_hit(search_id)
-                case StopThinking():
+                case StopSearch():
                     if self._engine is not None:
                         self._engine.stop()
                 case KillEngine(reason):
@@ -221,7 +221,7 @@ class GameSession:
                     self._context.outbox.send(action)
                 case PlayingWanted():
                     self._context.inbox.put(action)
-                case Remember(deed):
+                case RecordAction(deed):
                     self._context.store.note_done(self.game_id, deed)
                 case GiveTime():
                     self._game.postpone_abort(self._context.timeouts.more_time)
@@ -263,7 +263,7 @@ class GameSession:
         match report:
             case StreamEvent(event=GameFull() as full) if self._context.our_id in (full.white.id, full.black.id):
                 colour = Colour.WHITE if full.white.id == self._context.our_id else Colour.BLACK
-                facts = GameFacts.told(full, colour)
+                facts = GameFacts.from_full(full, colour)
                 self._play_with(engine_for(facts, self._context.config, self._context.machine))
 
     def _play_with(self, engine: EngineConfig) -> None:
@@ -303,7 +303,7 @@ class GameSession:
         match report:
             case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
                 self._told_at, self._thought_s = received_at, 0.0
-            case BestMove(took_s=took_s) | Advice(moves=(_,), took_s=took_s):
+            case BestMove(took_s=took_s) | SourceAnswer(moves=(_,), took_s=took_s):
                 self._thought_s = took_s
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
@@ -337,7 +337,7 @@ class GameSession:
             case BestMove(move=move, summary=summary):
                 # Most of these answer a ponder search that was stopped.
                 self._log.debug("engine.unused", move=move, depth=summary.depth)
-            case Advice(moves=moves, source=source, took_s=took_s) if moves:
+            case SourceAnswer(moves=moves, source=source, took_s=took_s) if moves:
                 self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
             case EngineDied(reason=reason):
                 self._log.warning("engine.died", reason=reason)

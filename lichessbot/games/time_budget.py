@@ -245,7 +245,7 @@ ROUND_TRIPS_USED: Final = 200
 _ENOUGH: Final = 20
 
 
-class Overhead:
+class MoveOverhead:
     """Learns from each round trip."""
 
     def __init__(self, round_trips_ms: Iterable[float]) -> None:

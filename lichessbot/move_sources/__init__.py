@@ -7,9 +7,9 @@ this package.
 Must not know: games, streams, and the clock beyond its own deadline.
 """
 
-from lichessbot.move_sources.check import trials
+from lichessbot.move_sources.check import check_sources
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.local import unusable
+from lichessbot.move_sources.local import unusable_books
 from lichessbot.move_sources.resolver import MoveResolver
 
-__all__ = ["Hosts", "MoveResolver", "models", "trials", "unusable"]
+__all__ = ["Hosts", "MoveResolver", "check_sources", "models", "unusable_books"]

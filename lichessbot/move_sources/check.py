@@ -12,7 +12,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.models import Question
-from lichessbot.move_sources.resolver import Kind, Seat, seats
+from lichessbot.move_sources.resolver import Kind, LimitedSource, sources_for
 
 # White mates with the rook: every table knows it.
 _ROOK_ENDING: Final = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
@@ -22,42 +22,42 @@ _PROBLEMS_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class SourceCheck:
     """What came of trying a source, in words."""
 
     works: bool
     text: str
 
 
-def trials(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Trial]:
+def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[SourceCheck]:
     """Try every book and table of the operator, and every server that is wanted; each once."""
     for file in dict.fromkeys(file for engine in engines for file in engine.polyglot.files):
         try:
             review = review_book(Book(file), [Board()], _POSITIONS_WALKED)
         except (InvalidBook, OSError) as error:
-            yield Trial(False, f"{error}: the bot would play without this book")
+            yield SourceCheck(False, f"{error}: the bot would play without this book")
             continue
         faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
         found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
-        yield Trial(review.is_sound, "; ".join([found, *faults]))
+        yield SourceCheck(review.is_sound, "; ".join([found, *faults]))
     tables = (engine.lichess_bot_tbs.syzygy for engine in engines)
     for paths in dict.fromkeys(it.paths for it in tables if it.enabled):
         yield _tables(Tablebase(paths))
     for engine in {engine.online_moves: engine for engine in engines}.values():
-        for seat in seats(engine, hosts, EventLog()):
+        for seat in sources_for(engine, hosts, EventLog()):
             if seat.kind in (Kind.ONLINE_OPENINGS, Kind.ONLINE_ENDINGS):
                 yield _asked(seat, hosts)
 
 
-def _tables(base: Tablebase) -> Trial:
+def _tables(base: Tablebase) -> SourceCheck:
     """Every file is opened; a folder may hold thousands of bad ones, of which a few are named."""
     problems = base.review()
     more = [f"and {len(problems) - _PROBLEMS_NAMED} more"] if len(problems) > _PROBLEMS_NAMED else []
     found = f"syzygy: {base.describe()}"
-    return Trial(len(base) > 0 and not problems, "; ".join([found, *problems[:_PROBLEMS_NAMED], *more]))
+    return SourceCheck(len(base) > 0 and not problems, "; ".join([found, *problems[:_PROBLEMS_NAMED], *more]))
 
 
-def _asked(seat: Seat, hosts: Hosts) -> Trial:
+def _asked(seat: LimitedSource, hosts: Hosts) -> SourceCheck:
     fen = _ROOK_ENDING if seat.kind is Kind.ONLINE_ENDINGS else STARTING_FEN
     patience_s = hosts.access.timeouts.source_answer.total_seconds()
     question = Question(0, Variant.STANDARD, Board(fen), None, None, patience_s)
@@ -66,8 +66,8 @@ def _asked(seat: Seat, hosts: Hosts) -> Trial:
     try:
         found = seat.source.find(question, asked_at + patience_s)
     except Refused as error:
-        return Trial(False, f"{name} refuses: {error}")
+        return SourceCheck(False, f"{name} refuses: {error}")
     except ApiError as error:
-        return Trial(False, f"{name} does not answer: {error}")
+        return SourceCheck(False, f"{name} does not answer: {error}")
     moves = found.moves[0] if found else "no move"
-    return Trial(True, f"{name} answers after {time.monotonic() - asked_at:.1f} s: {moves}")
+    return SourceCheck(True, f"{name} answers after {time.monotonic() - asked_at:.1f} s: {moves}")

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class Request:
     """One request, worth nothing any more at the monotonic second `until`.
 
     `growing`: the answer comes in lines of which the latest counts; what came until then is enough.
@@ -45,7 +45,7 @@ class Errand:
     growing: bool = field(default=False, kw_only=True)
 
 
-class Resting(ApiError):
+class HostPaused(ApiError):
     """The server is not asked at all for a while."""
 
 
@@ -82,10 +82,10 @@ class Host:
         self._failures = 0
         self._rests_until = time.monotonic()
 
-    def ask(self, errand: Errand, parse: Callable[[bytes], T]) -> T:
+    def ask(self, errand: Request, parse: Callable[[bytes], T]) -> T:
         """What the body of a good answer says. `parse` raises UnreadableLine if that is nothing, or ApiError.
 
-        Raises ApiError: Resting and Unreachable as well as what the server says.
+        Raises ApiError: HostPaused and Unreachable as well as what the server says.
         """
         with self._permit(errand.until):
             try:
@@ -106,7 +106,7 @@ class Host:
                 self._failures = 0
             return found
 
-    def _try(self, errand: Errand, parse: Callable[[bytes], T]) -> T:
+    def _try(self, errand: Request, parse: Callable[[bytes], T]) -> T:
         """Once, and again as often as the errand allows if nothing comes back. Raises ApiError."""
         for retry in range(errand.retries + 1):
             try:
@@ -135,25 +135,25 @@ class Host:
 
     @contextmanager
     def _permit(self, until: float) -> Iterator[None]:
-        """Raises Resting if the server is not to be asked now, or if too many games ask it already."""
+        """Raises HostPaused if the server is not to be asked now, or if too many games ask it already."""
         self._refuse_while_resting()
         if not self._permits.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise Resting(f"{self.address} is busy with other games")
+            raise HostPaused(f"{self.address} is busy with other games")
         try:
             self._refuse_while_resting()
             if time.monotonic() >= until:
-                raise Resting(f"{self.address} was busy with other games")
+                raise HostPaused(f"{self.address} was busy with other games")
             if self._rate_limiter is not None and self._rate_limiter.ask(Purpose.CLOUD) > 0:
-                raise Resting(f"{self.address} asked for a pause")
+                raise HostPaused(f"{self.address} asked for a pause")
             yield
         finally:
             self._permits.release()
 
     def _refuse_while_resting(self) -> None:
         if time.monotonic() < self._rests_until:
-            raise Resting(f"{self.address} rests")
+            raise HostPaused(f"{self.address} rests")
 
-    def _get(self, errand: Errand) -> bytes:
+    def _get(self, errand: Request) -> bytes:
         """The body of a good answer. Raises ApiError."""
         session = self._session()
         try:
@@ -168,7 +168,7 @@ class Host:
             self._idle.append(session)
         return body
 
-    def _read(self, session: requests.Session, errand: Errand) -> bytes:
+    def _read(self, session: requests.Session, errand: Request) -> bytes:
         left_s = errand.until - time.monotonic()
         if left_s <= 0:
             raise Unreachable(f"no time left for {self.address}")
@@ -211,7 +211,7 @@ class Host:
         return session
 
 
-def _body(response: requests.Response, errand: Errand) -> bytes:
+def _body(response: requests.Response, errand: Request) -> bytes:
     """All of the body; of a growing one, what came in time. Raises Unreachable if it is too long or too slow."""
     body = b""
     try:

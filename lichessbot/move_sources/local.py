@@ -11,12 +11,12 @@ from typing import Final
 from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport, Tables
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
 from lichessbot.log import EventLog
-from lichessbot.move_sources.models import Finding, Question, goes_back
+from lichessbot.move_sources.models import Question, Suggestion, goes_back
 
 _PERCENT: Final = 100
 
 
-class Shelf:
+class PolyglotBooks:
     """Some books, asked in their order; opened when first asked."""
 
     def __init__(self, name: str, files: Sequence[Path], policy: PolyglotConfig, log: EventLog) -> None:
@@ -27,12 +27,12 @@ class Shelf:
         self._books: dict[Path, Book | None] = {}
         self._random = random.Random()
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """A move of the first book that has one good enough; a book answers at once."""
         for file in self._files:
             move = choose(self._look_up(file, question.board), self._policy, self._random)
             if move is not None:
-                return Finding((move,))
+                return Suggestion((move,))
         return None
 
     def _look_up(self, file: Path, board: Board) -> list[BookMove]:
@@ -48,7 +48,7 @@ class Shelf:
             return []
 
 
-def unusable(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+def unusable_books(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """The files that cannot be used, each with what is wrong."""
     for file in files:
         try:
@@ -99,7 +99,7 @@ class SyzygyTables:
         self._log = log
         self._tables: Tables | None = None
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Where files are missing or only outcomes are known, nothing: the engine then plays as well as any guess."""
         if self._tables is None:
             self._tables = Tables(Tablebase(self._config.paths), self._config.max_pieces)
@@ -108,8 +108,8 @@ class SyzygyTables:
             self._log.warning("table.unusable", problem=problem)
         return None if report is None or not report.has_distances else self._choose(report)
 
-    def _choose(self, report: TableReport) -> Finding:
+    def _choose(self, report: TableReport) -> Suggestion:
         """The engine chooses among draws, which tables do not tell apart, and wherever it may by `move_quality`."""
         if report.wdl == _DRAW or self._config.move_quality is TableQuality.SUGGEST:
-            return Finding(tuple(report.keeping()), wdl=report.wdl, choice=True)
-        return Finding(tuple(report.best()), wdl=report.wdl)
+            return Suggestion(tuple(report.keeping()), wdl=report.wdl, choice=True)
+        return Suggestion(tuple(report.best()), wdl=report.wdl)

@@ -38,7 +38,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class SourceAnswer:
     """What the move sources answer to question `search_id`: one move to be played, several for the engine to choose
     from, or none.
 
@@ -225,10 +225,10 @@ def _parsed(model: type[_Model], body: bytes) -> _Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Suggestion:
     """Moves as the source spells them, best first: the first is played, or with `choice` the engine picks its own.
 
-    `wdl` is what a tablebase says the position is worth to us, see `Advice`.
+    `wdl` is what a tablebase says the position is worth to us, see `SourceAnswer`.
     """
 
     moves: tuple[str, ...]
@@ -237,7 +237,7 @@ class Finding:
     choice: bool = False
 
 
-def playable(finding: Finding, board: Board, *, repeats: bool) -> Finding | None:
+def playable(finding: Suggestion, board: Board, *, repeats: bool) -> Suggestion | None:
     """The finding with the moves that may be played, in the board's spelling; None if there are none.
 
     Only legal ones may. Unless `repeats`, moves to a position that stood in this game already are left out too: a book

@@ -17,13 +17,13 @@ from lichessbot.config.sources import (
     TableQuality,
 )
 from lichessbot.lichess.enums import Colour, Variant
-from lichessbot.move_sources.http import Errand, Host
+from lichessbot.move_sources.http import Host, Request
 from lichessbot.move_sources.models import (
     Chessdb,
     CloudEvaluation,
     Explorer,
-    Finding,
     Question,
+    Suggestion,
     Table,
     Variation,
     parse_chessdb,
@@ -53,7 +53,7 @@ class ExplorerServer:
         self._retries = retries
         self._player = config.player_name or our_name
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         board, source = question.board, self._config.source
         query: dict[str, object] = {"fen": board.fen(), "moves": _MOST_MOVES, "topGames": 0}
@@ -67,10 +67,10 @@ class ExplorerServer:
             query |= {"player": self._player, "color": board.turn}
             parse = parse_growing_explorer
         growing = source is ExplorerSource.PLAYER
-        errand = Errand(f"/{source.value}", query, until, self._retries, with_token=True, growing=growing)
+        errand = Request(f"/{source.value}", query, until, self._retries, with_token=True, growing=growing)
         return self._best(self._host.ask(errand, parse), board)
 
-    def _best(self, known: Explorer, board: Board) -> Finding | None:
+    def _best(self, known: Explorer, board: Board) -> Suggestion | None:
         """All moves played often enough, the one to prefer first."""
         played = [move for move in known.moves if move.games >= self._config.min_games]
         if self._config.sort is ExplorerSort.WIN_RATE:
@@ -78,7 +78,7 @@ class ExplorerServer:
             played.sort(key=lambda move: (-move.points(white=white), -move.games))
         else:
             played.sort(key=lambda move: -move.games)
-        return Finding(tuple(move.uci for move in played)) if played else None
+        return Suggestion(tuple(move.uci for move in played)) if played else None
 
 
 class CloudServer:
@@ -91,15 +91,15 @@ class CloudServer:
         self._config = config
         self._retries = retries
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         lines = 1 if self._config.move_quality is CloudQuality.BEST else _MOST_VARIATIONS
         query = {"fen": question.board.fen(), "multiPv": lines, "variant": _variant(question)}
-        known = self._host.ask(Errand("/api/cloud-eval", query, until, self._retries), parse_cloud)
+        known = self._host.ask(Request("/api/cloud-eval", query, until, self._retries), parse_cloud)
         deep = known.depth >= self._config.min_depth and known.knodes >= self._config.min_knodes
         return self._choose(known, question.board) if deep else None
 
-    def _choose(self, known: CloudEvaluation, board: Board) -> Finding | None:
+    def _choose(self, known: CloudEvaluation, board: Board) -> Suggestion | None:
         """The best line, or one not much worse."""
         sign = 1 if board.turn == Colour.WHITE else -1
         scored = [(sign * _centipawns(line), line) for line in known.pvs if line.moves]
@@ -110,7 +110,7 @@ class CloudServer:
         score, line = random.choice(near) if margin else scored[0]
         text = f"cp {score}" if line.mate is None else f"mate {sign * line.mate}"
         summary = SearchSummary(known.depth, known.knodes * 1000, text, line.moves)
-        return Finding((line.moves.split()[0],), summary)
+        return Suggestion((line.moves.split()[0],), summary)
 
 
 class ChessdbServer:
@@ -124,20 +124,20 @@ class ChessdbServer:
         self._retries = retries
         self._parse = partial(parse_chessdb, pause=timeouts.rate_limit)
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         query = {"action": _ACTIONS[self._config.move_quality], "board": question.board.fen(), "json": 1}
-        known = self._host.ask(Errand(CHESSDB_PATH, query, until, self._retries), self._parse)
+        known = self._host.ask(Request(CHESSDB_PATH, query, until, self._retries), self._parse)
         if self._config.move_quality is not ChessdbQuality.BEST:
             move = known.move or known.egtb or known.search
-            return Finding((move,)) if move else None
+            return Suggestion((move,)) if move else None
         return self._variation(known)
 
-    def _variation(self, known: Chessdb) -> Finding | None:
+    def _variation(self, known: Chessdb) -> Suggestion | None:
         if not known.pv or (known.depth or 0) < self._config.min_depth:
             return None
         score = "" if known.score is None else f"cp {known.score}"
-        return Finding(known.pv[:1], SearchSummary(known.depth or 0, 0, score, " ".join(known.pv)))
+        return Suggestion(known.pv[:1], SearchSummary(known.depth or 0, 0, score, " ".join(known.pv)))
 
 
 def _variant(question: Question) -> str:
@@ -172,12 +172,12 @@ class LichessTables:
         self._config = config
         self._retries = retries
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        errand = Errand("/standard", {"fen": question.board.fen()}, until, self._retries)
+        errand = Request("/standard", {"fen": question.board.fen()}, until, self._retries)
         return self._choose(self._host.ask(errand, parse_table))
 
-    def _choose(self, known: Table) -> Finding | None:
+    def _choose(self, known: Table) -> Suggestion | None:
         worth = known.category.wdl
         if worth is None:
             return None
@@ -197,10 +197,10 @@ class ChessdbTables:
         self._retries = retries
         self._parse = partial(parse_chessdb, pause=timeouts.rate_limit)
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         query = {"action": "queryall", "board": question.board.fen(), "json": 1}
-        known = self._host.ask(Errand(CHESSDB_PATH, query, until, self._retries), self._parse)
+        known = self._host.ask(Request(CHESSDB_PATH, query, until, self._retries), self._parse)
         ordered = sorted(known.moves, key=lambda move: -move.score)
         if not ordered:
             return None
@@ -209,9 +209,9 @@ class ChessdbTables:
         return keep(keeping, worth, self._config.move_quality)
 
 
-def keep(keeping: tuple[str, ...], worth: int, quality: TableQuality) -> Finding | None:
+def keep(keeping: tuple[str, ...], worth: int, quality: TableQuality) -> Suggestion | None:
     """What a table says of the moves that keep the position's worth, best first."""
-    return Finding(keeping, wdl=worth, choice=quality is TableQuality.SUGGEST) if keeping else None
+    return Suggestion(keeping, wdl=worth, choice=quality is TableQuality.SUGGEST) if keeping else None
 
 
 def chessdb_wdl(score: int) -> int:

@@ -18,9 +18,9 @@ from lichessbot.config.sources import OnlineSource, PolyglotConfig, TableSource
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
-from lichessbot.move_sources.http import Hosts, Resting
-from lichessbot.move_sources.local import Shelf, SyzygyTables
-from lichessbot.move_sources.models import Advice, Finding, Question, playable
+from lichessbot.move_sources.http import HostPaused, Hosts
+from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables
+from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion, playable
 from lichessbot.move_sources.online import (
     ChessdbServer,
     ChessdbTables,
@@ -49,12 +49,12 @@ class Source(Protocol):
     @property
     def name(self) -> str: ...
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """What it knows, by the monotonic second `until`; None if nothing. Raises ApiError."""
 
 
 @dataclass(frozen=True)
-class Seat:
+class LimitedSource:
     """A source and its limits: our own moves from the start, seconds on the clock now and at the start, men."""
 
     kind: Kind
@@ -66,7 +66,7 @@ class Seat:
     variants: frozenset[str] = frozenset(Variant)
 
 
-def may_ask(seat: Seat, question: Question) -> bool:
+def may_ask(seat: LimitedSource, question: Question) -> bool:
     """Whether the limits of a source allow this question."""
     board = question.board
     if question.variant not in seat.variants:
@@ -83,7 +83,7 @@ def may_ask(seat: Seat, question: Question) -> bool:
 class Panel:
     """The sources of one game."""
 
-    def __init__(self, seats: Sequence[Seat], most_misses: int, log: EventLog) -> None:
+    def __init__(self, seats: Sequence[LimitedSource], most_misses: int, log: EventLog) -> None:
         """Servers that know openings are left alone once they had no answer to `most_misses` positions."""
         self._seats = tuple(seats)
         self._most_misses = most_misses
@@ -94,7 +94,7 @@ class Panel:
         """Whether any of them would be asked. Takes no time."""
         return any(self._is_concerned(seat, question) for seat in self._seats)
 
-    def consult(self, question: Question, until: float) -> tuple[Finding, str] | None:
+    def consult(self, question: Question, until: float) -> tuple[Suggestion, str] | None:
         """The first playable finding and whose it is; None if nobody knows a move in time."""
         missed = False
         for seat in self._seats:
@@ -107,16 +107,16 @@ class Panel:
         self._misses += missed
         return None
 
-    def _is_concerned(self, seat: Seat, question: Question) -> bool:
+    def _is_concerned(self, seat: LimitedSource, question: Question) -> bool:
         given_up = seat.kind is Kind.ONLINE_OPENINGS and self._misses >= self._most_misses
         return not given_up and may_ask(seat, question)
 
-    def _ask(self, seat: Seat, question: Question, until: float) -> tuple[Finding | None, bool]:
+    def _ask(self, seat: LimitedSource, question: Question, until: float) -> tuple[Suggestion | None, bool]:
         """What may be played of what it knows, and whether it answered at all."""
         name = seat.source.name
         try:
             found = seat.source.find(question, until)
-        except Resting:
+        except HostPaused:
             return None, False
         except Refused as error:
             self._log.debug("source.refused", source=name, reason=error)
@@ -132,13 +132,13 @@ class Panel:
         return good, True
 
 
-def seats(config: EngineConfig, hosts: Hosts, log: EventLog) -> list[Seat]:
+def sources_for(config: EngineConfig, hosts: Hosts, log: EventLog) -> list[LimitedSource]:
     """The sources that `config` wants, in their order."""
     mine = [*_books(config, log), *_local_tables(config, log)]
     return [*mine, *_online(config, hosts), *_own_book(config, log)]
 
 
-def _books(config: EngineConfig, log: EventLog) -> list[Seat]:
+def _books(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
     polyglot = config.polyglot
     if not polyglot.enabled:
         return []
@@ -147,28 +147,28 @@ def _books(config: EngineConfig, log: EventLog) -> list[Seat]:
         frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
     }
     return [
-        Seat(Kind.BOOK, Shelf("polyglot", files, polyglot, log), polyglot.max_depth, variants=variants)
+        LimitedSource(Kind.BOOK, PolyglotBooks("polyglot", files, polyglot, log), polyglot.max_depth, variants=variants)
         for variants, files in shelves.items()
         if files
     ]
 
 
-def _local_tables(config: EngineConfig, log: EventLog) -> list[Seat]:
+def _local_tables(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
     syzygy = config.lichess_bot_tbs.syzygy
     if not syzygy.enabled:
         return []
-    return [Seat(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces)]
+    return [LimitedSource(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces)]
 
 
-def _own_book(config: EngineConfig, log: EventLog) -> list[Seat]:
+def _own_book(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
     """Its weights are what the moves brought: they are meant as they are."""
     if not config.own_book:
         return []
-    shelf = Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), log)
-    return [Seat(Kind.BOOK, shelf, max_depth=_OWN_BOOK_MOVES)]
+    shelf = PolyglotBooks("own_book", (OWN_BOOK,), PolyglotConfig(), log)
+    return [LimitedSource(Kind.BOOK, shelf, max_depth=_OWN_BOOK_MOVES)]
 
 
-def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:
+def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
     online = config.online_moves
     retries, timeouts = online.max_retries, hosts.access.timeouts
     chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
@@ -181,13 +181,13 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
     ]
     return found + [
-        Seat(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
+        LimitedSource(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
         for limits, source in openings
         if limits.enabled
     ]
 
 
-def _tables(config: EngineConfig, hosts: Hosts) -> Seat:
+def _tables(config: EngineConfig, hosts: Hosts) -> LimitedSource:
     online = config.online_moves
     egtb, retries, timeouts = online.online_egtb, online.max_retries, hosts.access.timeouts
     source: Source
@@ -195,7 +195,7 @@ def _tables(config: EngineConfig, hosts: Hosts) -> Seat:
         source = LichessTables(hosts.at(online.tablebase_url), egtb, retries)
     else:
         source = ChessdbTables(hosts.at(online.chessdb_url), egtb, retries, timeouts)
-    return Seat(Kind.ONLINE_ENDINGS, source, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
+    return LimitedSource(Kind.ONLINE_ENDINGS, source, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
 
 
 # So many threads of one game may hang before its questions are answered with nothing.
@@ -205,23 +205,23 @@ _MOST_THREADS: Final = 3
 class MoveResolver:
     """The move sources of one game. For one thread."""
 
-    def __init__(self, game_id: str, config: EngineConfig, hosts: Hosts, emit: Callable[[Advice], None]) -> None:
+    def __init__(self, game_id: str, config: EngineConfig, hosts: Hosts, emit: Callable[[SourceAnswer], None]) -> None:
         self._game_id = game_id
         self._emit = emit
         log = EventLog(game_id)
-        self._panel = Panel(seats(config, hosts, log), config.online_moves.max_out_of_book_moves, log)
+        self._panel = Panel(sources_for(config, hosts, log), config.online_moves.max_out_of_book_moves, log)
         self._clerks: list[_Clerk] = []
 
     def ask(self, question: Question) -> None:
         """Never waits. Every question is answered, unless the sources hang."""
         if not self._panel.concerns(question):
-            self._emit(Advice(self._game_id, question.search_id))
+            self._emit(SourceAnswer(self._game_id, question.search_id))
             return
         self._clerks = [clerk for clerk in self._clerks if clerk.is_alive()]
         clerk = next((clerk for clerk in self._clerks if not clerk.is_busy), None)
         if clerk is None:
             if len(self._clerks) >= _MOST_THREADS:
-                self._emit(Advice(self._game_id, question.search_id))
+                self._emit(SourceAnswer(self._game_id, question.search_id))
                 return
             clerk = _Clerk(self._game_id, self._panel, self._emit)
             self._clerks.append(clerk)
@@ -238,7 +238,7 @@ class MoveResolver:
 class _Clerk(threading.Thread):
     """Answers one question after the other."""
 
-    def __init__(self, game_id: str, panel: Panel, emit: Callable[[Advice], None]) -> None:
+    def __init__(self, game_id: str, panel: Panel, emit: Callable[[SourceAnswer], None]) -> None:
         super().__init__(name=f"sources-{game_id}", daemon=True)
         self._game_id = game_id
         self._panel = panel
@@ -262,13 +262,13 @@ class _Clerk(threading.Thread):
             if not self._stopping:
                 self._emit(advice)
 
-    def _advice(self, question: Question) -> Advice:
+    def _advice(self, question: Question) -> SourceAnswer:
         asked_at = time.monotonic()
         found = self._panel.consult(question, asked_at + question.patience_s)
         took_s = time.monotonic() - asked_at
         if found is None:
-            return Advice(self._game_id, question.search_id, took_s=took_s)
+            return SourceAnswer(self._game_id, question.search_id, took_s=took_s)
         finding, source = found
-        return Advice(
+        return SourceAnswer(
             self._game_id, question.search_id, finding.moves, source, finding.summary, finding.wdl, took_s
         )

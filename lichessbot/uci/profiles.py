@@ -33,7 +33,7 @@ class GameFacts:
     colour: Colour | None
 
     @classmethod
-    def announced(cls, info: GameInfo) -> Self:
+    def from_info(cls, info: GameInfo) -> Self:
         """As far as the event stream tells: a title may stand in front of the name."""
         opponent = info.opponent
         is_bot = opponent.id is None or opponent.is_bot
@@ -48,7 +48,7 @@ class GameFacts:
         )
 
     @classmethod
-    def told(cls, full: GameFull, colour: Colour) -> Self:
+    def from_full(cls, full: GameFull, colour: Colour) -> Self:
         """As the game's own stream tells."""
         opponent = full.player(colour.other)
         return cls(
@@ -70,7 +70,7 @@ class Machine:
     memory_mb: int | None
 
     @classmethod
-    def here(cls) -> Self:
+    def detect(cls) -> Self:
         try:
             cores: int | None = len(os.sched_getaffinity(0))
         except AttributeError:  # not on this system
@@ -124,7 +124,7 @@ def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConf
     return engine.model_copy(update={"ponder": ponder, **fits})
 
 
-def in_words(facts: GameFacts, config: Config, machine: Machine) -> str:
+def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
     """Which profiles count for a game, and what follows from them."""
     numbers = [str(number) for number, _ in matching(facts, config)]
     which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
@@ -153,7 +153,7 @@ def ponders(engine: EngineConfig, config: Config, machine: Machine) -> bool:
     return engine.ponder and machine.can_ponder(config.challenge.concurrency, engine.threads)
 
 
-def concessions(config: Config, machine: Machine) -> Iterator[str]:
+def memory_warnings(config: Config, machine: Machine) -> Iterator[str]:
     """What the configuration asks for and the machine cannot bear, in words."""
     most_mb = machine.most_hash_mb(_most_engines(config))
     for candidate in candidates(config):
@@ -163,7 +163,7 @@ def concessions(config: Config, machine: Machine) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ConfiguredEngine:
     """An engine that some game may get, the key that names it, and the variants it would play."""
 
     key: str
@@ -176,15 +176,15 @@ def engines_of(config: Config) -> list[EngineConfig]:
     return [config.engine, *map(config.engine.changed_by, config.profiles)]
 
 
-def candidates(config: Config) -> Iterator[Candidate]:
+def candidates(config: Config) -> Iterator[ConfiguredEngine]:
     """Every engine that a game may get, but each program once."""
     accepted = {variant for is_bot in (False, True) for variant in config.challenge.rules_for(is_bot=is_bot).variants}
     every = tuple(variant for variant in Variant if variant in accepted)
-    seen = [Candidate("engine", config.engine, every)]
+    seen = [ConfiguredEngine("engine", config.engine, every)]
     _, *changed = engines_of(config)
     for number, (profile, engine) in enumerate(zip(config.profiles, changed, strict=True)):
         variants = profile.when.variant or every
-        candidate = Candidate(f"profiles.{number}.engine", engine, variants)
+        candidate = ConfiguredEngine(f"profiles.{number}.engine", engine, variants)
         if not any(_is_same_program(engine, other.engine) for other in seen):
             seen.append(candidate)
     yield from seen

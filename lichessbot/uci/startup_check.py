@@ -14,7 +14,7 @@ from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import Candidate, candidates
+from lichessbot.uci.profiles import ConfiguredEngine, candidates
 from lichessbot.uci.search import BestMove, Emit, EngineDied, Search
 
 GAME_ID: Final = "self-test"  # longer than any of Lichess's
@@ -92,7 +92,7 @@ class StartupCheck:
             self._is_missing = isinstance(error, EngineMissing)
             self._emit(EngineDied(GAME_ID, self._number, str(error)))
 
-    def _faults(self, report: object, candidate: Candidate) -> Iterator[Fault]:
+    def _faults(self, report: object, candidate: ConfiguredEngine) -> Iterator[Fault]:
         if isinstance(report, EngineDied):
             yield Fault(f"{candidate.key}: the engine died: {report.reason}", self._is_missing)
             return

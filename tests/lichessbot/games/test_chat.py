@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lichessbot.config import LONGEST_CHAT_LINE, GreetingConfig
-from lichessbot.games.actions import Action, GiveTime, Remember
+from lichessbot.games.actions import Action, GiveTime, RecordAction
 from lichessbot.games.chat import Chat, Hearsay
 from lichessbot.games.game import NOTHING_DONE
 from lichessbot.lichess.commands import Say
@@ -70,13 +70,13 @@ class Talk:
 def test_both_rooms_are_greeted_once() -> None:
     talk = Talk(FULL_GREETING)
     assert talk.meet() == [
-        Remember(LimitedAction.GREETING),
+        RecordAction(LimitedAction.GREETING),
         Say(GAME, PLAYER, "Hi Ferdinand, I am TestBot."),
         Say(GAME, SPECTATOR, "TestBot plays Ferdinand"),
     ]
     assert talk.meet() == []
     assert list(talk.conversation.part(GameStatus.MATE)) == [
-        Remember(LimitedAction.GOODBYE),
+        RecordAction(LimitedAction.GOODBYE),
         Say(GAME, PLAYER, "Bye Ferdinand"),
         Say(GAME, SPECTATOR, "That was TestBot"),
     ]
@@ -110,7 +110,7 @@ def test_an_aborted_game_ends_without_goodbye() -> None:
 
 def test_nobody_talks_to_the_built_in_ai() -> None:
     said = Talk(FULL_GREETING).meet({"aiLevel": 3})
-    assert said == [Remember(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
+    assert said == [RecordAction(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
 
 
 @pytest.mark.parametrize("name", ["{me}", "{opponent}", "{0.__class__}", "%s", "\\1", "{"])

@@ -11,15 +11,15 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.games.actions import (
     Action,
-    Consult,
+    AskSources,
     Fallback,
     GameOver,
     KillEngine,
     PonderHit,
-    Remember,
+    RecordAction,
     ReopenStream,
-    StopThinking,
-    Think,
+    StartSearch,
+    StopSearch,
 )
 from lichessbot.games.game import Game
 from lichessbot.inbox import Report, Standing
@@ -27,7 +27,7 @@ from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resig
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
-from lichessbot.move_sources.models import Advice
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
@@ -121,7 +121,7 @@ class Bench:
 
     def owing(self, move: str = "e2e4") -> SendMove:
         """Our first move as White, found and just sent."""
-        think = only(self.full(), Think)
+        think = only(self.full(), StartSearch)
         return only(self.hear(BestMove(GAME, think.search.search_id, move)), SendMove)
 
 
@@ -139,7 +139,7 @@ def only(actions: list[Action], kind: type[Any]) -> Any:
 
 
 def test_we_think_when_it_is_our_turn() -> None:
-    search = only(Bench().full(), Think).search
+    search = only(Bench().full(), StartSearch).search
     assert (search.initial_fen, search.moves, search.chess960) == (STARTING_FEN, (), False)
 
 
@@ -149,14 +149,14 @@ def test_we_wait_when_it_is_not() -> None:
 
 
 def test_our_colour_is_the_side_with_our_id() -> None:
-    search = only(Bench(white=False).full("e2e4"), Think).search
+    search = only(Bench(white=False).full("e2e4"), StartSearch).search
     assert search.moves == ("e2e4",)
 
 
 def test_black_moves_first_if_the_position_says_so() -> None:
     fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"
     assert Bench(variant="fromPosition", fen=fen).full() == []
-    search = only(Bench(white=False, variant="fromPosition", fen=fen).full(), Think).search
+    search = only(Bench(white=False, variant="fromPosition", fen=fen).full(), StartSearch).search
     assert (search.initial_fen, search.chess960) == (fen, True)
 
 
@@ -164,7 +164,7 @@ def test_the_reply_of_the_opponent_starts_the_next_search() -> None:
     bench = Bench()
     bench.owing()
     assert bench.state("e2e4") == []
-    assert only(bench.state("e2e4 e7e5"), Think).search.moves == ("e2e4", "e7e5")
+    assert only(bench.state("e2e4 e7e5"), StartSearch).search.moves == ("e2e4", "e7e5")
 
 
 def test_the_same_state_again_changes_nothing() -> None:
@@ -191,7 +191,7 @@ def test_talk_and_absence_change_nothing() -> None:
 
 def test_a_stream_that_breaks_leaves_the_search_running() -> None:
     bench = Bench()
-    think = only(bench.full(), Think)
+    think = only(bench.full(), StartSearch)
     assert bench.hear(StreamLost(GAME, "reset", timedelta())) == []
     assert bench.hear(StreamOpened(GAME)) == []
     assert bench.full() == []
@@ -202,7 +202,7 @@ def test_a_takeback_is_believed_from_a_new_connection_and_restarts_the_search() 
     bench = Bench()
     bench.full("e2e4 e7e5")
     only(bench.state(""), ReopenStream)
-    search = only(bench.full(""), Think).search
+    search = only(bench.full(""), StartSearch).search
     assert search.moves == ()
 
 
@@ -210,12 +210,12 @@ def test_a_takeback_to_the_opponents_turn_stops_the_search() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5")
     only(bench.state("e2e4"), ReopenStream)
-    only(bench.full("e2e4"), StopThinking)
+    only(bench.full("e2e4"), StopSearch)
 
 
 def test_an_old_line_that_comes_late_changes_nothing() -> None:
     bench = Bench()
-    think = only(bench.full("e2e4 e7e5"), Think)
+    think = only(bench.full("e2e4 e7e5"), StartSearch)
     only(bench.state("e2e4"), ReopenStream)
     assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == [], "first the stream is read anew"
     assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
@@ -231,7 +231,7 @@ def test_an_old_line_that_comes_late_sends_no_second_move_for_the_same_ply() -> 
 
 
 def test_the_clock_of_a_resumed_game_goes_to_the_engine() -> None:
-    limits = only(Bench().full("e2e4 e7e5", time_ms=7000), Think).search.limits
+    limits = only(Bench().full("e2e4 e7e5", time_ms=7000), StartSearch).search.limits
     assert limits.white_time_ms == 7000
 
 
@@ -245,22 +245,22 @@ def test_without_a_legal_move_we_wait_for_the_verdict() -> None:
 
 def test_the_best_move_is_sent_once() -> None:
     bench = Bench()
-    search_id = only(bench.full(), Think).search.search_id
+    search_id = only(bench.full(), StartSearch).search.search_id
     assert bench.hear(BestMove(GAME, search_id, "e2e4")) == [SendMove(GAME, 1, "e2e4")]
     assert bench.hear(BestMove(GAME, search_id, "d2d4")) == []
 
 
 def test_the_answer_to_an_abandoned_search_is_not_sent() -> None:
     bench = Bench()
-    first = only(bench.full("e2e4 e7e5"), Think).search.search_id
-    only(bench.full(""), Think)
+    first = only(bench.full("e2e4 e7e5"), StartSearch).search.search_id
+    only(bench.full(""), StartSearch)
     assert bench.hear(BestMove(GAME, first, "g1f3")) == []
 
 
 @pytest.mark.parametrize("found", ["e1g1", "e1h1"])
 def test_castling_goes_out_as_e1g1_in_standard_chess(found: str) -> None:
     bench = Bench()
-    think = only(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), Think)
+    think = only(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), StartSearch)
     assert only(bench.hear(BestMove(GAME, think.search.search_id, found)), SendMove).move == "e1g1"
 
 
@@ -268,18 +268,18 @@ def test_castling_goes_out_as_e1g1_in_standard_chess(found: str) -> None:
 @pytest.mark.parametrize("variant", ["chess960", "fromPosition"])
 def test_castling_goes_out_as_king_takes_rook_otherwise(variant: str, found: str) -> None:
     bench = Bench(variant=variant, fen=STARTING_FEN)
-    think = only(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), Think)
+    think = only(bench.full("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"), StartSearch)
     assert only(bench.hear(BestMove(GAME, think.search.search_id, found)), SendMove).move == "e1h1"
 
 
 @pytest.mark.parametrize("castling", ["e1g1", "e1h1"])
 def test_both_spellings_of_castling_are_understood_in_standard_chess(castling: str) -> None:
-    think = only(Bench(white=False).full(f"e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 {castling}"), Think)
+    think = only(Bench(white=False).full(f"e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 {castling}"), StartSearch)
     assert think.search.moves[-1] == "e1g1"
 
 
 def test_chess960_positions_are_followed() -> None:
-    think = only(Bench(variant="chess960", fen=chess960_fen(0)).full(), Think)
+    think = only(Bench(variant="chess960", fen=chess960_fen(0)).full(), StartSearch)
     assert think.search.chess960
     assert think.search.initial_fen == chess960_fen(0)
 
@@ -317,7 +317,7 @@ def test_a_late_failure_of_a_move_already_shown_is_ignored() -> None:
 def test_the_same_text_at_another_ply_is_another_move() -> None:
     bench = Bench()
     first = bench.owing("g1f3")
-    think = only(bench.state("g1f3 g8f6 f3g1 f6g8"), Think)
+    think = only(bench.state("g1f3 g8f6 f3g1 f6g8"), StartSearch)
     second = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
     assert bench.hear(CommandFailed(first, UNREACHABLE)) == []
     assert bench.hear(CommandFailed(second, UNREACHABLE)) == [second]
@@ -325,7 +325,7 @@ def test_the_same_text_at_another_ply_is_another_move() -> None:
 
 def test_a_rate_limited_move_waits_as_long_as_the_clock_survives() -> None:
     bench = Bench(white=False)
-    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=120_000), Think)
+    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=120_000), StartSearch)
     sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
     assert bench.hear(CommandFailed(sent, limited(60))) == []
     assert bench.wait(59) == []
@@ -335,13 +335,13 @@ def test_a_rate_limited_move_waits_as_long_as_the_clock_survives() -> None:
 def test_the_clock_runs_from_when_the_line_arrived_not_from_when_somebody_had_time_for_it() -> None:
     bench = Bench()
     full = GameFull.model_validate({**bench._full, "state": state("e2e4 e7e5", time_ms=60_000)})
-    think = only(bench.hear(StreamEvent(GAME, full, bench.now - 0.5)), Think)
+    think = only(bench.hear(StreamEvent(GAME, full, bench.now - 0.5)), StartSearch)
     assert think.search.limits.white_time_ms == 59_500
 
 
 def test_a_rate_limited_move_is_tried_earlier_when_the_pause_would_lose_on_time() -> None:
     bench = Bench(white=False)
-    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=20_000), Think)
+    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=20_000), StartSearch)
     sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
     bench.hear(CommandFailed(sent, limited(60)))
     assert bench.wait(9) == []
@@ -387,7 +387,7 @@ def test_after_a_takeback_another_move_may_be_sent_for_the_same_ply() -> None:
     bench.owing()
     bench.state("e2e4 e7e5")
     only(bench.state(""), ReopenStream)
-    think = only(bench.full(""), Think)
+    think = only(bench.full(""), StartSearch)
     assert bench.hear(BestMove(GAME, think.search.search_id, "d2d4")) == [SendMove(GAME, 1, "d2d4")]
 
 
@@ -401,7 +401,7 @@ def test_a_move_whose_answer_trickles_for_ever_is_looked_up_and_sent_again() -> 
 
 def test_with_little_time_left_a_move_without_answer_is_sent_again_sooner() -> None:
     bench = Bench()
-    think = only(bench.full("e2e4 e7e5", time_ms=2000), Think)
+    think = only(bench.full("e2e4 e7e5", time_ms=2000), StartSearch)
     sent = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
     tries = 0
     began = bench.now
@@ -471,7 +471,7 @@ def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced
     bench = Bench()
     bench.game = Game(GAME, US, ENGINE_ALONE, TIMEOUTS, Colour.BLACK)
     bench._full |= {"white": None, "black": None}
-    only(bench.full("e2e4"), Think)
+    only(bench.full("e2e4"), StartSearch)
 
 
 def test_an_end_in_words_nobody_knows_is_not_certain() -> None:
@@ -491,7 +491,7 @@ def test_a_refused_stream_asks_whether_the_game_is_still_on() -> None:
 
 def test_a_refused_stream_is_opened_again_until_somebody_says_that_the_game_is_gone() -> None:
     bench = Bench()
-    think = only(bench.full(), Think)
+    think = only(bench.full(), StartSearch)
     for _ in range(3):
         only(bench.hear(StreamRefused(GAME, 400, "odd")), PlayingWanted)
         only(bench.wait(4), ReopenStream)
@@ -561,7 +561,7 @@ def test_an_opponents_move_that_never_arrived_is_read_anew() -> None:
     bench.full("e2e4 e7e5 g1f3")
     bench.wait(10)
     only(bench.standing(our_turn=True), ReopenStream)
-    only(bench.full("e2e4 e7e5 g1f3 b8c6"), Think)
+    only(bench.full("e2e4 e7e5 g1f3 b8c6"), StartSearch)
 
 
 def test_a_look_older_than_the_last_line_says_nothing() -> None:
@@ -699,7 +699,7 @@ def test_a_correspondence_game_that_was_never_read_can_wait() -> None:
 def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None:
     bench = Bench()
     repetition = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
-    think = only(bench.full(repetition), Think)
+    think = only(bench.full(repetition), StartSearch)
     sent = only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
     only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
     over = only(bench.full(repetition, status="draw"), GameOver)
@@ -757,9 +757,9 @@ def test_our_own_slow_first_move_is_no_reason_to_abort() -> None:
 # An engine that fails
 
 
-def running(bench: Bench, time_ms: int = 60_000) -> Think:
+def running(bench: Bench, time_ms: int = 60_000) -> StartSearch:
     """A search while our clock runs."""
-    think: Think = only(bench.full("e2e4 e7e5", time_ms=time_ms), Think)
+    think: StartSearch = only(bench.full("e2e4 e7e5", time_ms=time_ms), StartSearch)
     return think
 
 
@@ -767,7 +767,7 @@ def test_an_engine_that_takes_too_long_is_told_to_stop() -> None:
     bench = Bench()
     think = running(bench)
     assert bench.wait(8.6) == [], "60 s are 36 moves of 1.67 s, one may cost four of them, and a busy machine 2 s"
-    only(bench.wait(0.1), StopThinking)
+    only(bench.wait(0.1), StopSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
 
 
@@ -777,7 +777,7 @@ def test_an_engine_that_does_not_stop_is_replaced_and_gets_what_is_left() -> Non
     bench.wait(30)
     kill, again = bench.wait(1)
     assert isinstance(kill, KillEngine)
-    assert isinstance(again, Think)
+    assert isinstance(again, StartSearch)
     assert again.search.search_id != first.search.search_id
     assert again.search.limits.white_time_ms == 29_000
 
@@ -786,7 +786,7 @@ def test_a_second_failure_in_one_move_calls_the_fallback() -> None:
     bench = Bench()
     first = running(bench)
     _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
-    assert isinstance(again, Think)
+    assert isinstance(again, StartSearch)
     kill, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
     assert isinstance(kill, KillEngine)
     assert isinstance(fallback, Fallback)
@@ -800,9 +800,9 @@ def test_the_next_move_gets_an_engine_again() -> None:
     first = running(bench)
     _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
     bench.hear(BestMove(GAME, again.search.search_id, "g1f3"))
-    second = only(bench.state("e2e4 e7e5 g1f3 b8c6"), Think)
+    second = only(bench.state("e2e4 e7e5 g1f3 b8c6"), StartSearch)
     kinds = [type(action) for action in bench.hear(EngineDied(GAME, second.search.search_id, "crashed"))]
-    assert kinds == [KillEngine, Think]
+    assert kinds == [KillEngine, StartSearch]
 
 
 def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
@@ -818,32 +818,32 @@ def test_with_hardly_any_time_left_nobody_waits_for_a_new_engine_until_it_has_an
     bench.hear(BestMove(GAME, 1, "g1f3"))
     fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=800)
     assert isinstance(fallback, Fallback)
-    assert isinstance(think, Think)
+    assert isinstance(think, StartSearch)
     assert fallback.search_id == think.search.search_id
     only(bench.hear(BestMove(GAME, fallback.search_id, "f1b5")), SendMove)
     assert bench.hear(EngineDied(GAME, think.search.search_id, "crashed")) == []
     fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=600)
     only(bench.hear(BestMove(GAME, fallback.search_id, "b5a4")), SendMove)
     assert bench.hear(BestMove(GAME, think.search.search_id, "b5c6")) == [], "too late, but it is there"
-    only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", time_ms=400), Think)
+    only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", time_ms=400), StartSearch)
 
 
 def test_a_new_engine_is_waited_for_once_the_clock_can_bear_it_again() -> None:
     bench = Bench()
     bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
     bench.hear(BestMove(GAME, 1, "g1f3"))
-    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), Think)
+    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), StartSearch)
 
 
 def test_a_new_engine_that_starts_slowly_costs_little_of_the_clock_and_goes_on_starting() -> None:
     bench = Bench()
     _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "no answer to uci in time"))
-    assert isinstance(again, Think)
+    assert isinstance(again, StartSearch)
     assert bench.wait(2.9) == []
     fallback = only(bench.wait(0.1), Fallback)
     assert bench.hear(EngineDied(GAME, again.search.search_id, "no answer to uci in time")) == [], "a move is coming"
     only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
-    third = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000), Think)
+    third = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000), StartSearch)
     assert bench.wait(1.9) == []
     only(bench.wait(0.1), Fallback)
     assert bench.hear(BestMove(GAME, third.search.search_id, "a2a3")) == [], "too late for this move"
@@ -863,7 +863,7 @@ def test_an_illegal_move_is_not_sent(move: str | None) -> None:
     bench = Bench()
     think = running(bench)
     kinds = [type(action) for action in bench.hear(BestMove(GAME, think.search.search_id, move))]
-    assert kinds == [KillEngine, Think]
+    assert kinds == [KillEngine, StartSearch]
 
 
 def test_the_death_of_an_idle_engine_is_no_concern() -> None:
@@ -903,7 +903,7 @@ def test_a_game_that_our_rules_cannot_follow_is_resigned_until_it_is_over() -> N
 def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:
     bench = Bench()
     only(bench.full("e2e5"), ReopenStream)
-    only(bench.full("e2e4 e7e5"), Think)
+    only(bench.full("e2e4 e7e5"), StartSearch)
     only(bench.state("e2e5"), ReopenStream)
     assert bench.full("e2e4 e7e5") == []
 
@@ -915,14 +915,14 @@ def test_an_impossible_start_is_resigned() -> None:
 # Sources before the engine
 
 
-def consulting(**about: Any) -> tuple[Bench, Consult]:
+def consulting(**about: Any) -> tuple[Bench, AskSources]:
     """A game that has just asked for its first move."""
     bench = Bench(config=Config(), **about)
-    return bench, only(bench.full(), Consult)
+    return bench, only(bench.full(), AskSources)
 
 
-def advice(consult: Consult, *moves: str, **about: Any) -> Advice:
-    return Advice(GAME, consult.question.search_id, moves, **about)
+def advice(consult: AskSources, *moves: str, **about: Any) -> SourceAnswer:
+    return SourceAnswer(GAME, consult.question.search_id, moves, **about)
 
 
 def test_the_sources_are_asked_before_the_engine() -> None:
@@ -935,42 +935,42 @@ def test_the_sources_are_asked_before_the_engine() -> None:
 
 
 def test_without_sources_the_engine_is_asked_at_once() -> None:
-    assert isinstance(only(Bench().full(), Think), Think)
+    assert isinstance(only(Bench().full(), StartSearch), StartSearch)
 
 
 def test_where_the_sources_know_nothing_the_engine_thinks() -> None:
     bench, consult = consulting()
-    think = only(bench.hear(advice(consult)), Think)
+    think = only(bench.hear(advice(consult)), StartSearch)
     assert think.search.only == ()
     assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
 
 
 def test_of_several_moves_the_engine_chooses() -> None:
     bench, consult = consulting()
-    think = only(bench.hear(advice(consult, "e2e4", "d2d4")), Think)
+    think = only(bench.hear(advice(consult, "e2e4", "d2d4")), StartSearch)
     assert think.search.only == ("e2e4", "d2d4")
     (_, again) = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
-    assert isinstance(again, Think)
+    assert isinstance(again, StartSearch)
     assert again.search.only == ("e2e4", "d2d4")
 
 
 @pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
 def test_illegal_advice_is_no_advice(move: str) -> None:
     bench, consult = consulting()
-    assert only(bench.hear(advice(consult, move)), Think).search.only == ()
+    assert only(bench.hear(advice(consult, move)), StartSearch).search.only == ()
 
 
 def test_sources_that_do_not_answer_in_time_are_not_waited_for() -> None:
     bench, consult = consulting()
     assert bench.wait(consult.question.patience_s / 2) == []
-    think = only(bench.wait(consult.question.patience_s / 2), Think)
+    think = only(bench.wait(consult.question.patience_s / 2), StartSearch)
     assert bench.hear(advice(consult, "e2e4")) == []
     assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
 
 
 def test_the_less_time_is_left_the_less_the_sources_get() -> None:
-    long_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=600_000), Consult).question.patience_s
-    short_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=2_000), Consult).question.patience_s
+    long_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=600_000), AskSources).question.patience_s
+    short_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=2_000), AskSources).question.patience_s
     assert long_s == TIMEOUTS.source_answer.total_seconds()
     assert short_s == pytest.approx(0.05)
 
@@ -978,14 +978,14 @@ def test_the_less_time_is_left_the_less_the_sources_get() -> None:
 def test_advice_for_an_earlier_position_is_passed_over() -> None:
     bench, first = consulting()
     bench.hear(advice(first, "e2e4"))
-    second = only(bench.state("e2e4 e7e5"), Consult)
+    second = only(bench.state("e2e4 e7e5"), AskSources)
     assert bench.hear(advice(first, "d2d4")) == []
     assert only(bench.hear(advice(second, "g1f3")), SendMove).ply == 3
 
 
 def test_a_game_without_a_clock_tells_the_sources_so() -> None:
     bench = Bench(timed=False, config=Config())
-    question = only(bench.full(time_ms=2**31 - 1), Consult).question
+    question = only(bench.full(time_ms=2**31 - 1), AskSources).question
     assert (question.remaining_s, question.initial_s) == (None, None)
     assert question.patience_s == TIMEOUTS.source_answer.total_seconds()
 
@@ -1005,16 +1005,16 @@ def agreeing(fen: str) -> Bench:
 
 def test_a_position_lost_by_the_table_is_resigned() -> None:
     bench = agreeing("4k3/8/8/8/8/8/q7/4K3 w - - 0 1")
-    consult = only(bench.full(), Consult)
+    consult = only(bench.full(), AskSources)
     assert isinstance(only(bench.hear(advice(consult, "e1f1", wdl=-2)), Resign), Resign)
 
 
 def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts() -> None:
     bench = agreeing("4k3/8/8/8/8/r7/8/R3K3 w - - 0 1")
-    consult = only(bench.full("a1b1 a3a2"), Consult)
-    think = only(bench.hear(advice(consult, "b1c1", "b1d1", wdl=0)), Think)
+    consult = only(bench.full("a1b1 a3a2"), AskSources)
+    think = only(bench.hear(advice(consult, "b1c1", "b1d1", wdl=0)), StartSearch)
     remember, send = bench.hear(BestMove(GAME, think.search.search_id, "b1c1"))
-    assert remember == Remember(LimitedAction.DRAW_OFFER)
+    assert remember == RecordAction(LimitedAction.DRAW_OFFER)
     assert isinstance(send, SendMove)
     assert send.offering_draw
 
@@ -1022,12 +1022,12 @@ def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts()
 # The opponent's time
 
 
-def pondering(bench: Bench, reply: str | None = "e7e5") -> Think:
+def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
     """Our first move is found and sent, and what the engine expects is thought about."""
-    think = only(bench.full(), Think)
+    think = only(bench.full(), StartSearch)
     sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply))
     assert isinstance(sent, SendMove)
-    assert isinstance(supposed, Think)
+    assert isinstance(supposed, StartSearch)
     return supposed
 
 
@@ -1051,7 +1051,7 @@ def test_another_reply_is_a_new_question() -> None:
     bench = Bench()
     supposed = pondering(bench).search
     bench.state("e2e4")
-    search = only(bench.state("e2e4 c7c5"), Think).search
+    search = only(bench.state("e2e4 c7c5"), StartSearch).search
     assert (search.moves, search.limits.ponder) == (("e2e4", "c7c5"), False)
     assert bench.hear(BestMove(GAME, supposed.search_id, "g1f3")) == []
     only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove)
@@ -1070,10 +1070,10 @@ def test_an_engine_that_hangs_after_a_ponder_hit_is_stopped_and_replaced() -> No
     bench = Bench()
     pondering(bench)
     bench.state("e2e4 e7e5")
-    only(bench.wait_until_due(), StopThinking)
+    only(bench.wait_until_due(), StopSearch)
     kill, think = bench.wait_until_due()
     assert isinstance(kill, KillEngine)
-    assert isinstance(think, Think)
+    assert isinstance(think, StartSearch)
     assert not think.search.limits.ponder
 
 
@@ -1081,29 +1081,29 @@ def test_an_engine_that_dies_while_pondering_costs_nothing_and_ponders_no_more()
     bench = Bench()
     search = pondering(bench).search
     assert bench.hear(EngineDied(GAME, search.search_id, "ended by itself")) == []
-    think = only(bench.state("e2e4 e7e5"), Think)
+    think = only(bench.state("e2e4 e7e5"), StartSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6")), SendMove)
 
 
 @pytest.mark.parametrize("reply", [None, "e2e4", "a1a8", "0000", "e7e5q"])
 def test_an_impossible_reply_is_not_thought_about(reply: str | None) -> None:
     bench = Bench()
-    think = only(bench.full(), Think)
+    think = only(bench.full(), StartSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply)), SendMove)
 
 
 def test_a_reply_that_ends_the_game_is_not_thought_about() -> None:
     bench = Bench()
-    think = only(bench.full("f2f3 e7e5"), Think)
+    think = only(bench.full("f2f3 e7e5"), StartSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", reply="d8h4")), SendMove)
 
 
 def test_the_search_on_the_opponents_time_ends_with_a_takeback() -> None:
     bench = Bench()
-    think = only(bench.full("e2e4 e7e5"), Think)
+    think = only(bench.full("e2e4 e7e5"), StartSearch)
     bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6"))
     bench.state("e2e4 e7e5 g1f3")
-    only(bench.full("e2e4"), StopThinking)
+    only(bench.full("e2e4"), StopSearch)
 
 
 def test_the_only_legal_move_is_sent_at_once() -> None:
@@ -1115,27 +1115,27 @@ def test_the_only_legal_move_is_sent_at_once() -> None:
 
 def test_the_only_legal_move_ends_a_wrong_supposition() -> None:
     bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/7q/8/K7 w - - 0 1")
-    think = only(bench.full(), Think)
+    think = only(bench.full(), StartSearch)
     bench.hear(BestMove(GAME, think.search.search_id, "a1b1", reply="a8b8"))
     stop, sent = bench.state("a1b1 h3a3")
-    assert stop == StopThinking()
+    assert stop == StopSearch()
     assert sent == SendMove(GAME, 3, "b1c2")
 
 
 def test_a_move_that_left_late_makes_the_hit_a_new_question() -> None:
     bench = Bench()
     pondering(bench)
-    search = only(bench.state("e2e4 e7e5", time_ms=50_000), Think).search
+    search = only(bench.state("e2e4 e7e5", time_ms=50_000), StartSearch).search
     assert not search.limits.ponder
     assert search.limits.white_time_ms == 50_000
 
 
-def consulting_after_the_expected_reply() -> tuple[Bench, Search, Consult]:
+def consulting_after_the_expected_reply() -> tuple[Bench, Search, AskSources]:
     bench, consult = consulting()
-    think = only(bench.hear(advice(consult)), Think)
+    think = only(bench.hear(advice(consult)), StartSearch)
     _, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5"))
-    assert isinstance(supposed, Think)
-    return bench, supposed.search, only(bench.state("e2e4 e7e5"), Consult)
+    assert isinstance(supposed, StartSearch)
+    return bench, supposed.search, only(bench.state("e2e4 e7e5"), AskSources)
 
 
 def test_while_the_sources_are_asked_the_engine_goes_on_with_what_it_expected() -> None:
@@ -1148,20 +1148,20 @@ def test_while_the_sources_are_asked_the_engine_goes_on_with_what_it_expected() 
 
 def test_a_move_of_the_sources_ends_what_the_engine_expected() -> None:
     bench, search, consult = consulting_after_the_expected_reply()
-    assert bench.hear(advice(consult, "g1f3")) == [StopThinking(), SendMove(GAME, 3, "g1f3")]
+    assert bench.hear(advice(consult, "g1f3")) == [StopSearch(), SendMove(GAME, 3, "g1f3")]
     assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
 
 
 def test_of_several_moves_the_engine_chooses_anew() -> None:
     bench, _, consult = consulting_after_the_expected_reply()
-    search = only(bench.hear(advice(consult, "g1f3", "b1c3")), Think).search
+    search = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch).search
     assert (search.only, search.limits.ponder) == (("g1f3", "b1c3"), False)
 
 
 def test_without_ponder_nothing_is_thought_about() -> None:
     bench = Bench()
     bench.game.engine = EngineConfig(ponder=False, own_book=False)
-    think = only(bench.full(), Think)
+    think = only(bench.full(), StartSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)
 
 
@@ -1173,7 +1173,7 @@ TEN_PLIES = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7"
 
 def test_fake_thinking_keeps_a_move_back_from_the_sixth_on() -> None:
     bench = Bench(fake_think_time=True)
-    think = only(bench.full(TEN_PLIES), Think)
+    think = only(bench.full(TEN_PLIES), StartSearch)
     bench.now += 0.5
     assert bench.hear(BestMove(GAME, think.search.search_id, "f1e1")) == []
     assert bench.wait(0.9) == []
@@ -1182,7 +1182,7 @@ def test_fake_thinking_keeps_a_move_back_from_the_sixth_on() -> None:
 
 def test_thinking_counts_as_fake_thinking() -> None:
     bench = Bench(fake_think_time=True)
-    think = only(bench.full(TEN_PLIES), Think)
+    think = only(bench.full(TEN_PLIES), StartSearch)
     bench.now += 1.6
     only(bench.hear(BestMove(GAME, think.search.search_id, "f1e1")), SendMove)
 
@@ -1196,7 +1196,7 @@ def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
     bench = Bench(rate_limiting_delay=1000)
     bench.owing()
     bench.now += 0.3
-    think = only(bench.state("e2e4 e7e5"), Think)
+    think = only(bench.state("e2e4 e7e5"), StartSearch)
     assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
     assert only(bench.wait_until_due(), SendMove).move == "g1f3"
     assert bench.now == pytest.approx(1001.0)
@@ -1205,7 +1205,7 @@ def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
 def test_a_wished_pause_never_costs_more_than_the_clock_can_bear() -> None:
     bench = Bench(rate_limiting_delay=60_000)
     bench.owing()
-    think = only(bench.state("e2e4 e7e5", time_ms=4000), Think)
+    think = only(bench.state("e2e4 e7e5", time_ms=4000), StartSearch)
     assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
     assert only(bench.wait_until_due(), SendMove).move == "g1f3"
     assert bench.now == pytest.approx(1000.1), "a fortieth of four seconds"
@@ -1213,7 +1213,7 @@ def test_a_wished_pause_never_costs_more_than_the_clock_can_bear() -> None:
 
 def test_a_move_that_waits_is_doubted_with_its_stream() -> None:
     bench = Bench(fake_think_time=True)
-    think = only(bench.full(TEN_PLIES), Think)
+    think = only(bench.full(TEN_PLIES), StartSearch)
     bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))
     only(bench.state(TEN_PLIES[:-10]), ReopenStream)
     assert bench.wait(2.0) == []
@@ -1230,7 +1230,7 @@ def by_days() -> Bench:
 
 
 def test_a_correspondence_move_is_thought_about_for_a_fixed_time() -> None:
-    limits = only(by_days().full(time_ms=3 * 86_400_000), Think).search.limits
+    limits = only(by_days().full(time_ms=3 * 86_400_000), StartSearch).search.limits
     assert (limits.move_time_ms, limits.white_time_ms) == (7000, None)
 
 
@@ -1257,11 +1257,11 @@ def test_we_are_idle_from_when_our_move_shows_until_it_is_answered() -> None:
 
 def test_who_sits_down_again_begins_anew() -> None:
     bench = by_days()
-    first = only(bench.full("e2e4 e7e5"), Think).search
+    first = only(bench.full("e2e4 e7e5"), StartSearch).search
     bench.game.join(bench.now)
     assert bench.game.idle_since is None
     assert not bench.game.engine_wanted
-    second = only(bench.full("e2e4 e7e5"), Think).search
+    second = only(bench.full("e2e4 e7e5"), StartSearch).search
     assert bench.hear(BestMove(GAME, first.search_id, "g1f3")) == []
     only(bench.hear(BestMove(GAME, second.search_id, "g1f3")), SendMove)
     bench.game.join(bench.now)

@@ -11,8 +11,8 @@ from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.models import Advice, Finding, Question
-from lichessbot.move_sources.resolver import Kind, MoveResolver, Panel, Seat
+from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion
+from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, Panel
 from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.questions import question
 
@@ -28,10 +28,10 @@ class Hanging:
         self.let_go = threading.Event()
         self.asked = 0
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         self.asked += 1
         self.let_go.wait()
-        return Finding(("e2e4",))
+        return Suggestion(("e2e4",))
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def desk(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
     def opener(config: EngineConfig, source: Hanging | None = None) -> MoveResolver:
         made = MoveResolver(GAME, config, hosts, inbox.put)
         if source is not None:
-            made._panel = Panel([Seat(Kind.BOOK, source)], 10, EventLog())
+            made._panel = Panel([LimitedSource(Kind.BOOK, source)], 10, EventLog())
         opened.append(made)
         return made
 
@@ -72,9 +72,9 @@ def explorer_at(oracle: Oracle) -> EngineConfig:
     return EngineConfig.model_validate({"own_book": False, "online_moves": online})
 
 
-def next_advice(inbox: Inbox) -> Advice:
+def next_advice(inbox: Inbox) -> SourceAnswer:
     report = inbox.get(timeout=5)
-    assert isinstance(report, Advice)
+    assert isinstance(report, SourceAnswer)
     return report
 
 
@@ -96,10 +96,10 @@ def test_the_book_the_bot_brings_answers_by_default(desk: Opener, inbox: Inbox) 
 
 def test_no_thread_is_kept_for_questions_that_concern_nobody(desk: Opener, inbox: Inbox, hanging: Hanging) -> None:
     made = desk(EngineConfig(), hanging)
-    made._panel = Panel([Seat(Kind.BOOK, hanging, max_depth=1)], 10, EventLog())
+    made._panel = Panel([LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, EventLog())
     before = threading.active_count()
     made.ask(question("e2e4", "e7e5"))
-    assert inbox.get_nowait() == Advice(GAME, 1), "it is there at once"
+    assert inbox.get_nowait() == SourceAnswer(GAME, 1), "it is there at once"
     assert (threading.active_count(), hanging.asked) == (before, 0)
 
 

@@ -11,7 +11,7 @@ from engine.book.opening_book import Entry, packed_move, write
 from engine.facade import Board, BookMove, polyglot_key
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection
 from lichessbot.log import EventLog
-from lichessbot.move_sources.local import Shelf, choose, normalized
+from lichessbot.move_sources.local import PolyglotBooks, choose, normalized
 from tests.lichessbot.move_sources.questions import question
 
 MOVES = [BookMove("e2e4", 60), BookMove("d2d4", 30), BookMove("c2c4", 10), BookMove("a2a4", 0)]
@@ -78,8 +78,8 @@ def book(path: Path, *moves: str, **weights: int) -> Path:
     return path
 
 
-def shelf(*files: Path) -> Shelf:
-    return Shelf("books", files, PolyglotConfig(), EventLog())
+def shelf(*files: Path) -> PolyglotBooks:
+    return PolyglotBooks("books", files, PolyglotConfig(), EventLog())
 
 
 def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:

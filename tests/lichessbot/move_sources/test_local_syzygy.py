@@ -9,18 +9,18 @@ import pytest
 from lichessbot.config import EngineConfig
 from lichessbot.config.sources import SyzygyConfig, TableQuality
 from lichessbot.log import EventLog
-from lichessbot.move_sources.check import trials
+from lichessbot.move_sources.check import check_sources
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.local import SyzygyTables
-from lichessbot.move_sources.models import Finding
-from lichessbot.move_sources.resolver import Panel, seats
+from lichessbot.move_sources.models import Suggestion
+from lichessbot.move_sources.resolver import Panel, sources_for
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 
 QUEEN_ENDING = "7k/8/8/8/8/8/8/K2qQ3 w - - 0 1"
 PAWN_ENDING = "8/8/3k4/8/3K4/3P4/8/8 w - - 0 1"
 
 
-def asked(tables: Path, fen: str, quality: TableQuality = TableQuality.BEST, max_pieces: int = 7) -> Finding | None:
+def asked(tables: Path, fen: str, quality: TableQuality = TableQuality.BEST, max_pieces: int = 7) -> Suggestion | None:
     config = SyzygyConfig(enabled=True, paths=(tables,), max_pieces=max_pieces, move_quality=quality)
     return SyzygyTables(config, EventLog()).find(question(fen=fen), time.monotonic() + 2.0)
 
@@ -78,7 +78,7 @@ def with_tables(*folders: Path) -> EngineConfig:
 
 
 def test_a_panel_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
-    panel = Panel(seats(with_tables(tables), hosts, EventLog()), 10, EventLog())
+    panel = Panel(sources_for(with_tables(tables), hosts, EventLog()), 10, EventLog())
     found = panel.consult(question(fen=QUEEN_ENDING), time.monotonic() + 2.0)
     assert found is not None
     assert (found[0].moves, found[1]) == (("e1d1",), "syzygy")
@@ -86,13 +86,13 @@ def test_a_panel_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
 
 
 def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:
-    (good,) = trials([with_tables(tables)], hosts)
+    (good,) = check_sources([with_tables(tables)], hosts)
     assert (good.works, good.text) == (True, "syzygy: 35 endings of up to 4 men, 35 with distances")
-    (empty,) = trials([with_tables(tmp_path)], hosts)
+    (empty,) = check_sources([with_tables(tmp_path)], hosts)
     assert (empty.works, empty.text) == (False, "syzygy: 0 endings of up to 0 men, 0 with distances")
     for name in ("KQvK", "KRvK", "KBvK", "KNvK", "KPvK"):
         (tmp_path / f"{name}.rtbw").write_bytes(b"no table")
-    (bad,) = trials([with_tables(tmp_path)], hosts)
+    (bad,) = check_sources([with_tables(tmp_path)], hosts)
     assert not bad.works
     assert bad.text.count("not a Syzygy file") == 3
     assert bad.text.endswith("and 2 more")

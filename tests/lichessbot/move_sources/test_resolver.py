@@ -14,9 +14,9 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
-from lichessbot.move_sources.http import Hosts, Resting
-from lichessbot.move_sources.models import Finding, Question, playable
-from lichessbot.move_sources.resolver import Kind, Panel, Seat, may_ask, seats
+from lichessbot.move_sources.http import HostPaused, Hosts
+from lichessbot.move_sources.models import Question, Suggestion, playable
+from lichessbot.move_sources.resolver import Kind, LimitedSource, Panel, may_ask, sources_for
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 from tests.lichessbot.move_sources.test_local import book
 
@@ -26,21 +26,21 @@ class Sayer:
     """A source that says what it was told to."""
 
     name: str
-    answer: Finding | ApiError | None = None
+    answer: Suggestion | ApiError | None = None
     asked: list[Question] = field(default_factory=list)
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         self.asked.append(question)
         if isinstance(self.answer, ApiError):
             raise self.answer
         return self.answer
 
 
-def seat(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> Seat:
-    return Seat(kind, source, **limits)
+def seat(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> LimitedSource:
+    return LimitedSource(kind, source, **limits)
 
 
-def panel(*them: Seat, most_misses: int = 10) -> Panel:
+def panel(*them: LimitedSource, most_misses: int = 10) -> Panel:
     return Panel(them, most_misses, EventLog())
 
 
@@ -54,25 +54,26 @@ def consult(panel: Panel, asked: Question | None = None) -> tuple[tuple[str, ...
 
 
 def test_the_first_that_knows_a_move_is_followed_and_the_others_are_not_asked() -> None:
-    ignorant, knowing, late = Sayer("a"), Sayer("b", Finding(("e2e4",))), Sayer("c", Finding(("d2d4",)))
+    ignorant, knowing, late = Sayer("a"), Sayer("b", Suggestion(("e2e4",))), Sayer("c", Suggestion(("d2d4",)))
     assert consult(panel(seat(ignorant), seat(knowing), seat(late))) == (("e2e4",), "b")
     assert (len(ignorant.asked), len(late.asked)) == (1, 0)
 
 
 @pytest.mark.parametrize("moves", [("e2e5",), ("",), ("e7e5",), ("nonsense",), ("0000",), ("e1g1",)])
 def test_a_source_that_lies_is_passed_over(moves: tuple[str, ...]) -> None:
-    assert consult(panel(seat(Sayer("liar", Finding(moves))), seat(Sayer("b", Finding(("e2e4",)))))) == (("e2e4",), "b")
+    sources = panel(seat(Sayer("liar", Suggestion(moves))), seat(Sayer("b", Suggestion(("e2e4",)))))
+    assert consult(sources) == (("e2e4",), "b")
 
 
 def test_the_first_legal_move_counts_unless_the_engine_is_to_choose() -> None:
     moves = ("a1a8", "e2e4", "d2d4", "e2e4")
-    assert consult(panel(seat(Sayer("a", Finding(moves))))) == (("e2e4",), "a")
-    assert consult(panel(seat(Sayer("a", Finding(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
+    assert consult(panel(seat(Sayer("a", Suggestion(moves))))) == (("e2e4",), "a")
+    assert consult(panel(seat(Sayer("a", Suggestion(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
 
 
 def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> None:
     fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
-    found = Finding(("e1h1",))
+    found = Suggestion(("e1h1",))
     for variant, move in ((Variant.STANDARD, "e1g1"), (Variant.FROM_POSITION, "e1h1")):
         good = playable(found, question(fen=fen, variant=variant).board, repeats=False)
         assert good is not None
@@ -80,23 +81,23 @@ def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> No
 
 
 def test_openings_do_not_go_back_but_tables_may() -> None:
-    back = Finding(("f6g8",))
+    back = Suggestion(("f6g8",))
     asked = question("g1f3", "g8f6", "f3g1")
     assert consult(panel(seat(Sayer("a", back))), asked) is None
     assert consult(panel(seat(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
 
 
 @pytest.mark.parametrize(
-    "error", [Unreachable("gone"), Refused(404, "no"), Resting("rests"), RateLimited(timedelta(days=7), "slow")]
+    "error", [Unreachable("gone"), Refused(404, "no"), HostPaused("rests"), RateLimited(timedelta(days=7), "slow")]
 )
 def test_a_source_that_fails_is_passed_over(error: ApiError) -> None:
-    assert consult(panel(seat(Sayer("a", error)), seat(Sayer("b", Finding(("e2e4",)))))) == (("e2e4",), "b")
+    assert consult(panel(seat(Sayer("a", error)), seat(Sayer("b", Suggestion(("e2e4",)))))) == (("e2e4",), "b")
 
 
 # Out of book
 
 
-def asked_after(answers: Sequence[Finding | ApiError | None], most_misses: int, kind: Kind) -> int:
+def asked_after(answers: Sequence[Suggestion | ApiError | None], most_misses: int, kind: Kind) -> int:
     """How often a source was asked that answers so, one position after the other."""
     sayer = Sayer("a")
     them = panel(seat(sayer, kind), most_misses=most_misses)
@@ -118,7 +119,7 @@ def test_tables_and_books_are_asked_for_ever() -> None:
 
 def test_a_server_that_does_not_answer_says_nothing_about_the_position() -> None:
     assert asked_after([Unreachable("gone")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
-    assert asked_after([Resting("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
+    assert asked_after([HostPaused("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
 
 
 def test_one_position_unknown_to_several_counts_once() -> None:
@@ -130,7 +131,7 @@ def test_one_position_unknown_to_several_counts_once() -> None:
 
 
 def test_when_time_is_up_nobody_else_is_asked() -> None:
-    sayer = Sayer("a", Finding(("e2e4",)))
+    sayer = Sayer("a", Suggestion(("e2e4",)))
     assert panel(seat(sayer)).consult(question(), time.monotonic()) is None
     assert sayer.asked == []
 
@@ -172,7 +173,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
             },
         }
     )  # fmt: skip
-    assert [seat.source.name for seat in seats(config, hosts, EventLog())] == [
+    assert [seat.source.name for seat in sources_for(config, hosts, EventLog())] == [
         "polyglot",
         "syzygy",
         "online_egtb",
@@ -184,7 +185,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
 
 
 def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
-    assert seats(EngineConfig(own_book=False), hosts, EventLog()) == []
+    assert sources_for(EngineConfig(own_book=False), hosts, EventLog()) == []
     assert not EngineConfig(own_book=False).has_sources
     assert EngineConfig().has_sources
     online = {"online_egtb": {"enabled": True}}
@@ -192,7 +193,7 @@ def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
 
 
 def test_the_book_the_bot_brings_knows_as_many_moves_as_it_is_asked_for(hosts: Hosts) -> None:
-    book, (own,) = Book(OWN_BOOK), seats(EngineConfig(), hosts, EventLog())
+    book, (own,) = Book(OWN_BOOK), sources_for(EngineConfig(), hosts, EventLog())
     frontier, plies = [Board()], 0
     while frontier:
         known = {after.key(): after for board in frontier for after in _children(board, book)}
@@ -210,7 +211,7 @@ def _children(board: Board, book: Book) -> Iterator[Board]:
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
     files = {"standard": str(book(tmp_path / "s.bin", e2e4=1)), "chess960": [str(book(tmp_path / "c.bin", d2d4=1))]}
     config = EngineConfig.model_validate({"own_book": False, "polyglot": {"enabled": True, "book": files}})
-    them = Panel(seats(config, hosts, EventLog()), 10, EventLog())
+    them = Panel(sources_for(config, hosts, EventLog()), 10, EventLog())
     expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
     for variant, move in expected.items():
         assert consult(them, question(variant=variant)) == ((move,), "polyglot")

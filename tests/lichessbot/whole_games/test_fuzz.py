@@ -13,7 +13,7 @@ import pytest
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
-from lichessbot.games.actions import GameOver, Think
+from lichessbot.games.actions import GameOver, StartSearch
 from lichessbot.games.chat import Chat, Hearsay
 from lichessbot.games.game import NOTHING_DONE, Game
 from lichessbot.games.pgn import PgnRecorder
@@ -146,7 +146,7 @@ class Victim:
             assert not isinstance(said, Say) or 0 < len(said.text) <= LONGEST_CHAT_LINE
         for action in [*self.game.handle(report, self.now), *self.game.tick(self.now)]:
             match action:
-                case Think(search):
+                case StartSearch(search):
                     self.search_id = search.search_id
                 case SendMove(move=move):
                     self.sent.append(move)
