@@ -209,7 +209,7 @@ class GameManager:
         self._correspondence.put_back(task.game_id, now, not_before=again_at)
         del self._tasks[task.game_id]
         self._resting[task.game_id] = task
-        task.rest()
+        task.suspend()
 
     def _look_again(self, reason: str, context: GameContext, now: float) -> None:
         self._check_in_at = now + context.config.correspondence.check_in_every.total_seconds()

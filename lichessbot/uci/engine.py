@@ -22,7 +22,6 @@ from itertools import pairwise
 from typing import IO
 from weakref import WeakMethod
 
-from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError, EngineMissing
@@ -39,7 +38,6 @@ _MOST_OUTPUT_PER_S = 1 << 21
 _COST_OF_A_LINE = 200
 # Its error output goes to the log, which should not fill a disk.
 _MOST_ERRORS_PER_S = 100 * _COST_OF_A_LINE
-_FALLBACK_HASH_MB = 1
 _LONGEST_NAME = 60
 # Where many engines start at once on a small machine each is slow; to kill all of them in time would start none.
 _MOST_DOUBLINGS = 4
@@ -317,16 +315,6 @@ class _Pace:
             self._since, self._heard = now, 0
         self._heard += len(line) + _COST_OF_A_LINE
         return self._heard <= self._most_per_s
-
-
-def fallback_move(board: Board, time_s: float) -> str | None:
-    """A legal move found in this process within `time_s`, for when no engine answers.
-
-    None if there is no legal move.
-    """
-    engine = Engine(hash_mb=_FALLBACK_HASH_MB, move_overhead_ms=0)
-    engine.set_position(board)
-    return engine.go(Limits(move_time_ms=int(time_s * 1000))).best_move
 
 
 def _start(config: EngineKeys) -> subprocess.Popen[bytes]:

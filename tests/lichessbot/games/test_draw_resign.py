@@ -17,7 +17,7 @@ HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
 BOT = Player(id="maia", name="maia", title="BOT", rating=1800)
 AI = Player.model_validate({"aiLevel": 3})
 QUIET = PositionFacts(
-    ply=60, pieces=8, opponent=HUMAN, offered=False, opponent_hurry_s=math.inf, cannot_be_lost=False
+    ply=60, pieces=8, opponent=HUMAN, offered=False, opponent_flag_s=math.inf, cannot_be_lost=False
 )
 OFFERED = replace(QUIET, offered=True)
 
@@ -40,10 +40,10 @@ def judged(
     """The judgement in `it` after these scores, the last of them that of the present search; `wdl`: a table's word."""
     verdict = DrawResignPolicy(rules(**changes), offered_earlier=offered_earlier)
     if wdl is not None:
-        verdict.note_table(asked_ply, wdl)
+        verdict.note_wdl(asked_ply, wdl)
     for number, score in enumerate(scores):
-        verdict.note(it.ply - 2 * (len(scores) - 1 - number), score)
-    return verdict.judge(it)
+        verdict.note_score(it.ply - 2 * (len(scores) - 1 - number), score)
+    return verdict.decide(it)
 
 
 LEVEL = ["cp 5", "cp -10", "cp 0"]
@@ -79,8 +79,8 @@ def test_a_draw_is_offered_when_the_last_scores_are_all_level(scores: list[str],
         ({"pieces": 11}, Decision.PLAY_ON),
         ({"opponent": BOT}, Decision.DRAW),
         ({"opponent": AI}, Decision.PLAY_ON),
-        ({"opponent_hurry_s": 29.0}, Decision.PLAY_ON),
-        ({"opponent_hurry_s": 30.0}, Decision.DRAW),
+        ({"opponent_flag_s": 29.0}, Decision.PLAY_ON),
+        ({"opponent_flag_s": 30.0}, Decision.DRAW),
         ({"cannot_be_lost": True}, Decision.DRAW),
     ],
 )
@@ -116,8 +116,8 @@ def test_a_draw_is_offered_again_only_after_more_than_twenty_plies() -> None:
     verdict = DrawResignPolicy(rules(offer_draw_moves=1), offered_earlier=False)
     offers = []
     for ply in range(40, 100, 2):
-        verdict.note(ply, "cp 0")
-        if verdict.judge(replace(QUIET, ply=ply)) is Decision.DRAW:
+        verdict.note_score(ply, "cp 0")
+        if verdict.decide(replace(QUIET, ply=ply)) is Decision.DRAW:
             offers.append(ply)
     assert offers == [40, 62, 84]
 
@@ -126,8 +126,8 @@ def test_after_a_restart_an_earlier_offer_counts_as_just_made() -> None:
     verdict = DrawResignPolicy(rules(offer_draw_moves=1), offered_earlier=True)
     judgements = []
     for ply in range(40, 64, 2):
-        verdict.note(ply, "cp 0")
-        judgements.append(verdict.judge(replace(QUIET, ply=ply)))
+        verdict.note_score(ply, "cp 0")
+        judgements.append(verdict.decide(replace(QUIET, ply=ply)))
     assert judgements == [Decision.PLAY_ON] * 11 + [Decision.DRAW]
 
 
@@ -141,7 +141,7 @@ def test_after_a_restart_an_earlier_offer_counts_as_just_made() -> None:
         (["cp -60", "cp 0", "cp -60"], replace(OFFERED, pieces=32), Decision.PLAY_ON),
         (["cp -60", "cp 11", "cp -60"], OFFERED, Decision.PLAY_ON),
         (WORSE[1:], OFFERED, Decision.PLAY_ON),
-        (WORSE, replace(OFFERED, opponent_hurry_s=1.0), Decision.PLAY_ON),
+        (WORSE, replace(OFFERED, opponent_flag_s=1.0), Decision.PLAY_ON),
         (LEVEL, replace(OFFERED, opponent=AI), Decision.DRAW),
     ],
 )
@@ -195,7 +195,7 @@ def test_each_rule_can_keep_us_from_resigning(changes: dict[str, Any], judgement
     assert judged(LOST, **changes) is judgement
 
 
-@pytest.mark.parametrize("changes", [{"cannot_be_lost": True}, {"opponent_hurry_s": 5.0}])
+@pytest.mark.parametrize("changes", [{"cannot_be_lost": True}, {"opponent_flag_s": 5.0}])
 def test_a_game_that_need_not_be_lost_is_not_resigned(changes: dict[str, Any]) -> None:
     assert judged(LOST, replace(QUIET, **changes)) is Decision.PLAY_ON
 
@@ -207,16 +207,16 @@ def test_instead_of_resigning_the_offered_draw_is_taken_even_if_draws_are_switch
 def test_one_position_searched_again_and_again_counts_once() -> None:
     verdict = DrawResignPolicy(rules(), offered_earlier=False)
     for _ in range(10):
-        verdict.note(60, "cp -5000")
-        assert verdict.judge(QUIET) is Decision.PLAY_ON
+        verdict.note_score(60, "cp -5000")
+        assert verdict.decide(QUIET) is Decision.PLAY_ON
 
 
 def test_what_was_thought_of_moves_that_were_taken_back_is_forgotten() -> None:
     verdict = DrawResignPolicy(rules(), offered_earlier=False)
     for ply in (56, 58, 60):
-        verdict.note(ply, "cp -5000")
-    verdict.note(58, "cp -5000")
-    assert verdict.judge(replace(QUIET, ply=58)) is Decision.PLAY_ON
+        verdict.note_score(ply, "cp -5000")
+    verdict.note_score(58, "cp -5000")
+    assert verdict.decide(replace(QUIET, ply=58)) is Decision.PLAY_ON
 
 
 # What a situation is made of
@@ -259,7 +259,7 @@ def test_pieces_are_counted_with_kings_and_pawns() -> None:
     ],
 )
 def test_an_opponent_with_less_time_and_no_increment_is_in_a_hurry(changes: dict[str, int], hurry_s: float) -> None:
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_hurry_s == hurry_s
+    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_flag_s == hurry_s
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from lichessbot.games.actions import (
     ReopenStream,
     StartSearch,
     StopSearch,
+    TakeAnswer,
 )
 from lichessbot.games.game import Game
 from lichessbot.inbox import Report, Standing
@@ -85,7 +86,7 @@ class Bench:
         }
 
     def hear(self, report: Report) -> list[Action]:
-        return self.game.handle(report, self.now)
+        return list(self.game.handle(report, self.now))
 
     def full(self, moves: str = "", **changes: Any) -> list[Action]:
         full = GameFull.model_validate({**self._full, "state": state(moves, **changes)})
@@ -106,7 +107,7 @@ class Bench:
     def looked_after(self, seconds: float) -> bool:
         """Whether the passing of this time brings a look at the games in progress."""
         self.now += seconds
-        return any(isinstance(action, PlayingWanted) for action in self.game.tick(self.now))
+        return any(isinstance(action, PlayingWanted) for action in list(self.game.tick(self.now)))
 
     def standing(self, *, our_turn: bool | None, asked_ago: float = 0.0) -> list[Action]:
         """A look at the games in progress; `our_turn` None: ours is not among them."""
@@ -1060,10 +1061,10 @@ def test_another_reply_is_a_new_question() -> None:
 def test_an_answer_before_the_hit_is_kept_for_it() -> None:
     bench = Bench()
     search = pondering(bench).search
-    assert bench.hear(BestMove(GAME, search.search_id, "g1f3")) == []
-    hit, sent = bench.state("e2e4 e7e5")
-    assert hit == PonderHit(search.search_id)
-    assert sent == SendMove(GAME, 3, "g1f3")
+    early = BestMove(GAME, search.search_id, "g1f3")
+    assert bench.hear(early) == []
+    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id), TakeAnswer(early)]
+    assert bench.hear(early) == [SendMove(GAME, 3, "g1f3")]
 
 
 def test_an_engine_that_hangs_after_a_ponder_hit_is_stopped_and_replaced() -> None:

@@ -41,18 +41,18 @@ class Sheet:
 
     def full(self, moves: str, white_s: float = 180, black_s: float = 180) -> None:
         full = {**self._full, "state": self._state(moves, white_s, black_s)}
-        self.sheet.hear(StreamEvent(GAME, GameFull.model_validate(full), 0.0))
+        self.sheet.handle(StreamEvent(GAME, GameFull.model_validate(full), 0.0))
 
     def state(self, moves: str, white_s: float, black_s: float) -> None:
-        self.sheet.hear(StreamEvent(GAME, GameState.model_validate(self._state(moves, white_s, black_s)), 0.0))
+        self.sheet.handle(StreamEvent(GAME, GameState.model_validate(self._state(moves, white_s, black_s)), 0.0))
 
     def _state(self, moves: str, white_s: float, black_s: float) -> dict[str, Any]:
         return {"moves": moves, "wtime": int(white_s * 1000), "btime": int(black_s * 1000), "status": "started"}
 
     def think(self, moves: str, score: str, answers: int | None = None) -> None:
         search_id = len(moves.split()) + 1
-        self.sheet.ask(Search(search_id, STARTING_FEN, False, tuple(moves.split()), Limits()))
-        self.sheet.hear(BestMove(GAME, answers or search_id, "a2a3", SearchSummary(depth=9, score=score)))
+        self.sheet.note_search(Search(search_id, STARTING_FEN, False, tuple(moves.split()), Limits()))
+        self.sheet.handle(BestMove(GAME, answers or search_id, "a2a3", SearchSummary(depth=9, score=score)))
 
     def read(self, over: GameOver = WON) -> chess.pgn.Game:
         text = self.sheet.pgn(over)
@@ -152,7 +152,7 @@ def test_a_last_move_that_only_the_event_stream_told_is_not_lost(told: str, last
     sheet = Sheet()
     sheet.full(told)
     end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": last_move}
-    sheet.sheet.hear(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
+    sheet.sheet.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
     assert len(list(sheet.read().mainline_moves())) == plies
 
 

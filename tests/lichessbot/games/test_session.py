@@ -40,7 +40,7 @@ def session() -> GameSession:
         outbox=SimpleNamespace(send=lambda command: None),
         store=SimpleNamespace(times_done=lambda game_id, deed: 0),
         overhead=SimpleNamespace(now_ms=lambda config: 100),
-        opening_variety=SimpleNamespace(settle=lambda answer: answer),
+        opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
         hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),
         waiting=list,
     )

@@ -30,7 +30,7 @@ def test_every_book_is_looked_through(hosts: Hosts, tmp_path: Path) -> None:
     (tmp_path / "short.bin").write_bytes(bytes(17))
     write(tmp_path / "wrong.bin", [Entry(polyglot_key(Board()), 0o1444, 1)])
     found = of_books(hosts, good, tmp_path / "short.bin", tmp_path / "wrong.bin", tmp_path / "missing.bin")
-    assert [trial.works for trial in found] == [True, False, False, False]
+    assert [result.works for result in found] == [True, False, False, False]
     assert found[0].text.endswith("good.bin: 2 moves in 1 positions")
     assert "not whole entries" in found[1].text
     assert found[2].text.endswith("moves that are not legal in their position: 1")
@@ -45,8 +45,8 @@ def test_every_server_says_a_move(oracle: Oracle, hosts: Hosts, lichess: Scripte
     lichess.answer("/api/cloud-eval", Reply(body={"depth": 50, "knodes": 1, "pvs": [{"moves": "e2e4", "cp": 20}]}))
     names = ("online_egtb", "chessdb_book", "lichess_cloud_analysis", "lichess_opening_explorer")
     found = of_servers(hosts, oracle, *names)
-    assert [trial.works for trial in found] == [True] * 4
-    assert tuple(trial.text.split()[0] for trial in found) == names
+    assert [result.works for result in found] == [True] * 4
+    assert tuple(result.text.split()[0] for result in found) == names
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 
 from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
-from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion
-from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, Panel
+from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver
 from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.questions import question
 
@@ -50,14 +49,15 @@ Opener = Callable[..., MoveResolver]
 
 
 @pytest.fixture
-def desk(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
-    """Opens desks, and closes them at the end."""
+def resolver(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
+    """Make resolvers, and close them at the end."""
     opened: list[MoveResolver] = []
 
     def opener(config: EngineConfig, source: Hanging | None = None) -> MoveResolver:
-        made = MoveResolver(GAME, config, hosts, inbox.put)
-        if source is not None:
-            made._panel = Panel([LimitedSource(Kind.BOOK, source)], 10, EventLog())
+        if source is None:
+            made = MoveResolver.for_game(GAME, config, hosts, inbox.put)
+        else:
+            made = MoveResolver(GAME, [LimitedSource(Kind.BOOK, source)], 10, inbox.put)
         opened.append(made)
         return made
 
@@ -72,31 +72,30 @@ def explorer_at(oracle: Oracle) -> EngineConfig:
     return EngineConfig.model_validate({"own_book": False, "online_moves": online})
 
 
-def next_advice(inbox: Inbox) -> SourceAnswer:
+def next_answer(inbox: Inbox) -> SourceAnswer:
     report = inbox.get(timeout=5)
     assert isinstance(report, SourceAnswer)
     return report
 
 
-def test_the_answer_comes_on_the_queue_with_whose_it_is(oracle: Oracle, desk: Opener, inbox: Inbox) -> None:
-    desk(explorer_at(oracle)).ask(question("e2e4"))
-    answer = next_advice(inbox)
+def test_the_answer_comes_on_the_queue_with_whose_it_is(oracle: Oracle, resolver: Opener, inbox: Inbox) -> None:
+    resolver(explorer_at(oracle)).ask(question("e2e4"))
+    answer = next_answer(inbox)
     assert (answer.game_id, answer.search_id, answer.moves, answer.source) == (
         GAME, 1, ("a7a5",), "lichess_opening_explorer",
     )  # fmt: skip
     assert 0 < answer.took_s < 5
 
 
-def test_the_book_the_bot_brings_answers_by_default(desk: Opener, inbox: Inbox) -> None:
-    desk(EngineConfig()).ask(question())
-    answer = next_advice(inbox)
+def test_the_book_the_bot_brings_answers_by_default(resolver: Opener, inbox: Inbox) -> None:
+    resolver(EngineConfig()).ask(question())
+    answer = next_answer(inbox)
     assert answer.source == "own_book"
     assert len(answer.moves) == 1
 
 
-def test_no_thread_is_kept_for_questions_that_concern_nobody(desk: Opener, inbox: Inbox, hanging: Hanging) -> None:
-    made = desk(EngineConfig(), hanging)
-    made._panel = Panel([LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, EventLog())
+def test_no_thread_is_kept_for_questions_that_no_source_allows(inbox: Inbox, hanging: Hanging) -> None:
+    made = MoveResolver(GAME, [LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, inbox.put)
     before = threading.active_count()
     made.ask(question("e2e4", "e7e5"))
     assert inbox.get_nowait() == SourceAnswer(GAME, 1), "it is there at once"
@@ -105,33 +104,33 @@ def test_no_thread_is_kept_for_questions_that_concern_nobody(desk: Opener, inbox
 
 @pytest.mark.parametrize("manner", [it for it in Manner if it is not Manner.HELPFUL])
 def test_whatever_a_server_does_there_is_an_answer_in_time(
-    oracle: Oracle, desk: Opener, inbox: Inbox, manner: Manner
+    oracle: Oracle, resolver: Opener, inbox: Inbox, manner: Manner
 ) -> None:
     oracle.manner, oracle.elsewhere = manner, oracle.url
-    desk(explorer_at(oracle)).ask(question("e2e4", patience_s=0.5))
+    resolver(explorer_at(oracle)).ask(question("e2e4", patience_s=0.5))
     started = time.monotonic()
-    assert next_advice(inbox).moves == ()
+    assert next_answer(inbox).moves == ()
     assert time.monotonic() - started < 2.5
 
 
 def test_a_source_that_hangs_does_not_keep_the_next_question_waiting(
-    desk: Opener, inbox: Inbox, hanging: Hanging
+    resolver: Opener, inbox: Inbox, hanging: Hanging
 ) -> None:
-    made = desk(EngineConfig(), hanging)
+    made = resolver(EngineConfig(), hanging)
     for _ in range(5):
         made.ask(question())
-    answers = [next_advice(inbox) for _ in range(2)]
+    answers = [next_answer(inbox) for _ in range(2)]
     assert [answer.moves for answer in answers] == [(), ()]
     hanging.let_go.set()
-    assert [next_advice(inbox).moves for _ in range(3)] == [("e2e4",)] * 3
+    assert [next_answer(inbox).moves for _ in range(3)] == [("e2e4",)] * 3
     assert hanging.asked == 3
 
 
-def test_after_the_end_of_the_game_nothing_is_said(desk: Opener, inbox: Inbox, hanging: Hanging) -> None:
-    made = desk(EngineConfig(), hanging)
+def test_after_the_end_of_the_game_nothing_is_said(resolver: Opener, inbox: Inbox, hanging: Hanging) -> None:
+    made = resolver(EngineConfig(), hanging)
     made.ask(question())
     made.close()
     hanging.let_go.set()
     with pytest.raises(Empty):
         inbox.get(timeout=0.3)
-    assert not any(clerk.is_alive() for clerk in made._clerks)
+    assert not any(worker.is_alive() for worker in made._workers)

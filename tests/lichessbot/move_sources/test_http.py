@@ -69,10 +69,10 @@ def test_the_more_often_it_fails_in_a_row_the_longer_it_rests(oracle: Oracle) ->
     host = host_at(oracle.url)
     rests = []
     for _ in range(12):
-        host._rests_until = now = time.monotonic()
+        host._paused_until = now = time.monotonic()
         host._note_failure(Unreachable("gone"))
         host._note_failure(Unreachable("gone for another game"))
-        rests.append(host._rests_until - now)
+        rests.append(host._paused_until - now)
     assert rests[:3] == pytest.approx([0.3, 0.6, 1.2], abs=0.05)
     assert rests[-1] == pytest.approx(TIMEOUTS.source_rest_ceiling.total_seconds(), abs=0.05)
 

@@ -13,7 +13,7 @@ from lichessbot.move_sources.check import check_sources
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.local import SyzygyTables
 from lichessbot.move_sources.models import Suggestion
-from lichessbot.move_sources.resolver import Panel, sources_for
+from lichessbot.move_sources.resolver import MoveResolver
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 
 QUEEN_ENDING = "7k/8/8/8/8/8/8/K2qQ3 w - - 0 1"
@@ -77,12 +77,11 @@ def with_tables(*folders: Path) -> EngineConfig:
     return EngineConfig.model_validate({"own_book": False, "lichess_bot_tbs": {"syzygy": syzygy}})
 
 
-def test_a_panel_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
-    panel = Panel(sources_for(with_tables(tables), hosts, EventLog()), 10, EventLog())
-    found = panel.consult(question(fen=QUEEN_ENDING), time.monotonic() + 2.0)
-    assert found is not None
-    assert (found[0].moves, found[1]) == (("e1d1",), "syzygy")
-    assert panel.consult(question(), time.monotonic() + 2.0) is None
+def test_a_resolver_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
+    resolver = MoveResolver.for_game("abcd1234", with_tables(tables), hosts, lambda answer: None)
+    answer = resolver.resolve(question(fen=QUEEN_ENDING))
+    assert (answer.moves, answer.source) == (("e1d1",), "syzygy")
+    assert resolver.resolve(question()).moves == ()
 
 
 def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:

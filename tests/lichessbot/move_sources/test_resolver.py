@@ -1,6 +1,5 @@
 """Who is asked, in which order, and when not."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,7 +15,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
 from lichessbot.move_sources.http import HostPaused, Hosts
 from lichessbot.move_sources.models import Question, Suggestion, playable
-from lichessbot.move_sources.resolver import Kind, LimitedSource, Panel, may_ask, sources_for
+from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, sources_for
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 from tests.lichessbot.move_sources.test_local import book
 
@@ -36,39 +35,35 @@ class Sayer:
         return self.answer
 
 
-def seat(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> LimitedSource:
+def limited(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> LimitedSource:
     return LimitedSource(kind, source, **limits)
 
 
-def panel(*them: LimitedSource, most_misses: int = 10) -> Panel:
-    return Panel(them, most_misses, EventLog())
+def resolver(*sources: LimitedSource, max_misses: int = 10) -> MoveResolver:
+    return MoveResolver("abcd1234", sources, max_misses, lambda answer: None)
 
 
-def soon() -> float:
-    return time.monotonic() + 5.0
-
-
-def consult(panel: Panel, asked: Question | None = None) -> tuple[tuple[str, ...], str] | None:
-    found = panel.consult(asked or question(), soon())
-    return None if found is None else (found[0].moves, found[1])
+def consult(resolver: MoveResolver, asked: Question | None = None) -> tuple[tuple[str, ...], str] | None:
+    answer = resolver.resolve(asked or question(patience_s=5.0))
+    return (answer.moves, answer.source) if answer.moves else None
 
 
 def test_the_first_that_knows_a_move_is_followed_and_the_others_are_not_asked() -> None:
     ignorant, knowing, late = Sayer("a"), Sayer("b", Suggestion(("e2e4",))), Sayer("c", Suggestion(("d2d4",)))
-    assert consult(panel(seat(ignorant), seat(knowing), seat(late))) == (("e2e4",), "b")
+    assert consult(resolver(limited(ignorant), limited(knowing), limited(late))) == (("e2e4",), "b")
     assert (len(ignorant.asked), len(late.asked)) == (1, 0)
 
 
 @pytest.mark.parametrize("moves", [("e2e5",), ("",), ("e7e5",), ("nonsense",), ("0000",), ("e1g1",)])
 def test_a_source_that_lies_is_passed_over(moves: tuple[str, ...]) -> None:
-    sources = panel(seat(Sayer("liar", Suggestion(moves))), seat(Sayer("b", Suggestion(("e2e4",)))))
+    sources = resolver(limited(Sayer("liar", Suggestion(moves))), limited(Sayer("b", Suggestion(("e2e4",)))))
     assert consult(sources) == (("e2e4",), "b")
 
 
 def test_the_first_legal_move_counts_unless_the_engine_is_to_choose() -> None:
     moves = ("a1a8", "e2e4", "d2d4", "e2e4")
-    assert consult(panel(seat(Sayer("a", Suggestion(moves))))) == (("e2e4",), "a")
-    assert consult(panel(seat(Sayer("a", Suggestion(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
+    assert consult(resolver(limited(Sayer("a", Suggestion(moves))))) == (("e2e4",), "a")
+    assert consult(resolver(limited(Sayer("a", Suggestion(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
 
 
 def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> None:
@@ -83,24 +78,24 @@ def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> No
 def test_openings_do_not_go_back_but_tables_may() -> None:
     back = Suggestion(("f6g8",))
     asked = question("g1f3", "g8f6", "f3g1")
-    assert consult(panel(seat(Sayer("a", back))), asked) is None
-    assert consult(panel(seat(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
+    assert consult(resolver(limited(Sayer("a", back))), asked) is None
+    assert consult(resolver(limited(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
 
 
 @pytest.mark.parametrize(
     "error", [Unreachable("gone"), Refused(404, "no"), HostPaused("rests"), RateLimited(timedelta(days=7), "slow")]
 )
 def test_a_source_that_fails_is_passed_over(error: ApiError) -> None:
-    assert consult(panel(seat(Sayer("a", error)), seat(Sayer("b", Suggestion(("e2e4",)))))) == (("e2e4",), "b")
+    assert consult(resolver(limited(Sayer("a", error)), limited(Sayer("b", Suggestion(("e2e4",)))))) == (("e2e4",), "b")
 
 
 # Out of book
 
 
-def asked_after(answers: Sequence[Suggestion | ApiError | None], most_misses: int, kind: Kind) -> int:
+def asked_after(answers: Sequence[Suggestion | ApiError | None], max_misses: int, kind: Kind) -> int:
     """How often a source was asked that answers so, one position after the other."""
     sayer = Sayer("a")
-    them = panel(seat(sayer, kind), most_misses=most_misses)
+    them = resolver(limited(sayer, kind), max_misses=max_misses)
     for answer in answers:
         sayer.answer = answer
         consult(them)
@@ -124,7 +119,7 @@ def test_a_server_that_does_not_answer_says_nothing_about_the_position() -> None
 
 def test_one_position_unknown_to_several_counts_once() -> None:
     first, second = Sayer("a"), Sayer("b")
-    them = panel(seat(first), seat(second), most_misses=2)
+    them = resolver(limited(first), limited(second), max_misses=2)
     for _ in range(5):
         consult(them)
     assert (len(first.asked), len(second.asked)) == (2, 2)
@@ -132,7 +127,7 @@ def test_one_position_unknown_to_several_counts_once() -> None:
 
 def test_when_time_is_up_nobody_else_is_asked() -> None:
     sayer = Sayer("a", Suggestion(("e2e4",)))
-    assert panel(seat(sayer)).consult(question(), time.monotonic()) is None
+    assert consult(resolver(limited(sayer)), question(patience_s=0.0)) is None
     assert sayer.asked == []
 
 
@@ -159,7 +154,7 @@ def test_when_time_is_up_nobody_else_is_asked() -> None:
     ],
 )
 def test_each_limit(limits: dict[str, Any], asked: Question, allowed: bool) -> None:
-    assert may_ask(seat(Sayer("a"), **limits), asked) is allowed
+    assert limited(Sayer("a"), **limits).allows(asked) is allowed
 
 
 def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: Path) -> None:
@@ -173,7 +168,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
             },
         }
     )  # fmt: skip
-    assert [seat.source.name for seat in sources_for(config, hosts, EventLog())] == [
+    assert [it.source.name for it in sources_for(config, hosts, EventLog())] == [
         "polyglot",
         "syzygy",
         "online_egtb",
@@ -211,7 +206,7 @@ def _children(board: Board, book: Book) -> Iterator[Board]:
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
     files = {"standard": str(book(tmp_path / "s.bin", e2e4=1)), "chess960": [str(book(tmp_path / "c.bin", d2d4=1))]}
     config = EngineConfig.model_validate({"own_book": False, "polyglot": {"enabled": True, "book": files}})
-    them = Panel(sources_for(config, hosts, EventLog()), 10, EventLog())
+    them = resolver(*sources_for(config, hosts, EventLog()))
     expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
     for variant, move in expected.items():
         assert consult(them, question(variant=variant)) == ((move,), "polyglot")

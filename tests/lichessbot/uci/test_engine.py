@@ -24,7 +24,8 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox, Report
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine import UciEngine, fallback_move
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.restarting_engine import fallback_move
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
 
 PATIENCE_S = 20.0

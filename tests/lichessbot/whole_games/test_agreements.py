@@ -61,7 +61,7 @@ class Bench:
         }
 
     def hear(self, report: Report) -> list[Action]:
-        return self.game.handle(report, self.now)
+        return list(self.game.handle(report, self.now))
 
     def _state(self, moves: str, flags: str, time_ms: int) -> dict[str, Any]:
         raised = dict.fromkeys(flags.split(), True)
