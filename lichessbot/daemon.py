@@ -72,7 +72,7 @@ from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check as self_test
-from lichessbot.uci.profiles import Machine, candidates, engines_of, memory_warnings
+from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from lichessbot.uci.startup_check import Fault, StartupCheck
 
@@ -505,7 +505,7 @@ class Daemon:
         self._drop_test()
         if not self._engine_is_good:
             self._test_engines(config)
-        elif list(candidates(config)) != list(candidates(self._config)):
+        elif list(configured_engines(config)) != list(configured_engines(self._config)):
             self._test_engines(config)
             config = with_engines_of(config, self._config)
         self._use(config)

@@ -310,7 +310,7 @@ def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"), [("babbling", "babbles"), ("scolding", "babbles on its error output")]
+    ("manner", "reason"), [("babbling", "too much output"), ("scolding", "too much error output")]
 )
 @pytest.mark.filterwarnings("ignore")
 def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:

@@ -13,7 +13,7 @@ from lichessbot.uci.profiles import (
     UNKNOWN_MACHINE,
     GameFacts,
     Machine,
-    candidates,
+    configured_engines,
     engine_for,
     engines_of,
     matching,
@@ -191,7 +191,7 @@ def test_every_engine_that_a_game_may_get_is_a_candidate_once() -> None:
         ({"speed": "blitz", "variant": "standard"}, {"command": ["other"]}),
         ({"opponent": "bot"}, {"uci_options": {"Skill Level": 3}}),
     )
-    listed = list(candidates(settings))
+    listed = list(configured_engines(settings))
     assert [candidate.key for candidate in listed] == ["engine", "profiles.1.engine", "profiles.2.engine"]
     assert listed[1].engine.command == ("other",)
     assert listed[1].variants == ("standard",)
