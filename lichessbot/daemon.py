@@ -37,7 +37,7 @@ from lichessbot.games.opening_variety import OpeningVariety
 from lichessbot.games.pgn import PgnArchive
 from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
-from lichessbot.games.time_budget import ROUND_TRIPS_USED, Overhead
+from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
@@ -70,14 +70,14 @@ from lichessbot.lichess.streams import (
 )
 from lichessbot.lobby import Lobby, LobbyCommand
 from lichessbot.log import EventLog
-from lichessbot.move_sources import Hosts, unusable
-from lichessbot.move_sources.models import Advice
+from lichessbot.move_sources import Hosts, unusable_books
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
-from lichessbot.uci.profiles import Machine, candidates, concessions, engines_of
+from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from lichessbot.uci.startup_check import Fault, StartupCheck
 
@@ -102,7 +102,7 @@ class Daemon:
         self._inbox: Inbox = SimpleQueue()
         self._log = EventLog()
         self._config = settings.config
-        self._machine = Machine.here()
+        self._machine = Machine.detect()
         self._connection = Connection(access, self._inbox.put, timeouts)
         self._outbox = self._connection.outbox
         self._archive = PgnArchive()
@@ -237,7 +237,7 @@ class Daemon:
                 self._games.tell(report.game_id, report)
             case BestMove(game_id=startup_check.GAME_ID) | EngineDied(game_id=startup_check.GAME_ID):
                 self._engine_answered(report)
-            case BestMove() | Advice() | EngineReady() | EngineDied():
+            case BestMove() | SourceAnswer() | EngineReady() | EngineDied():
                 self._games.tell(report.game_id, report)
 
     def _handle_event(self, report: StreamEvent, event: StreamLine) -> None:
@@ -359,7 +359,7 @@ class Daemon:
             rate_limiter=self._connection.rate_limiter,
             store=self._store,
             archive=self._archive,
-            overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
+            overhead=MoveOverhead(self._store.round_trips(ROUND_TRIPS_USED)),
             hosts=Hosts(self._connection.access, self._connection.rate_limiter),
             opening_variety=OpeningVariety(self._store),
             open_api=self._connection.open_client,
@@ -373,7 +373,7 @@ class Daemon:
     def _warn_of_unusable_books(self) -> None:
         """A book that is missing or damaged costs no game, but the operator learns of it before the first one."""
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
-        for file, reason in unusable(files):
+        for file, reason in unusable_books(files):
             self._log.warning("book.unusable", file=file, reason=reason)
 
     def _listen(self) -> None:
@@ -421,7 +421,7 @@ class Daemon:
         self._end_engine_check()
         if not self._engine_is_good:
             self._check_engines(config)
-        elif list(candidates(config)) != list(candidates(self._config)):
+        elif list(configured_engines(config)) != list(configured_engines(self._config)):
             self._check_engines(config)
             config = with_engines_of(config, self._config)
         self._use(config)
@@ -430,8 +430,8 @@ class Daemon:
     def _use(self, config: Config) -> None:
         """Go by this configuration from now on."""
         self._config = config
-        for concession in concessions(config, self._machine):
-            self._log.warning("memory", note=concession)
+        for warning in memory_warnings(config, self._machine):
+            self._log.warning("memory", note=warning)
         if self._context is not None:
             self._context = replace(self._context, config=config)
             self._lobby.reload(config)

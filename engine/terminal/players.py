@@ -5,7 +5,7 @@ from queue import Queue
 from threading import Thread
 
 from engine.board import Board
-from engine.facade import Engine, SearchReport, SearchResult, Thinking
+from engine.facade import Engine, RunningSearch, SearchReport, SearchResult
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
 from engine.pgn.game import Judgement
@@ -47,7 +47,7 @@ class BackgroundSearch:
         self._queue = queue
         self._engine = Engine()
         self._number = 0
-        self._search: Thinking | StyledThinking | None = None
+        self._search: RunningSearch | StyledThinking | None = None
         self._thread: Thread | None = None
 
     def start(self, board: Board, limits: Limits, style: Style | None) -> int:

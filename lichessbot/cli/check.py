@@ -19,10 +19,10 @@ from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.move_sources import Hosts, trials
+from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.storage.database import newer_than_ours
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import Machine, concessions, engines_of, ponders
+from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders
 from lichessbot.uci.search import BestMove, EngineReady
 from lichessbot.uci.startup_check import StartupCheck
 
@@ -64,7 +64,7 @@ class Check:
         self._check_account(self._loaded.config.url)
         self._check_engines()
         self._check_sources()
-        for line in intentions(self._loaded.config, Machine.here()):
+        for line in intentions(self._loaded.config, Machine.detect()):
             self._say("plan", line)
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
         return self.passed
@@ -129,7 +129,7 @@ class Check:
         """Try books and servers. The bot plays without them, but the operator wants to know."""
         config = self._loaded.config
         access = Access(config.url, self._loaded.token, self._timeouts, self._user_name, config.proxy)
-        for trial in trials(engines_of(config), Hosts(access, RateLimiter(self._timeouts))):
+        for trial in check_sources(engines_of(config), Hosts(access, RateLimiter(self._timeouts))):
             if trial.works:
                 self._say("ok", trial.text)
             else:
@@ -189,7 +189,7 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
-    yield from concessions(config, machine)
+    yield from memory_warnings(config, machine)
     if ponders(engine, config, machine):
         yield "would ponder: think on the opponent's time"
     elif engine.ponder:

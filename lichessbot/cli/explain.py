@@ -23,7 +23,7 @@ from lichessbot.storage.challenge_records import SELECT, Answer, Entry
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.records import SlotHolder
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.profiles import GameFacts, Machine, in_words
+from lichessbot.uci.profiles import GameFacts, Machine, describe_engine
 
 _LATEST_SHOWN: Final = 5
 # No player's name holds brackets.
@@ -231,7 +231,7 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
     rated = inquiry.mode is Mode.RATED
     facts = GameFacts(inquiry.speed, inquiry.variant, kind, inquiry.challenger.rating, rated, False, None)
-    words = {colour: in_words(replace(facts, colour=colour), config, Machine.here()) for colour in Colour}
+    words = {colour: describe_engine(replace(facts, colour=colour), config, Machine.detect()) for colour in Colour}
     if len(set(words.values())) == 1:
         out.write(f"engine: {words[Colour.WHITE]}\n")
         return

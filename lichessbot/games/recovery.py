@@ -21,7 +21,7 @@ from lichessbot.timeouts import Timeouts
 
 
 class GameRecovery:
-    """For the main thread. Times are monotonic seconds, passed in."""
+    """The games left over from an earlier process. Times are monotonic seconds, passed in."""
 
     def __init__(self, store: Store, url: str, timeouts: Timeouts) -> None:
         self._store = store
@@ -29,7 +29,7 @@ class GameRecovery:
         self._patience_s = timeouts.games_told.total_seconds()
         accounts = [user_id for known_url, user_id in store.remembered(Table.ACCOUNT) if known_url == url]
         self.our_id: str = accounts[-1] if accounts else ""
-        """Who we were; empty if that is not known of this server."""
+        """The id of our account at this server; empty if unknown."""
         self._left_over: Sequence[tuple[str, str]] = store.left_over
         self._due_at = math.inf
         self._failed = False
@@ -37,43 +37,43 @@ class GameRecovery:
 
     @property
     def wake_at(self) -> float | None:
-        """When `begin` has something to say."""
+        """When `begin` returns games."""
         return self._due_at if self._waits_for_list and self._due_at < math.inf else None
 
     def engine_is_good(self, now: float) -> None:
-        """Games can be played from now on."""
+        """Note that games can be played from now on."""
         self._due_at = now if self._failed else now + self._patience_s
 
     def list_failed(self, now: float) -> None:
-        """Lichess says neither who we are nor what is being played."""
+        """Note that Lichess did not answer."""
         self._failed = True
         if self._due_at < math.inf:
             self._due_at = now
 
     def list_came(self, playing: Container[str]) -> None:
-        """Lichess has told, and we are `playing` accordingly: whatever else was left over is over."""
+        """Note the list from Lichess: all other games that were left over have ended."""
         for game_id, _ in self._left_over:
             if game_id not in playing:
                 self._store.note_left(game_id)
         self._left_over, self._waits_for_list = (), False
 
     def begin(self, now: float) -> list[GameInfo]:
-        """The games to join without being told, the latest first; none until that is due, and only once."""
+        """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
         if not self._waits_for_list or now < self._due_at:
             return []
         self._waits_for_list = False
-        variant = VariantRef(key=Variant.STANDARD)  # which one it is in truth, the game's own stream tells
+        variant = VariantRef(key=Variant.STANDARD)  # the game's own stream tells the real one
         return [
             GameInfo(gameId=game_id, variant=variant, opponent=Opponent(username=opponent))
             for game_id, opponent in self._left_over
         ]
 
     def is_another(self, account: Account) -> bool:
-        """Whether the token has become that of somebody else."""
+        """Return whether the token belongs to another account than before."""
         return self.our_id not in ("", account.id)
 
     def introduce(self, account: Account) -> None:
-        """Lichess has told who we are: to be remembered."""
+        """Store our account."""
         if self.is_another(account):
             self._waits_for_list = False
         self.our_id = account.id
@@ -81,7 +81,7 @@ class GameRecovery:
 
 
 class Reconciler:
-    """Collects doubts until the next look."""
+    """Schedules requests for the list of games in progress."""
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._spacing_s = timeouts.playing_spacing.total_seconds()
@@ -92,22 +92,22 @@ class Reconciler:
 
     @property
     def wake_at(self) -> float | None:
-        """When the next look is due; None while one is under way or none is planned."""
+        """When the next request is due; None while one is under way or none is planned."""
         return None if self._under_way or self._due_at == math.inf else self._due_at
 
     def want(self, now: float) -> None:
-        """Somebody has a doubt that only a look begun from now on can settle."""
+        """Plan a request that starts from now on."""
         self._due_at = min(self._due_at, max(now, self._asked_at + self._spacing_s))
 
     def begin(self, now: float) -> bool:
-        """Whether to look now; a look then counts as under way until it is `done`."""
+        """Return whether to send a request now, which counts as under way until `done`."""
         if self.wake_at is None or now < self._due_at:
             return False
         self._asked_at, self._due_at, self._under_way = now, math.inf, True
         return True
 
     def done(self, now: float, *, answered: bool) -> None:
-        """The look ended; one without an answer is made again."""
+        """Note that the request ended; one without an answer is repeated."""
         self._under_way = False
         pause_s = self._heartbeat_s if answered else self._spacing_s
         self._due_at = min(self._due_at, now + pause_s)

@@ -36,7 +36,7 @@ def answer(game_id: str, number: int, move: str, *lines: SearchSummary) -> BestM
 
 def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str, *lines: SearchSummary) -> str | None:
     opening_variety.prepare(game_id, search(number))
-    return opening_variety.settle(answer(game_id, number, move, *lines)).move
+    return opening_variety.choose_move(answer(game_id, number, move, *lines)).move
 
 
 # When several lines are wanted
@@ -45,7 +45,7 @@ def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str
 def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     assert opening_variety.prepare("one", search(1)).lines == 1
-    opening_variety.settle(answer("one", 1, "e2e4"))
+    opening_variety.choose_move(answer("one", 1, "e2e4"))
     assert opening_variety.prepare("two", search(1)).lines == 4
     assert opening_variety.prepare("two", search(2, "e2e4", "e7e5")).lines == 1
 
@@ -69,9 +69,9 @@ def test_a_supposition_that_did_not_come_true_counts_for_nothing(store: Store) -
     played(opening_variety, "one", 1, "e2e4")
     played(opening_variety, "two", 1, "e2e4")
     opening_variety.prepare("two", supposed(2, "e2e4", "e7e5"))
-    opening_variety.settle(answer("two", 2, "g1f3"))  # the engine was stopped
+    opening_variety.choose_move(answer("two", 2, "g1f3"))  # the engine was stopped
     opening_variety.prepare("two", search(3))
-    assert opening_variety._walks["two"].known == 2, "as if nothing had been supposed"
+    assert opening_variety._openings["two"].known == 2, "as if nothing had been pondered"
     assert opening_variety.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
 
 
@@ -80,7 +80,7 @@ def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
     played(opening_variety, "one", 1, "e2e4")
     opening_variety.prepare("one", supposed(2, "e2e4", "e7e5"))
     opening_variety.ponder_hit("one")
-    opening_variety.settle(answer("one", 2, "g1f3"))
+    opening_variety.choose_move(answer("one", 2, "g1f3"))
     opening_variety.ponder_hit("unknown")
     assert opening_variety.prepare("two", search(1, "e2e4", "e7e5")).lines == 4
 
@@ -88,7 +88,7 @@ def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
 def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     opening_variety.prepare("one", search(1, "g1f3", "g8f6", "b1c3", "b8c6"))
-    opening_variety.settle(answer("one", 1, "e2e4"))
+    opening_variety.choose_move(answer("one", 1, "e2e4"))
     assert opening_variety.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).lines == 4
 
 
@@ -99,7 +99,7 @@ def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(store: Store)
     for asked in (late, only):
         for game_id in ("one", "two"):
             assert opening_variety.prepare(game_id, asked) == asked
-            assert opening_variety.settle(answer(game_id, 1, "e2e4")) == answer(game_id, 1, "e2e4")
+            assert opening_variety.choose_move(answer(game_id, 1, "e2e4")) == answer(game_id, 1, "e2e4")
 
 
 def test_what_was_played_is_known_after_a_restart(tmp_path: Path) -> None:
@@ -162,11 +162,11 @@ def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     for moves in ((), ("e2e4", "e7e5")):
         opening_variety.prepare("one", search(1, *moves))
-        opening_variety.settle(answer("one", 1, "g1f3"))
+        opening_variety.choose_move(answer("one", 1, "g1f3"))
     known = []
     for moves in ((), ("e2e4", "e7e5"), ("e2e4", "e7e5", "g1f3", "b8c6"), ()):
         opening_variety.prepare("two", search(1, *moves))
-        known.append(opening_variety._walks["two"].known)
+        known.append(opening_variety._openings["two"].known)
     assert known == [1, 2, 0, 1]
 
 
@@ -174,7 +174,7 @@ def test_the_answer_says_what_is_expected_of_the_move_that_is_played(store: Stor
     opening_variety = OpeningVariety(store)
     played(opening_variety, "one", 1, "e2e4")
     opening_variety.prepare("two", search(1))
-    settled = opening_variety.settle(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
+    settled = opening_variety.choose_move(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
     assert (settled.move, settled.summary.score, settled.summary.pv) == ("d2d4", "cp 10", "d2d4 a7a6")
 
 
@@ -189,7 +189,7 @@ def test_an_answer_to_another_search_is_passed_on(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     opening_variety.prepare("one", search(2))
     stale = answer("one", 1, "e2e4")
-    assert opening_variety.settle(stale) == stale
+    assert opening_variety.choose_move(stale) == stale
     assert store._played == {}
 
 
@@ -226,7 +226,7 @@ def game(opening_variety: OpeningVariety, thinker: Thinker, game_id: str, plies:
     while len(board.moves) < plies and board.legal_moves():
         if board.turn == "white":
             asked = opening_variety.prepare(game_id, search(len(board.moves), *board.moves))
-            best = opening_variety.settle(thinker.best(game_id, asked)).move
+            best = opening_variety.choose_move(thinker.best(game_id, asked)).move
             assert best is not None
             board.push(best)
         else:

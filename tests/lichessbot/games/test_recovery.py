@@ -1,4 +1,4 @@
-"""When games are joined from memory, and when the memory is not to be trusted."""
+"""Which games are ours: from the records, and from lists of games in progress."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.games.recovery import GameRecovery
+from lichessbot.games.recovery import GameRecovery, Reconciler
 from lichessbot.lichess.models import Account
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
+
+# Records
+
 
 URL = "https://lichess.org"
 US = Account(id="testbot", username="TestBot", title="BOT")
@@ -88,3 +91,55 @@ def test_games_of_another_server_are_not_looked_for_here(folder: Path) -> None:
         recovery.engine_is_good(NOW)
         assert ids(recovery, NOW + PATIENCE_S) == []
         assert not recovery.is_another(Account(id="anybody", username="Anybody"))
+
+
+# Lists of games in progress
+
+
+SPACING_S = TIMEOUTS.playing_spacing.total_seconds()
+HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
+
+
+def test_without_a_doubt_nothing_is_looked_at() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    assert reconciler.wake_at is None
+    assert not reconciler.begin(NOW)
+
+
+def test_many_doubts_at_once_are_one_look() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    for _ in range(20):
+        reconciler.want(NOW)
+    assert reconciler.begin(NOW)
+    assert not reconciler.begin(NOW)
+    reconciler.done(NOW + 1, answered=True)
+    assert not reconciler.begin(NOW + SPACING_S)
+
+
+def test_a_doubt_that_came_during_a_look_needs_another_one() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    reconciler.want(NOW)
+    reconciler.begin(NOW)
+    reconciler.want(NOW + 0.1)
+    assert not reconciler.begin(NOW + 60), "one at a time"
+    reconciler.done(NOW + 0.2, answered=True)
+    assert not reconciler.begin(NOW + 1), "and some seconds apart"
+    assert reconciler.wake_at == NOW + SPACING_S
+    assert reconciler.begin(NOW + SPACING_S)
+
+
+def test_a_look_that_failed_is_made_again() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    reconciler.want(NOW)
+    reconciler.begin(NOW)
+    reconciler.done(NOW + 15, answered=False)
+    assert reconciler.begin(NOW + 15 + SPACING_S)
+
+
+def test_now_and_then_the_games_are_looked_at_without_a_doubt() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    reconciler.want(NOW)
+    reconciler.begin(NOW)
+    reconciler.done(NOW, answered=True)
+    assert not reconciler.begin(NOW + HEARTBEAT_S - 1)
+    assert reconciler.begin(NOW + HEARTBEAT_S)

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
-from lichessbot.move_sources.http import Errand, Host, Hosts, Resting
+from lichessbot.move_sources.http import Host, HostPaused, Hosts, Request
 from lichessbot.move_sources.models import parse_explorer
 from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.conftest import TIMEOUTS, TOKEN
@@ -23,8 +23,8 @@ BAD_MANNERS = [
 ]  # fmt: skip
 
 
-def errand(seconds: float = 2.0, retries: int = 0, *, with_token: bool = False) -> Errand:
-    return Errand("/masters", {"fen": FEN}, time.monotonic() + seconds, retries, with_token)
+def errand(seconds: float = 2.0, retries: int = 0, *, with_token: bool = False) -> Request:
+    return Request("/masters", {"fen": FEN}, time.monotonic() + seconds, retries, with_token)
 
 
 def host_at(address: str, home: str = "https://lichess.org") -> Host:
@@ -58,7 +58,7 @@ def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracl
     with pytest.raises(Unreachable):
         host.ask(errand(), parse_explorer)
     oracle.manner = Manner.HELPFUL
-    with pytest.raises(Resting):
+    with pytest.raises(HostPaused):
         hosts.at(oracle.url).ask(errand(), parse_explorer)
     time.sleep(TIMEOUTS.source_rest.total_seconds() + 0.05)
     assert host.ask(errand(), parse_explorer).moves
@@ -69,10 +69,10 @@ def test_the_more_often_it_fails_in_a_row_the_longer_it_rests(oracle: Oracle) ->
     host = host_at(oracle.url)
     rests = []
     for _ in range(12):
-        host._rests_until = now = time.monotonic()
+        host._paused_until = now = time.monotonic()
         host._note_failure(Unreachable("gone"))
         host._note_failure(Unreachable("gone for another game"))
-        rests.append(host._rests_until - now)
+        rests.append(host._paused_until - now)
     assert rests[:3] == pytest.approx([0.3, 0.6, 1.2], abs=0.05)
     assert rests[-1] == pytest.approx(TIMEOUTS.source_rest_ceiling.total_seconds(), abs=0.05)
 
@@ -85,7 +85,7 @@ def test_a_server_that_wants_no_questions_is_not_asked_again(
     with pytest.raises(error):
         hosts.at(oracle.url).ask(errand(retries=2), parse_explorer)
     time.sleep(TIMEOUTS.source_rest.total_seconds() + 0.05)
-    with pytest.raises(Resting):
+    with pytest.raises(HostPaused):
         hosts.at(oracle.url).ask(errand(), parse_explorer)
     assert len(oracle.paths) == 1
 
@@ -109,7 +109,7 @@ def test_a_429_of_lichess_itself_holds_everything_else_back_too(oracle: Oracle) 
 def test_while_lichess_asked_for_a_pause_no_evaluation_is_asked_for(oracle: Oracle) -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=60))
-    with pytest.raises(Resting):
+    with pytest.raises(HostPaused):
         Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter).at(oracle.url).ask(errand(), parse_explorer)
     assert oracle.paths == []
 
@@ -131,7 +131,7 @@ def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle,
     for thread in threads:
         thread.join(10)
     assert len(oracle.paths) == 4
-    assert sorted(type(error).__name__ for error in failures) == ["Resting"] * 3 + ["Unreachable"] * 4
+    assert sorted(type(error).__name__ for error in failures) == ["HostPaused"] * 3 + ["Unreachable"] * 4
 
 
 # The token

@@ -24,7 +24,8 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox, Report
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.engine import UciEngine, fallback_move
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.restarting_engine import fallback_move
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
 
 PATIENCE_S = 20.0
@@ -309,7 +310,7 @@ def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"), [("babbling", "babbles"), ("scolding", "babbles on its error output")]
+    ("manner", "reason"), [("babbling", "too much output"), ("scolding", "too much error output")]
 )
 @pytest.mark.filterwarnings("ignore")
 def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:

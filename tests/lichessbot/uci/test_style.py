@@ -15,7 +15,7 @@ from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, engine_for, in_words
+from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for
 from lichessbot.uci.search import BestMove, EngineReady, Search
 
 PATIENCE_S = 20.0
@@ -69,7 +69,7 @@ profiles:
 """)
     engine = engine_for(HUMAN, config, UNKNOWN_MACHINE)
     assert engine.uci_options == {"Style Mobility": 100, "Style King Attack": 200, "Style Material": -50}
-    assert "Style Material: -50" in in_words(HUMAN, config, UNKNOWN_MACHINE)
+    assert "Style Material: -50" in describe_engine(HUMAN, config, UNKNOWN_MACHINE)
 
 
 def test_mistakes_are_named_with_what_was_meant(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.games.actions import Action, Remember, ReopenStream, StopThinking, Think
+from lichessbot.games.actions import Action, RecordAction, ReopenStream, StartSearch, StopSearch
 from lichessbot.games.game import NOTHING_DONE, Game
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import (
@@ -29,8 +29,8 @@ from lichessbot.uci.search import BestMove, SearchSummary
 GAME, US, THEM = "abcd1234", "testbot", "ferdinand"
 TIMEOUTS = Timeouts()
 GRANT, DENIAL = AnswerTakeback(GAME, granted=True), AnswerTakeback(GAME, granted=False)
-COUNTED = Remember(LimitedAction.TAKEBACK)
-OFFERED = Remember(LimitedAction.DRAW_OFFER)
+COUNTED = RecordAction(LimitedAction.TAKEBACK)
+OFFERED = RecordAction(LimitedAction.DRAW_OFFER)
 READY = {"engine": {"draw_or_resign": {
     "offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 2, "offer_draw_pieces": 32,
     "resign_enabled": True, "resign_moves": 2,
@@ -61,7 +61,7 @@ class Bench:
         }
 
     def hear(self, report: Report) -> list[Action]:
-        return self.game.handle(report, self.now)
+        return list(self.game.handle(report, self.now))
 
     def _state(self, moves: str, flags: str, time_ms: int) -> dict[str, Any]:
         raised = dict.fromkeys(flags.split(), True)
@@ -80,7 +80,7 @@ class Bench:
 
     def find(self, actions: list[Action], move: str, score: str = "cp 0") -> list[Action]:
         """The engine answers the search among `actions`."""
-        think = next(action for action in actions if isinstance(action, Think))
+        think = next(action for action in actions if isinstance(action, StartSearch))
         return self.hear(BestMove(GAME, think.search.search_id, move, SearchSummary(depth=5, score=score)))
 
     def wait(self, seconds: float) -> list[Action]:
@@ -173,7 +173,7 @@ def test_by_default_games_are_played_to_their_end() -> None:
 def test_without_the_key_every_takeback_is_denied() -> None:
     bench = Bench()
     actions = bench.full("e2e4 e7e5", "btakeback")
-    assert [type(action) for action in actions] == [AnswerTakeback, Think]
+    assert [type(action) for action in actions] == [AnswerTakeback, StartSearch]
     assert actions[0] == DENIAL
 
 
@@ -186,7 +186,7 @@ def test_a_takeback_is_granted_while_the_engine_thinks_and_no_move_leaves_before
     assert isinstance(reopen, ReopenStream)
     assert bench.hear(CommandDone(GRANT)) == [], "the stream is being read anew already"
     assert bench.full("e2e4") == [], "nobody has to stop: the answer was there"
-    assert [type(it) for it in bench.state("e2e4 d7d5")] == [Think]
+    assert [type(it) for it in bench.state("e2e4 d7d5")] == [StartSearch]
 
 
 def test_a_granted_takeback_stops_the_search() -> None:
@@ -194,7 +194,7 @@ def test_a_granted_takeback_stops_the_search() -> None:
     bench.full("e2e4 e7e5")
     bench.state("e2e4 e7e5", "btakeback")
     bench.state("e2e4")
-    assert bench.full("e2e4") == [StopThinking()]
+    assert bench.full("e2e4") == [StopSearch()]
 
 
 def test_two_plies_go_back_when_the_opponent_asks_on_his_own_turn() -> None:
@@ -224,7 +224,7 @@ def test_a_grant_that_came_too_late_became_a_request_of_ours_and_is_withdrawn() 
     bench = Bench(white=False, max_takebacks_accepted=1)
     bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "wtakeback") == [COUNTED, GRANT]
-    assert [type(it) for it in bench.state("e2e4 e7e5 g1f3")] == [Think]
+    assert [type(it) for it in bench.state("e2e4 e7e5 g1f3")] == [StartSearch]
     assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [DENIAL]
 
 

@@ -57,7 +57,7 @@ def test_a_game_of_which_nobody_says_whose_turn_it_is_is_looked_at(correspondenc
 
 def test_a_game_that_ended_is_visited_though_no_look_shows_it_any_more(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("a", our_turn=False), 10.0)
-    correspondence.call("a", 20.0)
+    correspondence.revisit("a", 20.0)
     correspondence.forget_all_but((), 30.0)
     assert order(correspondence) == ["a"]
     correspondence.put_back("a", 40.0)
@@ -106,8 +106,8 @@ def test_what_a_whole_list_does_not_show_is_over_unless_it_began_later(correspon
 def test_a_game_that_ended_meanwhile_is_visited_once_more_at_once(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("soon", seconds_left=60), 10.0)
     correspondence.note(game("over", our_turn=False), 10.0)
-    correspondence.call("over", 20.0)
-    correspondence.call("unknown", 20.0)
+    correspondence.revisit("over", 20.0)
+    correspondence.revisit("unknown", 20.0)
     assert order(correspondence) == ["over", "soon"]
 
 
