@@ -12,8 +12,7 @@ other thread reads or writes one thing and puts reports on the inbox:
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     archive                      writes finished games as PGN. `PgnArchive.close` puts a mark in its queue and joins it.
 
-They are daemon threads: none keeps the process alive. An exception that a thread does not catch ends the process, which
-the service manager starts again: without one of its threads the daemon could miss events without noticing.
+None keeps the process alive. An exception that a thread does not catch ends the process: the daemon could miss events.
 """
 
 import math
@@ -185,11 +184,10 @@ class Daemon:
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
         games = len(self._games)
-        correspondence = sum(game.is_correspondence for game in self._games.games)
-        waiting = len(self._lobby.waiting)
+        correspondence, waiting = sum(it.is_correspondence for it in self._games.games), len(self._lobby.waiting)
         parts = [
             self._connection.status,
-            f"{games} {'game' if games == 1 else 'games'}",
+            "1 game" if games == 1 else f"{games} games",
             f"{correspondence} correspondence" if correspondence else "",
             f"{waiting} waiting" if waiting else "",
             self._lobby.status,

@@ -212,7 +212,7 @@ def test_a_resolver_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> Non
 
 def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:
     (good,) = check_sources([with_tables(tables)], hosts)
-    assert (good.works, good.text) == (True, "syzygy: 35 endings of up to 4 men, 35 with distances")
+    assert (good.works, good.text) == (True, "syzygy: 35 endgames of up to 4 pieces, 35 with DTZ")
     (empty,) = check_sources([with_tables(tmp_path)], hosts)
     assert (empty.works, empty.text) == (False, "syzygy: 0 endings of up to 0 men, 0 with distances")
     for name in ("KQvK", "KRvK", "KBvK", "KNvK", "KPvK"):
