@@ -7,19 +7,15 @@ commands.
 import os
 import sys
 import threading
-from difflib import get_close_matches
 from io import TextIOWrapper
 
-from engine import terminal
 from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
 
-TRAINING_COMMANDS = ("selfplay", "records", "tune", "train", "match", "learn")
-COMMANDS = ("uci", "bench", *terminal.COMMANDS, "book", *TRAINING_COMMANDS)
 MAX_BENCH_DEPTH = 30
-INTERRUPTED = 130                  # exit code after Ctrl-C, as in shells
-USAGE = f"usage: lichessbot-engine [{' | '.join(COMMANDS)}] ...; without a command it speaks UCI"
+INTERRUPTED = 130                  # exit code, as shells have it
+USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | COMMAND ...]; --help lists the commands"
 
 
 def end_process(error: threading.ExceptHookArgs) -> None:
@@ -46,25 +42,13 @@ def _run(words: list[str]) -> int:
             Uci().run(sys.stdin)
         case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
             return _bench(*more)
-        # Imported here: they take long to load and UCI does not need them.
-        case [command, *_] if command in TRAINING_COMMANDS:
-            from engine.cli.training import run
-
-            return run(words)
-        case ["book", *more]:
-            from engine.cli.book import run
-
-            return run(more)
-        case [command, *_] if command in terminal.COMMANDS:
-            from engine.cli.terminal import run
-
-            return run(words)
-        case [command, *_] if command in ("-h", "--help"):
-            print(USAGE)
-        case [command, *_]:
-            close = get_close_matches(command, COMMANDS, 1) if command not in COMMANDS else []
-            print(USAGE + (f"; did you mean {close[0]}?" if close else ""), file=sys.stderr)
+        case ["uci" | "bench", *_]:
+            print(USAGE, file=sys.stderr)
             return 2
+        case _:
+            from engine.cli.main import run  # not for UCI: loading it takes 0.1 s
+
+            return run(words)
     return 0
 
 

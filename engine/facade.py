@@ -24,7 +24,6 @@ from threading import Thread
 from engine.board import Board, InvalidMove
 from engine.book.opening_book import Book, BookMove, BookReview, InvalidBook, review_book
 from engine.book.polyglot import polyglot_key
-from engine.core.available_memory import available_mb
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
 from engine.core.interruptible_perft import portions
 from engine.core.perft import perft
@@ -38,6 +37,7 @@ from engine.nnue.net_file import InvalidNet
 from engine.nnue.network import Network, instructions
 from engine.pgn.game import Game, Node
 from engine.pgn.pgn import game_text, parse_games, pgn_text, read_games
+from engine.search.available_memory import available_mb
 from engine.search.history import History
 from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Listener, RootMove, Task, run_helper
 from engine.search.search import Search

@@ -1,4 +1,4 @@
-"""What a long command shows of its progress: a bar where somebody watches, none where the output is kept."""
+"""Progress bars for long commands; shown on a terminal only."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from rich.text import Text
 
 
 class RateColumn(ProgressColumn):
-    """How much is done a second."""
+    """The rate of progress."""
 
     def __init__(self, unit: str) -> None:
         super().__init__()
@@ -22,11 +22,11 @@ class RateColumn(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.1f} {self._unit}/s")
 
 
-class Display:
-    """Lines of text on standard output and one bar below them. Ends with its `with` block."""
+class ProgressDisplay:
+    """Lines of text on standard output with a bar below them, for a `with` block."""
 
     def __init__(self, title: str, total: int, unit: str, console: Console | None = None) -> None:
-        """`unit`: what is counted, in the plural."""
+        """`unit` is what is counted, in the plural."""
         self._console = console or Console(soft_wrap=True, highlight=False, markup=False)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(unit))
         self._bar = Progress(
@@ -43,19 +43,19 @@ class Display:
     ) -> None:
         self._bar.stop()
 
-    def say(self, line: str) -> None:
-        """One line, there to stay."""
+    def log(self, line: str) -> None:
+        """Print a line above the bar."""
         self._console.print(line)
         self._console.file.flush()
 
     def advance_to(self, done: int) -> None:
-        """So much of the total is done."""
+        """Set how much of the total is done."""
         self._bar.update(self._task, completed=done)
 
 
 @contextmanager
 def progress(title: str, total: float, unit: str, console: Console | None = None) -> Iterator[Callable[[float], None]]:
-    """A bar alone, on standard error, that vanishes. While it lasts, its function says how much was done in all."""
+    """Show a bar on standard error until the block ends; yield a function that sets how much is done."""
     console = console or Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -1,4 +1,4 @@
-"""The exceptions of the daemon; knows nothing of the rooms that raise them.
+"""The exceptions of the daemon and the exit codes of its process.
 
 LichessBotError
 ├── ConfigError             the config file, the environment or the token file is wrong
@@ -17,6 +17,22 @@ LichessBotError
 
 from collections.abc import Sequence
 from datetime import timedelta
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the process. Service managers should not restart it after USAGE and REFUSED."""
+
+    OK = 0
+    """Done; for `run`: stopped by a signal with no game left."""
+    FAILED = 1
+    """Another command did not succeed; for `run`: a bug, and a restart resumes the games."""
+    USAGE = 2
+    """The arguments or the configuration are wrong, or the engine that it names."""
+    REFUSED = 3
+    """Lichess refuses the token, or the account is not a BOT account."""
+    ABANDONED = 4
+    """A second signal or the end of the grace period ended `run` with games in progress."""
 
 
 class LichessBotError(Exception):

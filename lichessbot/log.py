@@ -11,7 +11,7 @@ REDACTED = "[token]"
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-class Journal:
+class EventLog:
     """Writes events of the daemon, or of one game, to the standard logging."""
 
     def __init__(self, game_id: str | None = None) -> None:

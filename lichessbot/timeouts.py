@@ -19,7 +19,7 @@ _OF_THIS_MACHINE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class Timeouts:
     """Durations the daemon waits for; the defaults are for lichess.org."""
 
     connect: timedelta = timedelta(seconds=5)

@@ -5,16 +5,17 @@ Must not know: what a position is worth, how it is searched, and every file form
 
 __all__ = [
     "attacks",
-    "available_memory",
     "bitboard",
     "fen",
     "interruptible_perft",
+    "material",
     "move",
     "movegen",
     "params",
     "perft",
     "pieces",
     "position",
+    "position_setup",
     "score",
     "see",
     "zobrist",

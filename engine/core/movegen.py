@@ -61,7 +61,7 @@ from engine.core.move import uci_text
 @cython.nogil
 @cython.exceptval(check=False)
 def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """What a piece other than a pawn attacks from there. Never raises."""
+    """What a piece other than a pawn attacks from there."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == KING:
@@ -79,7 +79,7 @@ def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
-    """Every square the side `by` attacks, seen through the given occupancy. Never raises."""
+    """Every square the side `by` attacks, seen through the given occupancy."""
     first: cython.int = by * KINDS
     pawns: u64 = position.pieces[first + PAWN]
     attacked: u64
@@ -109,7 +109,7 @@ def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def add_moves(moves: cython.p_int, end: cython.int, origin: cython.int, targets: u64, enemies: u64) -> cython.int:
-    """Append one piece's moves, captures first; returns the new end. Never raises."""
+    """Append one piece's moves, captures first; returns the new end."""
     left: u64 = targets & enemies
     while left:
         moves[end] = origin | lsb(left) << 6 | CAPTURE << 12
@@ -138,7 +138,7 @@ def add_pawn_moves(
 ) -> cython.int:
     """Append the pawn moves that arrive on `targets` from `step` squares behind, a pinned pawn's only along its pin.
 
-    Returns the new end. Never raises.
+    Returns the new end.
     """
     origin: cython.int
     target: cython.int
@@ -166,7 +166,7 @@ def add_pawn_moves(
 def add_all_pawn_moves(
     position: Position, moves: cython.p_int, end: cython.int, allowed: u64, pinned: u64, tactical_only: cython.bint
 ) -> cython.int:
-    """Append captures, promotions, single and double steps onto `allowed` squares; returns the new end. Never raises.
+    """Append captures, promotions, single and double steps onto `allowed` squares; returns the new end.
 
     A tactical list holds captures and promotions only.
     """
@@ -205,7 +205,7 @@ def add_all_pawn_moves(
 @cython.nogil
 @cython.exceptval(check=False)
 def add_en_passant(position: Position, moves: cython.p_int, end: cython.int) -> cython.int:
-    """Append the captures in passing; returns the new end. Never raises."""
+    """Append the captures in passing; returns the new end."""
     us: cython.int = position.side_to_move
     target: cython.int = position.en_passant
     pawns: u64 = PAWN_ATTACKS[(us ^ 1) * 64 + target] & position.pieces[us * KINDS + PAWN]
@@ -224,7 +224,7 @@ def add_en_passant(position: Position, moves: cython.p_int, end: cython.int) -> 
 def add_castling(
     position: Position, moves: cython.p_int, end: cython.int, attacked: u64, pinned: u64
 ) -> cython.int:
-    """Append castling when not in check; returns the new end. Never raises.
+    """Append castling when not in check; returns the new end.
 
     A rook that shields its king along the rank is pinned, and castling would bare the king (Chess960 only).
     """
@@ -244,13 +244,8 @@ def add_castling(
     return end
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def generate(position: Position, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
     """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.
-
-    Never raises.
     """
     us: cython.int = position.side_to_move
     first: cython.int = us * KINDS
@@ -322,7 +317,7 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
 @cython.nogil
 @cython.exceptval(check=False)
 def is_generated(position: Position, move: cython.int) -> cython.bint:
-    """Is the move among the legal ones? Never raises."""
+    """Is the move among the legal ones?"""
     moves = cython.declare(cython.int[288])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int
@@ -336,7 +331,7 @@ def is_generated(position: Position, move: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
-    """May the pawn on the move's origin go like this, its king's safety aside? Not for en passant. Never raises."""
+    """May the pawn on the move's origin go like this, its king's safety aside? Not for en passant."""
     origin: cython.int = from_square(move)
     target: cython.int = to_square(move)
     us: cython.int = position.side_to_move
@@ -351,11 +346,8 @@ def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
     return target == origin + step
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def is_legal(position: Position, move: cython.int) -> cython.bint:
-    """May this move, which may come from another position, be played here? Never raises."""
+    """May this move, which may come from another position, be played here?"""
     origin: cython.int = from_square(move)
     target: cython.int = to_square(move)
     flag: cython.int = flag_of(move)

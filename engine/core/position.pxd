@@ -1,5 +1,8 @@
 from engine.core.bitboard cimport u64
 
+cdef int PIECE_SQUARE[768]
+cdef int PHASE[12]
+
 cdef class Position:
     cdef u64 pieces[12]
     cdef u64 colours[2]
@@ -46,6 +49,3 @@ cdef class Position:
     cdef bint en_passant_is_legal(self, int origin, int target) noexcept nogil
     cdef bint en_passant_is_possible(self, int target) noexcept nogil
     cdef bint is_repetition(self, int root_height) noexcept nogil
-    cdef bint is_insufficient_material(self) noexcept nogil
-    cdef bint has_one_piece(self, int colour) noexcept nogil
-    cdef bint has_pieces(self, int colour) noexcept nogil

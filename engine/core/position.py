@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The board: pieces, rights and keys; making and taking back moves; who attacks what; repetition.
 
-Knows nothing of texts (`fen.py`) or of which moves are legal (`movegen.py`). `make` trusts its move.
+Knows nothing of texts (`fen.py`) or of which moves are legal (`movegen.py`). `make` trusts its move. Each position sums
+PIECE_SQUARE and PHASE over its pieces; `evaluation/piece_square.py` fills these tables.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cython.cimports.engine.core.attacks import (
     bishop_attacks,
     rook_attacks,
 )
-from cython.cimports.engine.core.bitboard import DARK_SQUARES, bit, lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import bit, lsb, u64
 from cython.cimports.engine.core.move import (
     CASTLING,
     DOUBLE_PUSH,
@@ -42,10 +43,13 @@ from cython.cimports.engine.core.pieces import (
     WHITE,
 )
 from cython.cimports.engine.core.zobrist import BLACK_KEY, CASTLING_KEY, EN_PASSANT_KEY, PIECE_KEY
-from cython.cimports.engine.evaluation.piece_square import PHASE, PIECE_SQUARE
 
 STACK = 1024                       # plies that can be taken back: the game's since its last irreversible move, the
 GAME_STACK = 512                   # search's on top; a game never fills more than this
+
+if not cython.compiled:
+    PIECE_SQUARE = [0] * 768       # [piece * 64 + square], negative for Black's pieces
+    PHASE = [0] * 12               # [piece]
 
 
 @cython.final
@@ -88,60 +92,10 @@ class Position:
         self.castling_rights = self.halfmove_clock = self.height = self.piece_square = self.phase = 0
         self.en_passant = NO_SQUARE
 
-    def set_up(self, board: list, side_to_move: int, rooks: list, en_passant: int, halfmove_clock: int) -> None:
-        """Place everything: 64 pieces from a1 on, and the squares of the four castling rooks K Q k q or NO_SQUARE.
-
-        The position must be legal, which `fen.py` sees to. An en passant square that no legal capture can use is
-        dropped, so that keys compare what can be played.
-        """
-        square: cython.int
-        for square in range(64):
-            if board[square] != NO_PIECE:
-                self.put(board[square], square)
-                self.key ^= PIECE_KEY[board[square] * 64 + square]
-                if board[square] % KINDS == PAWN:
-                    self.pawn_key ^= PIECE_KEY[board[square] * 64 + square]
-        self.side_to_move = side_to_move
-        self.halfmove_clock = halfmove_clock
-        for right in range(4):
-            if rooks[right] != NO_SQUARE:
-                self._grant_castling(right, rooks[right])
-        self.key ^= CASTLING_KEY[self.castling_rights]
-        if side_to_move == BLACK:
-            self.key ^= BLACK_KEY
-        if en_passant != NO_SQUARE and self.en_passant_is_possible(en_passant):
-            self.en_passant = en_passant
-            self.key ^= EN_PASSANT_KEY[en_passant]
-
-    def _grant_castling(self, right: cython.int, rook: cython.int) -> None:
-        """Allow one castling, and note what must be empty and what unattacked for it."""
-        king: cython.int = self.king_square(right >> 1)
-        king_target: cython.int = (king & 56) + (6 if rook > king else 2)
-        rook_target: cython.int = king_target + (-1 if rook > king else 1)
-        path: u64 = bit(king_target) | bit(rook_target)
-        for square in range(min(king, rook, king_target, rook_target), max(king, rook, king_target, rook_target)):
-            if min(king, king_target) < square < max(king, king_target) or min(rook, rook_target) < square < max(
-                rook, rook_target
-            ):
-                path |= bit(square)
-        self.castling_empty[right] = path & ~(bit(king) | bit(rook))
-        safe: u64 = bit(king_target)
-        for square in range(min(king, king_target), max(king, king_target)):
-            safe |= bit(square)
-        self.castling_safe[right] = safe
-        self.castling_rook[right] = rook
-        self.castling_rights |= 1 << right
-        self.rights_kept[rook] &= 15 ^ (1 << right)
-        self.rights_kept[king] &= 12 if right < 2 else 3
-
     # --- Pieces (the key is left to the caller) ------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def put(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Place a piece on an empty square. Never raises."""
+        """Place a piece on an empty square."""
         here: u64 = bit(square)
         self.pieces[piece] |= here
         self.colours[piece >= KINDS] |= here
@@ -150,12 +104,8 @@ class Position:
         self.piece_square += PIECE_SQUARE[piece * 64 + square]
         self.phase += PHASE[piece]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def remove(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Take the piece that stands there off the board. Never raises."""
+        """Take the piece that stands there off the board."""
         here: u64 = bit(square)
         self.pieces[piece] ^= here
         self.colours[piece >= KINDS] ^= here
@@ -164,12 +114,8 @@ class Position:
         self.piece_square -= PIECE_SQUARE[piece * 64 + square]
         self.phase -= PHASE[piece]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def shift(self, piece: cython.int, origin: cython.int, target: cython.int) -> cython.void:
-        """Move a piece to an empty square. Never raises."""
+        """Move a piece to an empty square."""
         both: u64 = bit(origin) | bit(target)
         self.pieces[piece] ^= both
         self.colours[piece >= KINDS] ^= both
@@ -180,11 +126,8 @@ class Position:
 
     # --- Moves -------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make(self, move: cython.int) -> cython.void:
-        """Play a legal move. Never raises."""
+        """Play a legal move."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         flag: cython.int = flag_of(move)
@@ -227,14 +170,10 @@ class Position:
                 self.en_passant = target ^ 8
                 self.key ^= EN_PASSANT_KEY[target ^ 8]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def key_after(self, move: cython.int) -> u64:
         """The key that a legal move leads to; another one for the few that move or take more than they seem to.
 
-        For a guess that may be wrong, before the move is made. Never raises.
+        For a guess that may be wrong, before the move is made.
         """
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
@@ -247,11 +186,8 @@ class Position:
             key ^= PIECE_KEY[captured * 64 + target]
         return key ^ PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def unmake(self, move: cython.int) -> cython.void:
-        """Take back the move last made. Never raises."""
+        """Take back the move last made."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         flag: cython.int = flag_of(move)
@@ -274,21 +210,15 @@ class Position:
         self.key = self.undo_key[height]
         self.pawn_key = self.undo_pawn_key[height]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def promote(self, pawn: cython.int, piece: cython.int, square: cython.int) -> cython.void:
-        """Change the pawn that has arrived into a piece. Never raises."""
+        """Change the pawn that has arrived into a piece."""
         self.remove(pawn, square)
         self.put(piece, square)
         self.key ^= PIECE_KEY[pawn * 64 + square] ^ PIECE_KEY[piece * 64 + square]
         self.pawn_key ^= PIECE_KEY[pawn * 64 + square]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def castle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
-        """King and rook change places as the rules of Chess960 have it. Never raises."""
+        """King and rook change places as the rules of Chess960 have it."""
         short: cython.bint = rook_origin > origin
         king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook_target: cython.int = king_target - 1 if short else king_target + 1
@@ -300,11 +230,8 @@ class Position:
         self.key ^= PIECE_KEY[king * 64 + origin] ^ PIECE_KEY[king * 64 + king_target]
         self.key ^= PIECE_KEY[rook * 64 + rook_origin] ^ PIECE_KEY[rook * 64 + rook_target]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def uncastle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
-        """The way back of `castle`. Never raises."""
+        """The way back of `castle`."""
         short: cython.bint = rook_origin > origin
         king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook: cython.int = king - KING + ROOK
@@ -313,11 +240,8 @@ class Position:
         self.put(king, origin)
         self.put(rook, rook_origin)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make_null(self) -> cython.void:
-        """Pass. The halfmove clock starts anew: no repetition is real across a pass. Never raises."""
+        """Pass. The halfmove clock starts anew: no repetition is real across a pass."""
         height: cython.int = self.height
         self.undo_en_passant[height] = self.en_passant
         self.undo_halfmove_clock[height] = self.halfmove_clock
@@ -328,11 +252,8 @@ class Position:
         self.side_to_move ^= 1
         self.height = height + 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def unmake_null(self) -> cython.void:
-        """Take back a pass. Never raises."""
+        """Take back a pass."""
         height: cython.int = self.height - 1
         self.height = height
         self.side_to_move ^= 1
@@ -342,11 +263,8 @@ class Position:
 
     # --- Attacks -----------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def attackers(self, square: cython.int, by: cython.int, occupied: u64) -> u64:
-        """The pieces of colour `by` that attack the square, seen through the given occupancy. Never raises."""
+        """The pieces of colour `by` that attack the square, seen through the given occupancy."""
         first: cython.int = by * KINDS
         queens: u64 = self.pieces[first + QUEEN]
         return (
@@ -357,11 +275,8 @@ class Position:
             | (rook_attacks(square, occupied) & (self.pieces[first + ROOK] | queens))
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_attacked(self, square: cython.int, by: cython.int) -> cython.bint:
-        """`attackers` of the present board, but content with one. Never raises."""
+        """`attackers` of the present board, but content with one."""
         first: cython.int = by * KINDS
         if KNIGHT_ATTACKS[square] & self.pieces[first + KNIGHT]:
             return True
@@ -374,26 +289,16 @@ class Position:
             return True
         return rook_attacks(square, self.occupied) & (self.pieces[first + ROOK] | queens) != 0
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def king_square(self, colour: cython.int) -> cython.int:
-        """Where the king of that colour stands. Never raises."""
+        """Where the king of that colour stands."""
         return lsb(self.pieces[colour * KINDS + KING])
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def in_check(self) -> cython.bint:
-        """Is the king of the side to move attacked? Never raises."""
+        """Is the king of the side to move attacked?"""
         return self.is_attacked(self.king_square(self.side_to_move), self.side_to_move ^ 1)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def gives_check(self, move: cython.int) -> cython.bint:
-        """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no. Never raises."""
+        """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no."""
         us: cython.int = self.side_to_move
         king: cython.int = self.king_square(us ^ 1)
         moved: u64 = bit(to_square(move))
@@ -414,25 +319,18 @@ class Position:
         straight &= occupied
         return bishop_attacks(king, occupied) & diagonal != 0 or rook_attacks(king, occupied) & straight != 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """May the pawn of the side to move on `origin` capture en passant on `target`, king's safety included?
 
         Both pawns leave their rank at once, so that no pin mask tells: the board after the capture is asked.
-        Never raises.
         """
         them: cython.int = self.side_to_move ^ 1
         captured: u64 = bit(target ^ 8)
         occupied: u64 = (self.occupied ^ bit(origin) ^ captured) | bit(target)
         return not self.attackers(self.king_square(self.side_to_move), them, occupied) & ~captured
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def en_passant_is_possible(self, target: cython.int) -> cython.bint:
-        """Can the side to move capture en passant on `target` with any pawn? Never raises."""
+        """Can the side to move capture en passant on `target` with any pawn?"""
         us: cython.int = self.side_to_move
         pawns: u64 = PAWN_ATTACKS[(us ^ 1) * 64 + target] & self.pieces[us * KINDS + PAWN]
         while pawns:
@@ -443,11 +341,8 @@ class Position:
 
     # --- Draws -------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def is_repetition(self, root_height: cython.int) -> cython.bint:
-        """Has this position stood once since the root, or twice before? Either is as good as drawn. Never raises."""
+        """Has this position stood once since the root, or twice before? Either is as good as drawn."""
         seen: cython.int = 0
         height: cython.int = self.height - 4
         oldest: cython.int = self.height - self.halfmove_clock
@@ -460,40 +355,6 @@ class Position:
                     return True
             height -= 2
         return False
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def is_insufficient_material(self) -> cython.bint:
-        """Can nobody mate any more: bare kings, one minor piece, or only bishops of one square colour? Never raises."""
-        heavy: u64 = (
-            self.pieces[PAWN] | self.pieces[ROOK] | self.pieces[QUEEN]
-            | self.pieces[KINDS + PAWN] | self.pieces[KINDS + ROOK] | self.pieces[KINDS + QUEEN]
-        )
-        if heavy:
-            return False
-        knights: u64 = self.pieces[KNIGHT] | self.pieces[KINDS + KNIGHT]
-        bishops: u64 = self.pieces[BISHOP] | self.pieces[KINDS + BISHOP]
-        if knights:
-            return popcount(knights | bishops) == 1
-        return not bishops & DARK_SQUARES or not bishops & ~DARK_SQUARES
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def has_pieces(self, colour: cython.int) -> cython.bint:
-        """Has the side more than king and pawns? Never raises."""
-        first: cython.int = colour * KINDS
-        return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def has_one_piece(self, colour: cython.int) -> cython.bint:
-        """Is there at most one piece beside king and pawns? Then zugzwang is near. Never raises."""
-        first: cython.int = colour * KINDS
-        pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
-        return not pieces & (pieces - 1)
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
@@ -537,31 +398,6 @@ class Position:
             height -= 2
         return count
 
-    def copy_from(self, other: Position) -> None:
-        """Become equal to another position, the plies that can be taken back included."""
-        index: cython.int
-        for index in range(12):
-            self.pieces[index] = other.pieces[index]
-        for index in range(64):
-            self.board[index] = other.board[index]
-            self.rights_kept[index] = other.rights_kept[index]
-        for index in range(4):
-            self.castling_rook[index] = other.castling_rook[index]
-            self.castling_empty[index] = other.castling_empty[index]
-            self.castling_safe[index] = other.castling_safe[index]
-        for index in range(other.height):
-            self.undo_castling[index] = other.undo_castling[index]
-            self.undo_en_passant[index] = other.undo_en_passant[index]
-            self.undo_halfmove_clock[index] = other.undo_halfmove_clock[index]
-            self.undo_captured[index] = other.undo_captured[index]
-            self.undo_key[index] = other.undo_key[index]
-            self.undo_pawn_key[index] = other.undo_pawn_key[index]
-        self.colours[0], self.colours[1], self.occupied = other.colours[0], other.colours[1], other.occupied
-        self.side_to_move, self.castling_rights = other.side_to_move, other.castling_rights
-        self.en_passant, self.halfmove_clock, self.height = other.en_passant, other.halfmove_clock, other.height
-        self.piece_square, self.phase = other.piece_square, other.phase
-        self.key, self.pawn_key = other.key, other.pawn_key
-
     def state(self) -> dict[str, Any]:
         """Every field that a move may change, by name; equal states are equal positions."""
         return {
@@ -588,10 +424,6 @@ class Position:
     def is_check(self) -> bool:
         """`in_check` for Python callers."""
         return self.in_check()
-
-    def cannot_be_won(self) -> bool:
-        """`is_insufficient_material` for Python callers."""
-        return self.is_insufficient_material()
 
     def checks(self, move: int) -> bool:
         """`gives_check` for Python callers."""

@@ -33,35 +33,23 @@ INFINITE = 32001
 NO_SCORE = 32002                   # "this technique has no answer"
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def mated_in(ply: cython.int) -> cython.int:
-    """Score of being mated `ply` plies from the root; nearer mates are worse. Never raises."""
+    """Score of being mated `ply` plies from the root; nearer mates are worse."""
     return -MATE + ply
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def table_win_in(ply: cython.int) -> cython.int:
-    """Score of a position that a table says is won, `ply` plies from the root; nearer ones are better. Never raises."""
+    """Score of a position that a table says is won, `ply` plies from the root; nearer ones are better."""
     return TABLE_WIN - ply
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def is_decided(score: cython.int) -> cython.bint:
-    """Does the score announce a forced mate or a win by a table, for either side? Never raises."""
+    """Does the score announce a forced mate or a win by a table, for either side?"""
     return score >= LONGEST_WIN or score <= -LONGEST_WIN
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def to_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The score as stored: mates and wins counted from the stored position, not from the root. Never raises."""
+    """The score as stored: mates and wins counted from the stored position, not from the root."""
     if score >= LONGEST_WIN:
         return score + ply
     if score <= -LONGEST_WIN:
@@ -69,11 +57,8 @@ def to_table(score: cython.int, ply: cython.int) -> cython.int:
     return score
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def from_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The inverse of `to_table`. Never raises."""
+    """The inverse of `to_table`."""
     if score >= LONGEST_WIN:
         return score - ply
     if score <= -LONGEST_WIN:

@@ -42,7 +42,7 @@ from cython.cimports.engine.core.position import Position
 @cython.nogil
 @cython.exceptval(check=False)
 def first_gain(position: Position, move: cython.int) -> cython.int:
-    """What the move itself takes or promotes, in centipawns. Never raises."""
+    """What the move itself takes or promotes, in centipawns."""
     gain: cython.int = 0
     if flag_of(move) == EN_PASSANT:
         return EXCHANGE_VALUE[PAWN]
@@ -58,18 +58,15 @@ def first_gain(position: Position, move: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def least_valuable(position: Position, side: cython.int, attackers: u64) -> cython.int:
-    """The kind of the cheapest piece of `side` among the attackers, of which there is one. Never raises."""
+    """The kind of the cheapest piece of `side` among the attackers, of which there is one."""
     kind: cython.int = PAWN
     while not attackers & position.pieces[side * KINDS + kind]:
         kind += 1
     return kind
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -> cython.bint:
-    """Does the move win at least `threshold` centipawns once all captures on its square are done? Never raises.
+    """Does the move win at least `threshold` centipawns once all captures on its square are done?
 
     `balance` is what the side that captured last has won beyond its goal if its capturing piece is lost too: as soon
     as that is not negative, no recapture can change the answer.

@@ -39,11 +39,8 @@ MINOR = cython.declare(cython.int, 3)               # as beginners count, see `p
 FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def verdict(position: Position) -> cython.int:
-    """White's score where one side has but its king and the outcome is known, else NO_SCORE. Never raises."""
+    """White's score where one side has but its king and the outcome is known, else NO_SCORE."""
     if position.colours[BLACK] == position.pieces[KINDS + KING]:
         return strong_side_verdict(position, WHITE)
     if position.colours[WHITE] == position.pieces[KING]:
@@ -56,7 +53,7 @@ def verdict(position: Position) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
-    """Our score against a bare king, or NO_SCORE. Never raises."""
+    """Our score against a bare king, or NO_SCORE."""
     first: cython.int = us * KINDS
     pawns: u64 = position.pieces[first + PAWN]
     knights: u64 = position.pieces[first + KNIGHT]
@@ -77,7 +74,7 @@ def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def king_and_pawn(position: Position, us: cython.int) -> cython.int:
-    """Won or drawn, exactly; a pawn further on is nearer to its queen. Never raises."""
+    """Won or drawn, exactly; a pawn further on is nearer to its queen."""
     pawn: cython.int = relative(lsb(position.pieces[us * KINDS + PAWN]), us)
     ours: cython.int = relative(position.king_square(us), us)
     theirs: cython.int = relative(position.king_square(us ^ 1), us)
@@ -93,7 +90,7 @@ def king_and_pawn(position: Position, us: cython.int) -> cython.int:
 def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
     """Must all our pawns queen in a corner that no bishop of ours attacks, and that their king stands beside?
 
-    From there it cannot be driven away, only stalemated. Never raises.
+    From there it cannot be driven away, only stalemated.
     """
     pawns: u64 = position.pieces[us * KINDS + PAWN]
     corner: cython.int = 0 if us else 56
@@ -109,7 +106,7 @@ def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
-    """A bare king is mated at the edge, with our king close by. Never raises."""
+    """A bare king is mated at the edge, with our king close by."""
     theirs: cython.int = position.king_square(us ^ 1)
     material: cython.int = endgame_of(position.piece_square)
     return (
@@ -124,7 +121,7 @@ def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
-    """Knight and bishop mate only in a corner of the bishop's colour. Never raises."""
+    """Knight and bishop mate only in a corner of the bishop's colour."""
     theirs: cython.int = position.king_square(us ^ 1)
     dark: cython.bint = position.pieces[us * KINDS + BISHOP] & DARK_SQUARES != 0
     corner: cython.int = distance(theirs, 0) if dark else distance(theirs, 7)
@@ -140,27 +137,21 @@ def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def to_the_edge(square: cython.int) -> cython.int:
-    """How many steps the square is from the sides and from the end ranks, both added: 0 in a corner. Never raises."""
+    """How many steps the square is from the sides and from the end ranks, both added: 0 in a corner."""
     file: cython.int = square & 7
     rank: cython.int = square >> 3
     return (file if file < 4 else 7 - file) + (rank if rank < 4 else 7 - rank)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def tempered(position: Position, guess: cython.int) -> cython.int:
-    """A guess at a position's score for the side to move, less what is drawish about its ending. Never raises."""
+    """A guess at a position's score for the side to move, less what is drawish about its ending."""
     if popcount(position.occupied) > ENDGAME_MEN:
         return guess
     return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
-    """How much of its endgame advantage the stronger side may hope to keep, of SCALE_NORMAL. Never raises."""
+    """How much of its endgame advantage the stronger side may hope to keep, of SCALE_NORMAL."""
     scale: cython.int = drawish_scale(position, strong)
     if scale < SCALE_NORMAL:
         return scale
@@ -174,7 +165,7 @@ def endgame_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drawish_scale(position: Position, strong: cython.int) -> cython.int:
-    """The same for endings of which a network has seen too little: games are called decided before. Never raises."""
+    """The same for endings of which a network has seen too little: games are called decided before."""
     pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
     if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
         return SCALE_NO_PAWNS      # a piece more does not win without pawns
@@ -189,7 +180,7 @@ def drawish_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def are_opposite(ours: u64, theirs: u64) -> cython.bint:
-    """Has each side one bishop, and are these of opposite colours? Never raises."""
+    """Has each side one bishop, and are these of opposite colours?"""
     return popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0)
 
 
@@ -198,7 +189,7 @@ def are_opposite(ours: u64, theirs: u64) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def pieces_worth(position: Position, us: cython.int) -> cython.int:
-    """Our pieces as beginners count them, a rook 5 and a queen 9. Never raises."""
+    """Our pieces as beginners count them, a rook 5 and a queen 9."""
     first: cython.int = us * KINDS
     return (
         MINOR * popcount(position.pieces[first + KNIGHT] | position.pieces[first + BISHOP])
@@ -212,5 +203,5 @@ def pieces_worth(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def pawn_count(position: Position) -> cython.int:
-    """The pawns of both sides. Never raises."""
+    """The pawns of both sides."""
     return popcount(position.pieces[PAWN] | position.pieces[KINDS + PAWN])

@@ -33,11 +33,10 @@ from cython.cimports.engine.core.pieces import (
     ROOK,
     WHITE,
 )
-from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.position import PIECE_SQUARE, Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawn_attacks, pawns_and_kings, relative
-from cython.cimports.engine.evaluation.piece_square import PIECE_SQUARE
 from cython.cimports.engine.evaluation.weights import (
     BISHOP_MOBILITY,
     BISHOP_PAIR,
@@ -78,7 +77,7 @@ MOST_UNITS = cython.declare(cython.int, 31)
 @cython.nogil
 @cython.exceptval(check=False)
 def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.void:
-    """Enter what pawns and king attack, and where our pieces may go. Never raises."""
+    """Enter what pawns and king attack, and where our pieces may go."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     ours: u64 = position.pieces[first + PAWN]
@@ -95,7 +94,7 @@ def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int)
 @cython.nogil
 @cython.exceptval(check=False)
 def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """What a piece attacks. Never raises."""
+    """What a piece attacks."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == BISHOP:
@@ -112,7 +111,7 @@ def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 def survey_kind(
     position: Position, survey: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
 ) -> cython.int:
-    """Enter what our pieces of one kind attack; returns their mobility. Never raises."""
+    """Enter what our pieces of one kind attack; returns their mobility."""
     them: cython.int = us ^ 1
     pieces: u64 = position.pieces[us * KINDS + kind]
     zone: u64 = survey[them * KINDS + KING]
@@ -139,7 +138,7 @@ def survey_kind(
 @cython.nogil
 @cython.exceptval(check=False)
 def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """How many safe squares each of our pieces attacks; on the way the survey is completed. Never raises."""
+    """How many safe squares each of our pieces attacks; on the way the survey is completed."""
     return (
         survey_kind(position, survey, us, KNIGHT, KNIGHT_MOBILITY)
         + survey_kind(position, survey, us, BISHOP, BISHOP_MOBILITY)
@@ -153,7 +152,7 @@ def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> 
 @cython.nogil
 @cython.exceptval(check=False)
 def outpost_ranks(us: cython.int) -> u64:
-    """The fourth to sixth rank, as we count. Never raises."""
+    """The fourth to sixth rank, as we count."""
     return RANKS_3_TO_5 if us else RANKS_4_TO_6
 
 
@@ -161,7 +160,7 @@ def outpost_ranks(us: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """The bishop pair, bishops behind their own pawns, outposts that no enemy pawn can ever attack. Never raises."""
+    """The bishop pair, bishops behind their own pawns, outposts that no enemy pawn can ever attack."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     bishops: u64 = position.pieces[first + BISHOP]
@@ -186,7 +185,7 @@ def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int)
 @cython.nogil
 @cython.exceptval(check=False)
 def rooks(position: Position, us: cython.int) -> cython.int:
-    """Our rooks on files without pawns of ours, or of anybody. Never raises."""
+    """Our rooks on files without pawns of ours, or of anybody."""
     score: cython.int = 0
     pieces: u64 = position.pieces[us * KINDS + ROOK]
     while pieces:
@@ -201,7 +200,7 @@ def rooks(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Our attack on the enemy king, from a table: two attackers are worth more than twice one. Never raises.
+    """Our attack on the enemy king, from a table: two attackers are worth more than twice one.
 
     Units count the attackers, the squares around the king that it alone guards, and the checks that cost nothing.
     Where no piece bears on the king there is no attack.
@@ -232,7 +231,7 @@ def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) 
 @cython.nogil
 @cython.exceptval(check=False)
 def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Enemy pieces attacked by something cheaper, and those that nothing guards. Never raises."""
+    """Enemy pieces attacked by something cheaper, and those that nothing guards."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     guarded: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
@@ -259,7 +258,7 @@ def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> c
 @cython.nogil
 @cython.exceptval(check=False)
 def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Our passed pawns: is the square before them taken, or may they safely go on? Never raises."""
+    """Our passed pawns: is the square before them taken, or may they safely go on?"""
     score: cython.int = 0
     them: cython.int = us ^ 1
     danger: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
@@ -281,7 +280,7 @@ def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> 
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Every term of one side that needs the whole survey. Never raises."""
+    """Every term of one side that needs the whole survey."""
     return (
         minor_pieces(position, survey, us)
         + rooks(position, us)
@@ -294,11 +293,8 @@ def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -
 # --- The sum ---------------------------------------------------------------------------------------------------------
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def balance(position: Position) -> cython.int:
-    """All terms, White's less Black's, packed. Linear in the weights. Never raises."""
+    """All terms, White's less Black's, packed. Linear in the weights."""
     survey = cython.declare(cython.ulonglong[19])
     score: cython.int = position.piece_square + pawns_and_kings(position, survey)
     begin_survey(position, survey, WHITE)
@@ -308,28 +304,19 @@ def balance(position: Position) -> cython.int:
     return score + (WEIGHTS[TEMPO] if position.side_to_move == WHITE else -WEIGHTS[TEMPO])
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def endgame_part(position: Position, score: cython.int) -> cython.int:
-    """How much of the endgame value of a balance counts, of params.SCALE_NORMAL. Never raises."""
+    """How much of the endgame value of a balance counts, of params.SCALE_NORMAL."""
     return endgame_scale(position, WHITE if endgame_of(score) > 0 else BLACK)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def known_score(position: Position) -> cython.int:
-    """The score for the side to move of an ending that is known, else NO_SCORE. Never raises."""
+    """The score for the side to move of an ending that is known, else NO_SCORE."""
     score: cython.int = verdict(position)
     return -score if position.side_to_move == BLACK and score != NO_SCORE else score
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def evaluate(position: Position) -> cython.int:
-    """Static score in centipawns for the side to move, the same for a mirrored position. Never raises."""
+    """Static score in centipawns for the side to move, the same for a mirrored position."""
     score: cython.int = known_score(position)
     if score != NO_SCORE:
         return score

@@ -24,7 +24,7 @@ WON = cython.declare(cython.int, 3)
 @cython.nogil
 @cython.exceptval(check=False)
 def index_of(side: cython.int, white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """The number of a position. Never raises."""
+    """The number of a position."""
     return ((((pawn >> 3) - 1) * 4 + (pawn & 3)) * 2 + side) * 4096 + white * 64 + black
 
 
@@ -32,7 +32,7 @@ def index_of(side: cython.int, white: cython.int, black: cython.int, pawn: cytho
 @cython.nogil
 @cython.exceptval(check=False)
 def at_once(side: cython.int, white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """The verdict on positions that need no look ahead, else UNKNOWN. Never raises."""
+    """The verdict on positions that need no look ahead, else UNKNOWN."""
     guarded: u64 = KING_ATTACKS[white] | PAWN_ATTACKS[WHITE * 64 + pawn]
     if (bit(white) | KING_ATTACKS[white]) & bit(black) or (bit(white) | bit(black)) & bit(pawn):
         return IMPOSSIBLE
@@ -53,7 +53,7 @@ def at_once(side: cython.int, white: cython.int, black: cython.int, pawn: cython
 @cython.nogil
 @cython.exceptval(check=False)
 def white_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """WON if some move wins, DRAWN if all draw, else UNKNOWN so far. Never raises."""
+    """WON if some move wins, DRAWN if all draw, else UNKNOWN so far."""
     unknown: cython.bint = False
     verdict: cython.int
     moves: u64 = KING_ATTACKS[white] & ~KING_ATTACKS[black] & ~bit(pawn)
@@ -81,7 +81,7 @@ def white_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cyt
 @cython.nogil
 @cython.exceptval(check=False)
 def black_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """DRAWN if some move draws, WON if all lose, else UNKNOWN so far. Never raises."""
+    """DRAWN if some move draws, WON if all lose, else UNKNOWN so far."""
     unknown: cython.bint = False
     moves: u64 = KING_ATTACKS[black] & ~KING_ATTACKS[white] & ~PAWN_ATTACKS[WHITE * 64 + pawn]
     while moves:
@@ -97,7 +97,7 @@ def black_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cyt
 @cython.nogil
 @cython.exceptval(check=False)
 def sweep(first: cython.bint) -> cython.bint:
-    """Judge every position that is still open; was any settled? Never raises."""
+    """Judge every position that is still open; was any settled?"""
     settled: cython.bint = False
     rank: cython.int
     file: cython.int
@@ -132,11 +132,8 @@ def _fill() -> None:
         pass
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def is_won(side: cython.int, strong_king: cython.int, weak_king: cython.int, pawn: cython.int) -> cython.bint:
-    """Does White, with a pawn on the files a to d, win? `side` is to move. Never raises."""
+    """Does White, with a pawn on the files a to d, win? `side` is to move."""
     if not cython.compiled and not any(VERDICT):
         _fill()                    # takes plain Python some seconds, so only where it is needed
     return VERDICT[index_of(side, strong_king, weak_king, pawn)] == WON

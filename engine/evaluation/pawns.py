@@ -49,12 +49,8 @@ PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in a su
 KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def distance(a: cython.int, b: cython.int) -> cython.int:
-    """How many moves a king needs from one square to the other on an empty board. Never raises."""
+    """How many moves a king needs from one square to the other on an empty board."""
     files: cython.int = (a & 7) - (b & 7)
     ranks: cython.int = (a >> 3) - (b >> 3)
     files = files if files >= 0 else -files
@@ -62,12 +58,8 @@ def distance(a: cython.int, b: cython.int) -> cython.int:
     return files if files > ranks else ranks
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
-    """All squares the pawns of that colour attack. Never raises."""
+    """All squares the pawns of that colour attack."""
     return advance(beside(pawns), colour)
 
 
@@ -75,7 +67,7 @@ def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def passed_pawns(ours: u64, theirs: u64, us: cython.int) -> u64:
-    """Our pawns that no pawn, theirs or ours, can stop any more. Never raises.
+    """Our pawns that no pawn, theirs or ours, can stop any more.
 
     . . x x x . . .      No enemy pawn may stand on a square marked x,
     . . x x x . . .      nor our own on the file, for the pawn P
@@ -90,7 +82,7 @@ def passed_pawns(ours: u64, theirs: u64, us: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
-    """Doubled, isolated, backward and connected pawns. Never raises.
+    """Doubled, isolated, backward and connected pawns.
 
     A backward pawn is left behind by its neighbours and cannot advance without being taken.
     """
@@ -109,12 +101,8 @@ def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
     return score
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def relative(square: cython.int, us: cython.int) -> cython.int:
-    """The square as we see it, our own back rank being the first. Never raises."""
+    """The square as we see it, our own back rank being the first."""
     return square ^ 56 if us else square
 
 
@@ -122,7 +110,7 @@ def relative(square: cython.int, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def race(position: Position, passed: u64, us: cython.int) -> cython.int:
-    """Passed pawns by rank, and how near the kings are to the square before them. Never raises."""
+    """Passed pawns by rank, and how near the kings are to the square before them."""
     score: cython.int = 0
     while passed:
         square: cython.int = lsb(passed)
@@ -140,7 +128,7 @@ def race(position: Position, passed: u64, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def shelter(position: Position, us: cython.int) -> cython.int:
-    """The pawns before our king: ours that cover it, theirs that come to open the files. Never raises."""
+    """The pawns before our king: ours that cover it, theirs that come to open the files."""
     king: cython.int = position.king_square(us)
     before: u64 = bit(king) | beside(bit(king))
     before |= ahead(before, us)
@@ -164,7 +152,7 @@ def shelter(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
-    """The rank, as we count, of the pawn nearest to our side; 0 if there is none. Never raises."""
+    """The rank, as we count, of the pawn nearest to our side; 0 if there is none."""
     if pawns == 0:
         return 0
     return 7 - (msb(pawns) >> 3) if us else lsb(pawns) >> 3
@@ -174,17 +162,14 @@ def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, passed: u64, us: cython.int) -> cython.int:
-    """All that this room knows of one side. Never raises."""
+    """All that this room knows of one side."""
     ours: u64 = position.pieces[us * KINDS + PAWN]
     theirs: u64 = position.pieces[(us ^ 1) * KINDS + PAWN]
     return structure(ours, theirs, us) + race(position, passed & ours, us) + shelter(position, us)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.int:
-    """White's packed score less Black's; the passed pawns of both go to `survey[PASSED_PAWNS]`. Never raises.
+    """White's packed score less Black's; the passed pawns of both go to `survey[PASSED_PAWNS]`.
 
     Threads share the table without a lock: an entry that two of them wrote at once fails its check and is computed
     anew, so what the table holds never shows in a score.

@@ -1,27 +1,24 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""What a piece is worth on each square, material included: packed midgame and endgame scores, White's view."""
+"""Fill the position's piece-square table: what a piece is worth on each square, material included.
+
+Packed midgame and endgame scores, from White's view.
+"""
 
 import cython
+from cython.cimports.engine.core.position import PHASE, PIECE_SQUARE
 from cython.cimports.engine.evaluation.weights import MATERIAL, SQUARES, WEIGHTS
 
 from engine.core import params
 
-if not cython.compiled:
-    PIECE_SQUARE = [0] * 768       # [piece * 64 + square], negative for Black's pieces
-    PHASE = [0] * 12               # [piece]
 
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def weight_of_square(kind: cython.int, square: cython.int) -> cython.int:
-    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind. Never raises."""
+    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind."""
     file: cython.int = square & 7
     return SQUARES + kind * 32 + (square >> 3) * 4 + (file if file < 4 else 7 - file)
 
 
 def fill() -> None:
-    """Compute the tables from the weights, at import and whenever those change."""
+    """Compute the tables from the weights: at import, and whenever the weights change."""
     piece: cython.int
     square: cython.int
     for piece in range(12):

@@ -9,11 +9,8 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.pawns import pawn_attacks
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def attacked_by(position: Position, colour: cython.int) -> u64:
-    """Every square that a piece of that colour attacks. Never raises."""
+    """Every square that a piece of that colour attacks."""
     first: cython.int = colour * KINDS
     occupied: u64 = position.occupied
     attacked: u64 = pawn_attacks(position.pieces[first + PAWN], colour) | KING_ATTACKS[position.king_square(colour)]

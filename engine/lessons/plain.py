@@ -6,6 +6,7 @@ of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer 
 """
 
 import cython
+from cython.cimports.engine.core.material import is_insufficient_material
 from cython.cimports.engine.core.move import (
     CASTLING,
     NO_MOVE,
@@ -24,6 +25,8 @@ from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE,
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
+
+from engine.core.position_setup import copy_position
 
 FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,
@@ -49,7 +52,7 @@ class PlainSearch:
         self, position: Position, terms: Terms | None, clock: TimeManager, ordered: bool, quiescent: bool
     ) -> None:
         self.position = Position()
-        self.position.copy_from(position)
+        copy_position(self.position, position)
         self.terms = terms
         self.meter = NodeCounter(clock)
         self.root_height = self.position.height
@@ -108,21 +111,15 @@ class PlainSearch:
 
     # --- What ends a line ----------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def evaluation(self) -> cython.int:
-        """For the side to move. Never raises."""
+        """For the side to move."""
         return evaluate(self.position) if self.terms is None else self.terms.score(self.position)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def settled(self, moves: cython.int, ply: cython.int) -> cython.int:
         """The score by the rules, if the game is over with so many legal moves: mate goes before all draws.
 
         Mates are counted from the root, so that the nearer one is preferred; a position that stood before counts as
-        drawn, so that who is winning does not shuffle. Never raises.
+        drawn, so that who is winning does not shuffle.
         """
         if moves == 0:
             if not self.position.in_check():
@@ -130,17 +127,14 @@ class PlainSearch:
             return mated_in(ply) if self.terms is None else self.terms.mated(ply)
         if ply == 0:
             return NO_SCORE
-        if self.position.halfmove_clock >= 100 or self.position.is_insufficient_material():
+        if self.position.halfmove_clock >= 100 or is_insufficient_material(self.position):
             return DRAW
         return DRAW if self.position.is_repetition(self.root_height) else NO_SCORE
 
     # --- Searches ------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def minimax(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """White seeks the highest, Black the lowest value. White's view. Never raises."""
+        """White seeks the highest, Black the lowest value. White's view."""
         white: cython.bint = self.position.side_to_move == WHITE
         moves = cython.declare(cython.int[288])
         self.meter.count(ply)
@@ -164,11 +158,8 @@ class PlainSearch:
                 self.note_best(moves[index], ply)
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What is good for one side is bad for the other: one function for both. The mover's view. Never raises."""
+        """What is good for one side is bad for the other: one function for both. The mover's view."""
         moves = cython.declare(cython.int[288])
         self.meter.count(ply)
         self.line_end[ply] = ply
@@ -191,11 +182,8 @@ class PlainSearch:
                 self.note_best(moves[index], ply)
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def alpha_beta(self, depth: cython.int, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Negamax that leaves a position as soon as the opponent would not go there. The mover's view. Never raises."""
+        """Negamax that leaves a position as soon as the opponent would not go there. The mover's view."""
         if depth == 0 and self.quiescent:
             return self.quiescence(alpha, beta, ply)
         moves = cython.declare(cython.int[288])
@@ -229,11 +217,8 @@ class PlainSearch:
                     break
         return best
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Captures to the end, so that no exchange is cut off in the middle. The mover's view. Never raises."""
+        """Captures to the end, so that no exchange is cut off in the middle. The mover's view."""
         moves = cython.declare(cython.int[288])
         promises = cython.declare(cython.int[288])
         self.meter.count(ply)
@@ -274,11 +259,8 @@ class PlainSearch:
 
     # --- Order ---------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def promise(self, move: cython.int, ply: cython.int) -> cython.int:
-        """How early a move deserves to be tried: the sooner the refutation, the fewer nodes. Never raises."""
+        """How early a move deserves to be tried: the sooner the refutation, the fewer nodes."""
         if move == self.hints[ply]:
             return FIRST
         board = self.position.board
@@ -297,13 +279,10 @@ class PlainSearch:
         target: cython.int = to_square(move)
         return INWARD[target & 7] + INWARD[target >> 3] - INWARD[origin & 7] - INWARD[origin >> 3]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def bring_best_forward(
         self, moves: cython.p_int, promises: cython.p_int, index: cython.int, end: cython.int
     ) -> cython.void:
-        """Put the most promising of the remaining moves next: often no more than one is ever needed. Never raises."""
+        """Put the most promising of the remaining moves next: often no more than one is ever needed."""
         best: cython.int = index
         other: cython.int
         for other in range(index + 1, end):
@@ -316,20 +295,14 @@ class PlainSearch:
         moves[index] = move
         promises[index] = promise
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_cutoff(self, move: cython.int, ply: cython.int) -> cython.void:
-        """A quiet move that refutes here is likely to refute beside it too. Never raises."""
+        """A quiet move that refutes here is likely to refute beside it too."""
         if not is_tactical(move) and self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
-        """The best line from here is this move and then the best line after it. Never raises."""
+        """The best line from here is this move and then the best line after it."""
         self.line[ply * 128 + ply] = move
         index: cython.int
         for index in range(ply + 1, self.line_end[ply + 1]):

@@ -53,11 +53,8 @@ CENTRE = cython.declare(u64, 0x0000001818000000)    # d4 e4 d5 e5
 CORNERS = cython.declare(u64, 0xC7000000000000C7)   # a, b, c, g and h on the first and last rank
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -> u64:
-    """What a man of ours on this square attacks. Never raises."""
+    """What a man of ours on this square attacks."""
     if kind == PAWN:
         return PAWN_ATTACKS[us * 64 + square]
     if kind == KNIGHT:
@@ -71,11 +68,8 @@ def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -
     return KING_ATTACKS[square]
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def material(position: Position, us: cython.int) -> cython.int:
-    """Our men. Never raises."""
+    """Our men."""
     total: cython.int = 0
     kind: cython.int
     for kind in range(KING):
@@ -83,11 +77,8 @@ def material(position: Position, us: cython.int) -> cython.int:
     return total
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def mobility(position: Position, us: cython.int) -> cython.int:
-    """The squares our men attack and do not stand on themselves. Never raises."""
+    """The squares our men attack and do not stand on themselves."""
     total: cython.int = 0
     left: u64 = position.colours[us]
     while left:
@@ -98,11 +89,8 @@ def mobility(position: Position, us: cython.int) -> cython.int:
     return total * MOBILITY_CP
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def centre(position: Position, us: cython.int) -> cython.int:
-    """Our attacks on the four squares in the middle, and our men there. Never raises."""
+    """Our attacks on the four squares in the middle, and our men there."""
     total: cython.int = 2 * popcount(position.colours[us] & CENTRE)
     left: u64 = CENTRE
     while left:
@@ -111,11 +99,8 @@ def centre(position: Position, us: cython.int) -> cython.int:
     return total * CENTRE_CP
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def castling(position: Position, us: cython.int) -> cython.int:
-    """The right to castle, or better a king that stands where castling takes him. Never raises."""
+    """The right to castle, or better a king that stands where castling takes him."""
     rights: cython.int = position.castling_rights >> us * 2 & 3
     if rights:
         return RIGHT_CP * popcount(rights)
@@ -124,11 +109,8 @@ def castling(position: Position, us: cython.int) -> cython.int:
     return CASTLED_CP if on_first_rank and CORNERS & bit(home) else 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def attack(position: Position, us: cython.int) -> cython.int:
-    """Our defence of our men and our attack on theirs; each further man joining in adds half. Never raises."""
+    """Our defence of our men and our attack on theirs; each further man joining in adds half."""
     total: cython.int = 0
     left: u64 = position.occupied
     while left:
@@ -138,19 +120,13 @@ def attack(position: Position, us: cython.int) -> cython.int:
     return total
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def check(position: Position, us: cython.int) -> cython.int:
-    """Do we give check? Never raises."""
+    """Do we give check?"""
     return CHECK_CP if position.side_to_move != us and position.in_check() else 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def pawn_advance(position: Position, us: cython.int) -> cython.int:
-    """The steps our pawns have made. Never raises."""
+    """The steps our pawns have made."""
     total: cython.int = 0
     left: u64 = position.pieces[us * KINDS + PAWN]
     while left:
@@ -160,11 +136,8 @@ def pawn_advance(position: Position, us: cython.int) -> cython.int:
     return total * PAWN_STEP_CP
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def tempo(position: Position, us: cython.int) -> cython.int:
-    """The move is worth something. Never raises."""
+    """The move is worth something."""
     return TEMPO_CP if position.side_to_move == us else 0
 
 
@@ -183,11 +156,8 @@ class Terms:
             self.percents[number] = max(-MOST_PERCENT, min(percents.get(name, 0), MOST_PERCENT))
         self.mate_percent = mate_percent
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def term(self, position: Position, number: cython.int, us: cython.int) -> cython.int:
-        """One term of one side, without its coefficient. Never raises."""
+        """One term of one side, without its coefficient."""
         if number == 0:
             return material(position, us)
         if number == 1:
@@ -204,11 +174,8 @@ class Terms:
             return pawn_advance(position, us)
         return tempo(position, us)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def side(self, position: Position, us: cython.int) -> cython.int:
-        """All terms of one side, in hundredths of a centipawn. Never raises."""
+        """All terms of one side, in hundredths of a centipawn."""
         total: cython.int = 0
         number: cython.int
         for number in range(8):
@@ -216,21 +183,15 @@ class Terms:
                 total += self.percents[number] * self.term(position, number, us)
         return total
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def score(self, position: Position) -> cython.int:
-        """Centipawns for the side to move, never as much as a mate. Never raises."""
+        """Centipawns for the side to move, never as much as a mate."""
         us: cython.int = position.side_to_move
         total: cython.int = (self.side(position, us) - self.side(position, us ^ 1)) // 100
         most: cython.int = LONGEST_MATE - 1
         return most if total > most else -most if total < -most else total
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def mated(self, ply: cython.int) -> cython.int:
-        """What being mated so many plies from the root is worth to this style. Never raises."""
+        """What being mated so many plies from the root is worth to this style."""
         if self.mate_percent == 0:
             return 0
         return mated_in(ply) if self.mate_percent > 0 else -mated_in(ply)

@@ -94,7 +94,7 @@ class Network:
 @cython.nogil
 @cython.exceptval(check=False)
 def row_of(feature: cython.int, view: cython.int) -> cython.Py_ssize_t:
-    """Which row of weights belongs to a man, given as White's feature, in White's view (0) or Black's. Never raises."""
+    """Which row of weights belongs to a man, given as White's feature, in White's view (0) or Black's."""
     if view == 0:
         return feature
     return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ 56
@@ -111,7 +111,7 @@ def weigh(
     first: cython.Py_ssize_t,
     count: cython.Py_ssize_t,
 ) -> cython.longlong:
-    """The sum of so many values from `begin` on, clamped and squared, times the weights from `first` on. Never raises.
+    """The sum of so many values from `begin` on, clamped and squared, times the weights from `first` on.
 
     Value times weight stays within 16 bits and SUMMABLE terms within 32, for which processors have instructions.
     """
@@ -161,13 +161,8 @@ class Accumulators:
 
     # --- What is played ----------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
         """Note what the move that is about to be made will change; all a node costs that is never evaluated.
-
-        Never raises.
         """
         slot: cython.int = self.slots[ply] + 1
         origin: cython.int = from_square(move)
@@ -195,20 +190,14 @@ class Accumulators:
             self.changes[slot] = CAPTURED
             self.removed[2 * slot + 1] = position.board[square] * 64 + square
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def note_null(self, ply: cython.int) -> cython.void:
-        """A pass changes no man: the next ply shares the sums. Never raises."""
+        """A pass changes no man: the next ply shares the sums."""
         self.slots[ply + 1] = self.slots[ply]
 
     # --- The sums ----------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def catch_up(self, position: Position, slot: cython.int) -> cython.void:
-        """Make the sums of a slot, which is the position's, valid. Never raises."""
+        """Make the sums of a slot, which is the position's, valid."""
         known: cython.int = slot
         while known > 0 and not self.valid[known]:
             known -= 1
@@ -221,11 +210,8 @@ class Accumulators:
             self.follow(known, 1)
             self.valid[known] = True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def refresh(self, position: Position, slot: cython.int) -> cython.void:
-        """Add up the men of a position from nothing. Never raises."""
+        """Add up the men of a position from nothing."""
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         bias: cython.p_short = self.network.feature_bias
@@ -245,11 +231,8 @@ class Accumulators:
                 men &= men - 1
         self.valid[slot] = True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def follow(self, slot: cython.int, view: cython.int) -> cython.void:
-        """The sums of one view after the move that led to a slot, from those of the slot before it. Never raises."""
+        """The sums of one view after the move that led to a slot, from those of the slot before it."""
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         rows: cython.p_short = self.network.feature_weights
@@ -276,11 +259,8 @@ class Accumulators:
 
     # --- The score ---------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def score(self, position: Position, ply: cython.int) -> cython.int:
-        """Centipawns for the side to move of the position at this ply, within +-NETWORK_LIMIT. Never raises."""
+        """Centipawns for the side to move of the position at this ply, within +-NETWORK_LIMIT."""
         slot: cython.int = self.slots[ply]
         if not self.valid[slot]:
             self.catch_up(position, slot)

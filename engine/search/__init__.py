@@ -7,6 +7,7 @@ Must not know: protocols and files. A function that a `.pxd` declares `noexcept`
 """
 
 __all__ = [
+    "available_memory",
     "history",
     "iterative_deepening",
     "search",

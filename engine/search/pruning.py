@@ -7,6 +7,7 @@ Must not know the recursion. The numbers are in `params.py`.
 from math import log
 
 import cython
+from cython.cimports.engine.core.material import has_pieces
 from cython.cimports.engine.core.move import is_tactical
 from cython.cimports.engine.core.params import (
     CAPTURE_EXCHANGE_MARGIN,
@@ -99,7 +100,7 @@ class MovePruning:
 
         Quiet checks are never skipped. (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
-        if not self.position.has_pieces(self.position.side_to_move):
+        if not has_pieces(self.position, self.position.side_to_move):
             return False
         if is_tactical(move):
             return (

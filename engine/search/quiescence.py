@@ -6,6 +6,7 @@
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
+from cython.cimports.engine.core.material import has_pieces, is_insufficient_material
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, to_square
 from cython.cimports.engine.core.params import DELTA_MARGIN, EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
@@ -44,7 +45,7 @@ class Quiescence:
             return DRAW
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)
-        if self.position.is_insufficient_material():
+        if is_insufficient_material(self.position):
             return DRAW
         in_check: cython.bint = self.position.in_check()
         entry: u64 = self.table.probe(self.position.key)
@@ -65,7 +66,7 @@ class Quiescence:
                 return best
             if best > alpha:
                 alpha = best
-            if self.position.has_pieces(self.position.side_to_move):
+            if has_pieces(self.position, self.position.side_to_move):
                 delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE

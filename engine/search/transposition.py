@@ -13,7 +13,7 @@ from contextlib import suppress
 import cython
 from cython.cimports.engine.core.bitboard import u64
 
-from engine.core.available_memory import available_mb
+from engine.search.available_memory import available_mb
 
 if not cython.compiled:
     UPPER_BOUND, LOWER_BOUND, EXACT = 1, 2, 3       # the true score is at most, at least, exactly the stored one

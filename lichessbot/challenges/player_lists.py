@@ -17,10 +17,10 @@ from urllib3.exceptions import HTTPError
 
 from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
 _READ_BYTES: Final = 1 << 16
@@ -39,10 +39,10 @@ Emit = Callable[[ListFetched], None]
 class PlayerLists:
     """The newest good version of every list. For the main thread."""
 
-    def __init__(self, store: Store, emit: Emit, waits: Waits, proxy: str | None) -> None:
+    def __init__(self, store: Store, emit: Emit, timeouts: Timeouts, proxy: str | None) -> None:
         self._store = store
         self._emit = emit
-        self._waits = waits
+        self._timeouts = timeouts
         self._proxy = proxy
         self._readers: dict[str, _ListReader] = {}
 
@@ -53,13 +53,13 @@ class PlayerLists:
         for address in addresses:
             if address not in self._readers:
                 known = self._store.player_lists.get(address)
-                fetcher = Fetcher(address, self._waits, self._proxy, etag=known.etag if known else "")
-                self._readers[address] = reader = _ListReader(fetcher, self._emit, self._waits)
+                fetcher = Fetcher(address, self._timeouts, self._proxy, etag=known.etag if known else "")
+                self._readers[address] = reader = _ListReader(fetcher, self._emit, self._timeouts)
                 reader.start()
 
     def heard(self, fetched: ListFetched) -> None:
         """A new version arrived."""
-        Journal().info("list.fetched", address=fetched.address, players=len(fetched.names))
+        EventLog().info("list.fetched", address=fetched.address, players=len(fetched.names))
         self._store.note_player_list(fetched)
 
     def naming(self, user_id: str, addresses: Sequence[str]) -> str | None:
@@ -74,11 +74,11 @@ class PlayerLists:
 class _ListReader(threading.Thread):
     """Fetches one list again and again."""
 
-    def __init__(self, fetcher: "Fetcher", emit: Emit, waits: Waits) -> None:
+    def __init__(self, fetcher: "Fetcher", emit: Emit, timeouts: Timeouts) -> None:
         super().__init__(name=f"list-{fetcher.address}", daemon=True)
         self._fetcher = fetcher
         self._emit = emit
-        self._waits = waits
+        self._timeouts = timeouts
         self._over = threading.Event()
 
     def stop(self) -> None:
@@ -86,10 +86,10 @@ class _ListReader(threading.Thread):
         self._over.set()
 
     def run(self) -> None:
-        backoff = Backoff(self._waits.backoff_first, self._waits.list_refresh)
+        backoff = Backoff(self._timeouts.backoff_first, self._timeouts.list_refresh)
         failing = False
         while not self._over.is_set():
-            pause = self._waits.list_refresh
+            pause = self._timeouts.list_refresh
             try:
                 fetched = self._fetcher.fetch()
                 failing = False
@@ -97,10 +97,10 @@ class _ListReader(threading.Thread):
                 if fetched is not None and not self._over.is_set():
                     self._emit(fetched)
             except ListUnusable as error:
-                pause = max(backoff.next_delay(), self._waits.list_retry)
+                pause = max(backoff.next_delay(), self._timeouts.list_retry)
                 if not failing:
                     meaning = "the last good one stays in force"
-                    Journal().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
+                    EventLog().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
                 failing = True
             self._over.wait(pause.total_seconds())
 
@@ -108,15 +108,15 @@ class _ListReader(threading.Thread):
 class Fetcher:
     """Asks for one list, and whether it changed since the last time."""
 
-    def __init__(self, address: str, waits: Waits, proxy: str | None, etag: str = "") -> None:
+    def __init__(self, address: str, timeouts: Timeouts, proxy: str | None, etag: str = "") -> None:
         self.address = address
-        self._waits = waits
+        self._timeouts = timeouts
         self._proxies = {"http": proxy, "https": proxy} if proxy else {}
         self._etag = etag
 
     def fetch(self) -> ListFetched | None:
         """The list if it changed. Raises ListUnusable."""
-        deadline = time.monotonic() + self._waits.list_answer.total_seconds()
+        deadline = time.monotonic() + self._timeouts.list_answer.total_seconds()
         with requests.Session() as session:
             # Neither ~/.netrc nor the environment decides what is sent where.
             session.trust_env = False
@@ -133,7 +133,7 @@ class Fetcher:
 
     def _final_answer(self, session: requests.Session) -> requests.Response:
         """Follows redirections, but only to addresses that could stand in the config."""
-        timeout = (self._waits.connect.total_seconds(), self._waits.list_answer.total_seconds())
+        timeout = (self._timeouts.connect.total_seconds(), self._timeouts.list_answer.total_seconds())
         headers = {"User-Agent": f"lichessbot/{version('lichessbot')}", "Accept-Encoding": "identity"}
         if self._etag:
             headers["If-None-Match"] = self._etag

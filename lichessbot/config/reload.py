@@ -12,7 +12,7 @@ from typing import Final
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
 from lichessbot.errors import ConfigError
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 
 
 class Effect(StrEnum):
@@ -80,19 +80,19 @@ class Settings:
         self.loaded: LoadedConfig = load_config(path, environment)
         self.config: Config = self.loaded.config
 
-    def reload_aloud(self, journal: Journal) -> Config:
+    def reload_aloud(self, log: EventLog) -> Config:
         """Read the file again and say what came of it; returns the configuration in force from now on."""
         try:
             reloaded = self.reload()
         except ConfigError as error:
             for problem in error.problems:
-                journal.warning("reload.refused", problem=problem)
+                log.warning("reload.refused", problem=problem)
             return self.config
-        journal.info("reload", changes=len(reloaded.changes))
+        log.info("reload", changes=len(reloaded.changes))
         for change in reloaded.changes:
-            journal.info("reload.key", key=change.key, old=change.old, new=change.new, effect=change.effect)
+            log.info("reload.key", key=change.key, old=change.old, new=change.new, effect=change.effect)
         for warning in reloaded.warnings:
-            journal.warning("config", note=warning)
+            log.warning("config", note=warning)
         return self.config
 
     def keep_engines(self, config: Config) -> None:

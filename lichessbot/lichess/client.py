@@ -37,7 +37,7 @@ from lichessbot.lichess.replies import (
     parse_outgoing,
     parse_statuses,
 )
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 # A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
 LONGEST_LINE_BYTES = 1 << 20
@@ -58,7 +58,7 @@ class Access:
 
     url: str
     token: SecretStr
-    waits: Waits
+    timeouts: Timeouts
     user_name: str | None = None
     proxy: str | None = None
 
@@ -69,13 +69,13 @@ class Access:
         return f"{_PROGRAM}{name}"
 
 
-class Api:
+class LichessClient:
     """One connection to Lichess, for one thread: `requests` sessions are not safe to share."""
 
     def __init__(self, access: Access, read_timeout: timedelta) -> None:
         """No answer, or no next byte of a stream, for `read_timeout` counts as unreachable."""
         self._access = access
-        self._adapter = _Adapter(access.waits.connect, read_timeout)
+        self._adapter = _Adapter(access.timeouts.connect, read_timeout)
         self._session = _session(access, self._adapter)
         self._client = berserk.Client(self._session, base_url=access.url)
         # The requestor is private in berserk 0.14: it is reached for here only.
@@ -150,7 +150,7 @@ class Api:
 
     def online_bots(self) -> tuple[BotUser, ...]:
         """The bots that are online; only those that arrive in time."""
-        until = time.monotonic() + self._access.waits.house_answer.total_seconds()
+        until = time.monotonic() + self._access.timeouts.house_answer.total_seconds()
         stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
         try:
             return parse_bots(stream.read(_LONGEST_LIST_BYTES, until))
@@ -218,7 +218,7 @@ class Api:
     def _stream(self, path: str) -> "LineStream":
         with self._own_errors():
             response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
-            return LineStream(response, self._access.waits.liveness)
+            return LineStream(response, self._access.timeouts.liveness)
 
     def _ask(self, request: Callable[[], Any], parse: Callable[[Any], T]) -> T:
         with self._own_errors():
@@ -231,7 +231,7 @@ class Api:
             yield
         except berserk.exceptions.ResponseError as error:
             body = _body(error.response)
-            raise answer_error(error.response, body, self._access.waits.rate_limit) from error
+            raise answer_error(error.response, body, self._access.timeouts.rate_limit) from error
         except (berserk.exceptions.ApiError, requests.RequestException) as error:
             raise Unreachable(_network_complaint(error)) from error
         except (KeyError, TypeError, ValueError, UnreadableLine) as error:

@@ -179,9 +179,9 @@ MatchCommand = (
     CreateChallenge | CancelChallenge | ReadChallenge | ReadOutgoing | ReadRatings | ReadBots | ReadStatuses
 )
 TournamentCommand = JoinTournament | LeaveTournament | ReadTournament
-Venture = MatchCommand | TournamentCommand
-HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say | Venture
-Command = GameCommand | HouseCommand
+OutgoingCommand = MatchCommand | TournamentCommand
+AccountCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say | OutgoingCommand
+Command = GameCommand | AccountCommand
 Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | None
 
 

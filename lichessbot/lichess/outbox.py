@@ -17,7 +17,7 @@ from typing import Final
 
 from lichessbot.backoff import Backoff
 from lichessbot.errors import Unreachable
-from lichessbot.lichess.client import Api
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import (
     AcceptChallenge,
     Command,
@@ -28,7 +28,7 @@ from lichessbot.lichess.commands import (
     Say,
     SendMove,
 )
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.requests import (
     Urgency,
     carry_out,
@@ -39,7 +39,7 @@ from lichessbot.lichess.requests import (
     purpose_of,
     urgency_of,
 )
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 # Lines of chat that wait to be sent, of all games together.
 _MOST_TALK: Final = 20
@@ -48,31 +48,31 @@ _MOST_TALK: Final = 20
 Emit = Callable[[CommandDone | CommandFailed], None]
 
 
-class Gate:
+class Outbox:
     """Routes commands to their lanes; each is answered by one report, unless overtaken by a newer move of its game."""
 
     def __init__(
-        self, open_api: Callable[[timedelta], Api], emit: Emit, waits: Waits, courtesy: Courtesy
+        self, open_api: Callable[[timedelta], LichessClient], emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter
     ) -> None:
         """`open_api` makes a session with the given read time-out."""
         self._open_api = open_api
         self._emit = emit
-        self._waits = waits
-        self._courtesy = courtesy
-        self._house: _HouseLane | None = None
+        self._timeouts = timeouts
+        self._rate_limiter = rate_limiter
+        self._context: _SharedLane | None = None
         self._games: dict[str, _MoveLane] = {}
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` is to look after the house lane; None while nothing is under way there."""
-        return self._house.stuck_at if self._house is not None else None
+        return self._context.stuck_at if self._context is not None else None
 
     def tick(self) -> None:
         """Give up a house request whose answer trickles in for ever; what waited behind it goes on."""
         stuck_at = self.wake_at
-        if self._house is not None and stuck_at is not None and time.monotonic() >= stuck_at:
-            waiting = self._house.abandon()
-            self._house = None
+        if self._context is not None and stuck_at is not None and time.monotonic() >= stuck_at:
+            waiting = self._context.abandon()
+            self._context = None
             if waiting:
                 self._house_lane().take_over(waiting)
 
@@ -86,41 +86,41 @@ class Gate:
     @property
     def is_talking(self) -> bool:
         """Whether something is still to be said."""
-        return self._house is not None and self._house.is_talking
+        return self._context is not None and self._context.is_talking
 
     def close_game(self, game_id: str) -> None:
         """Forget the game: commands not yet begun are dropped."""
         lane = self._games.pop(game_id, None)
         if lane is not None:
             lane.stop()
-        if self._house is not None:
-            self._house.drop(game_id)
+        if self._context is not None:
+            self._context.drop(game_id)
 
     def close(self) -> None:
         """Drop everything not yet begun."""
         for game_id in list(self._games):
             self.close_game(game_id)
-        if self._house is not None:
-            self._house.stop()
-            self._house = None
+        if self._context is not None:
+            self._context.stop()
+            self._context = None
 
     def _move_lane(self, game_id: str) -> "_MoveLane":
         lane = self._games.get(game_id)
-        if lane is not None and lane.is_stuck(self._waits.stuck_answer.total_seconds()):
+        if lane is not None and lane.is_stuck(self._timeouts.stuck_answer.total_seconds()):
             lane.stop()
             lane = None
         if lane is None:
-            api = self._open_api(self._waits.game_answer)
-            lane = self._games[game_id] = _MoveLane(game_id, api, self._emit, self._courtesy)
+            api = self._open_api(self._timeouts.game_answer)
+            lane = self._games[game_id] = _MoveLane(game_id, api, self._emit, self._rate_limiter)
             lane.start()
         return lane
 
-    def _house_lane(self) -> "_HouseLane":
-        if self._house is None:
-            api = self._open_api(self._waits.house_answer)
-            self._house = _HouseLane(api, self._emit, self._courtesy, self._waits)
-            self._house.start()
-        return self._house
+    def _house_lane(self) -> "_SharedLane":
+        if self._context is None:
+            api = self._open_api(self._timeouts.house_answer)
+            self._context = _SharedLane(api, self._emit, self._rate_limiter, self._timeouts)
+            self._context.start()
+        return self._context
 
 
 class _MoveLane(threading.Thread):
@@ -130,11 +130,11 @@ class _MoveLane(threading.Thread):
     position that is gone.
     """
 
-    def __init__(self, game_id: str, api: Api, emit: Emit, courtesy: Courtesy) -> None:
+    def __init__(self, game_id: str, api: LichessClient, emit: Emit, rate_limiter: RateLimiter) -> None:
         super().__init__(name=f"lane-{game_id}", daemon=True)
         self._api = api
         self._emit = emit
-        self._courtesy = courtesy
+        self._rate_limiter = rate_limiter
         self._moves: SimpleQueue[SendMove | None] = SimpleQueue()
         self._busy_since: float | None = None
         self._stopping = False
@@ -155,7 +155,7 @@ class _MoveLane(threading.Thread):
     def run(self) -> None:
         while (command := self._newest()) is not None and not self._stopping:
             self._busy_since = time.monotonic()
-            report = carry_out(self._api, command, self._courtesy)
+            report = carry_out(self._api, command, self._rate_limiter)
             self._busy_since = None
             if not self._stopping:
                 self._emit(report)
@@ -184,15 +184,15 @@ class _Errand:
     """An attempt had no answer."""
 
 
-class _HouseLane(threading.Thread):
+class _SharedLane(threading.Thread):
     """One request at a time; repeats what got no answer while that has a chance."""
 
-    def __init__(self, api: Api, emit: Emit, courtesy: Courtesy, waits: Waits) -> None:
+    def __init__(self, api: LichessClient, emit: Emit, rate_limiter: RateLimiter, timeouts: Timeouts) -> None:
         super().__init__(name="lane-house", daemon=True)
         self._api = api
         self._emit = emit
-        self._courtesy = courtesy
-        self._waits = waits
+        self._rate_limiter = rate_limiter
+        self._timeouts = timeouts
         self._numbers = count()
         self._errands: list[_Errand] = []
         self._changed = threading.Condition()
@@ -203,7 +203,7 @@ class _HouseLane(threading.Thread):
     @property
     def stuck_at(self) -> float | None:
         """When the request under way will have taken too long, which no read time-out notices."""
-        return None if self._under_way is None else self._begun_at + self._waits.stuck_house_answer.total_seconds()
+        return None if self._under_way is None else self._begun_at + self._timeouts.stuck_house_answer.total_seconds()
 
     def abandon(self) -> list[_Errand]:
         """End the thread when it comes free, fail what is under way, and hand over what waits."""
@@ -222,9 +222,9 @@ class _HouseLane(threading.Thread):
             self._changed.notify()
 
     def send(self, command: Command, after: timedelta) -> None:
-        backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
+        backoff = Backoff(self._timeouts.backoff_first, self._timeouts.backoff_ceiling)
         not_before = time.monotonic() + after.total_seconds()
-        give_up_at = not_before + patience_for(command, self._waits).total_seconds()
+        give_up_at = not_before + patience_for(command, self._timeouts).total_seconds()
         if isinstance(command, AcceptChallenge | DeclineChallenge) and command.until is not None:
             give_up_at = command.until
         with self._changed:
@@ -288,11 +288,11 @@ class _HouseLane(threading.Thread):
         if goes_stale(errand.command) and now >= errand.give_up_at:
             error = Unreachable("not sent: too late to be of use")
             return CommandFailed(errand.command, error, errand.perhaps_done)
-        wait_s = self._courtesy.ask(purpose_of(errand.command))
+        wait_s = self._rate_limiter.ask(purpose_of(errand.command))
         if wait_s > 0:
             self._put_back(errand, now + wait_s)
             return None
-        report = carry_out(self._api, errand.command, self._courtesy)
+        report = carry_out(self._api, errand.command, self._rate_limiter)
         if isinstance(report, CommandDone):
             return report
         errand.perhaps_done |= isinstance(report.error, Unreachable)

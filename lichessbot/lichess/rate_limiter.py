@@ -11,7 +11,7 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
 
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
 class Purpose(Enum):
@@ -36,19 +36,19 @@ _TOURNAMENTS: Final = 25
 _CLOUD: Final = 2500
 
 
-class Courtesy:
+class RateLimiter:
     """Shared by all threads that send requests."""
 
-    def __init__(self, waits: Waits) -> None:
-        self._waits = waits
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._timeouts = timeouts
         self._lock = threading.Lock()
         self._not_before = time.monotonic()
         self._budgets = {
-            Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, waits.event_stream_window),
-            Purpose.ACCOUNT: _Budget(_ACCOUNTS, waits.account_window),
-            Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, waits.tournament_window),
-            Purpose.CHALLENGE: _Budget(_CHALLENGES, waits.challenge_window),
-            Purpose.CLOUD: _Budget(_CLOUD, waits.cloud_window),
+            Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, timeouts.event_stream_window),
+            Purpose.ACCOUNT: _Budget(_ACCOUNTS, timeouts.account_window),
+            Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, timeouts.tournament_window),
+            Purpose.CHALLENGE: _Budget(_CHALLENGES, timeouts.challenge_window),
+            Purpose.CLOUD: _Budget(_CLOUD, timeouts.cloud_window),
         }
 
     def hold_back(self, pause: timedelta) -> None:
@@ -57,8 +57,8 @@ class Courtesy:
         A used-up quota asks for hours, but only of the one kind of request that used it up: the
         others wait no longer than after a 429 that names no pause.
         """
-        if pause > self._waits.longest_pause:
-            pause = self._waits.rate_limit
+        if pause > self._timeouts.longest_pause:
+            pause = self._timeouts.rate_limit
         until = time.monotonic() + pause.total_seconds()
         with self._lock:
             self._not_before = max(self._not_before, until)

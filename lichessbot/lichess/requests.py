@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import IntEnum
 
 from lichessbot.errors import ApiError, RateLimited, Unreachable
-from lichessbot.lichess.client import Api
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import (
     Abort,
     AcceptChallenge,
@@ -41,8 +41,8 @@ from lichessbot.lichess.commands import (
     SendMove,
     Statuses,
 )
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.timeouts import Timeouts
 
 
 class Urgency(IntEnum):
@@ -91,10 +91,10 @@ def goes_stale(command: Command) -> bool:
     return isinstance(command, asked_for | CreateChallenge | Say)
 
 
-def patience_for(command: Command, waits: Waits) -> timedelta:
+def patience_for(command: Command, timeouts: Timeouts) -> timedelta:
     """How long it is worth sending."""
     of_a_game = isinstance(command, AnswerTakeback | ClaimVictory | ClaimDraw)
-    return waits.offer_answer if of_a_game else waits.house_patience
+    return timeouts.offer_answer if of_a_game else timeouts.house_patience
 
 
 def is_worth_repeating(command: Command, error: ApiError) -> bool:
@@ -109,19 +109,19 @@ def is_for(command: Command, game_id: str) -> bool:
     return isinstance(command, GameCommand) and command.game_id == game_id
 
 
-def carry_out(api: Api, command: Command, courtesy: Courtesy) -> CommandDone | CommandFailed:
+def carry_out(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> CommandDone | CommandFailed:
     """One attempt and its report; whoever asks for a pause gets it from everybody."""
     try:
         answer = _execute(api, command)
     except RateLimited as error:
-        courtesy.hold_back(error.pause)
+        rate_limiter.hold_back(error.pause)
         return CommandFailed(command, error)
     except ApiError as error:
         return CommandFailed(command, error)
     return CommandDone(command, answer, api.sent_at, time.monotonic())
 
 
-def _execute(api: Api, command: Command) -> Answer:
+def _execute(api: LichessClient, command: Command) -> Answer:
     """One attempt. Raises ApiError."""
     match command:
         case SendMove(game_id, _, move, offering_draw):

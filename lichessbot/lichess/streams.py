@@ -16,9 +16,9 @@ from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.client import LineStream
 from lichessbot.lichess.models import GameFull, GameState, StreamLine
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.log import Journal
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.log import EventLog
+from lichessbot.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +93,16 @@ class Source:
 class StreamReader(threading.Thread):
     """Reads one stream, and opens it again whenever it ends, until stopped or refused."""
 
-    def __init__(self, source: Source, emit: Emit, waits: Waits, courtesy: Courtesy) -> None:
+    def __init__(self, source: Source, emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter) -> None:
         super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
         self._source = source
         self._emit = emit
-        self._waits = waits
-        self._courtesy = courtesy
-        self._journal = Journal(source.game_id)
-        ceiling = waits.backoff_ceiling if source.game_id is None else waits.game_backoff_ceiling
-        self._openings = Backoff(waits.backoff_first, ceiling)
-        self._endings = Backoff(waits.backoff_first, ceiling)
+        self._timeouts = timeouts
+        self._rate_limiter = rate_limiter
+        self._log = EventLog(source.game_id)
+        ceiling = timeouts.backoff_ceiling if source.game_id is None else timeouts.game_backoff_ceiling
+        self._openings = Backoff(timeouts.backoff_first, ceiling)
+        self._endings = Backoff(timeouts.backoff_first, ceiling)
         self._lock = threading.Lock()
         self._stream: LineStream | None = None
         self._stopping = False
@@ -165,15 +165,15 @@ class StreamReader(threading.Thread):
             self._put(StreamRefused(self._source.game_id, error.status, error.text, error.certain))
             return None
         except RateLimited as error:
-            self._courtesy.hold_back(error.pause)
-            return self._lost(str(error), min(error.pause, self._waits.longest_pause), as_asked=True)
+            self._rate_limiter.hold_back(error.pause)
+            return self._lost(str(error), min(error.pause, self._timeouts.longest_pause), as_asked=True)
         except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())
 
     def _wait_for_leave(self) -> None:
         """The event stream is opened as often as courtesy allows; a game in progress cannot wait."""
         while self._source.game_id is None and not self._stopping:
-            wait_s = self._courtesy.ask(Purpose.EVENT_STREAM)
+            wait_s = self._rate_limiter.ask(Purpose.EVENT_STREAM)
             if wait_s == 0.0:
                 return
             self._expect_sign(timedelta(seconds=wait_s))
@@ -182,7 +182,7 @@ class StreamReader(threading.Thread):
 
     def _read_lines(self) -> None:
         """Put every line of one connection on the queue. Raises ApiError, or UnreadableLine in a game's stream."""
-        self._expect_sign(self._waits.connect + self._waits.liveness)
+        self._expect_sign(self._timeouts.connect + self._timeouts.liveness)
         stream = self._source.open()
         try:
             with self._lock:
@@ -195,7 +195,7 @@ class StreamReader(threading.Thread):
                 return
             self._put(StreamOpened(self._source.game_id))
             for line in stream:
-                self._expect_sign(self._waits.liveness)
+                self._expect_sign(self._timeouts.liveness)
                 if self._stopping or self._hurry.is_set():
                     break
                 if line.strip():
@@ -207,7 +207,7 @@ class StreamReader(threading.Thread):
 
     def _expect_sign(self, within: timedelta | None) -> None:
         """The next call of this comes in time, or at its own pleasure if `within` is None."""
-        patience = None if within is None else within + self._waits.stream_stuck
+        patience = None if within is None else within + self._timeouts.stream_stuck
         self._sign_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
 
     def _take(self, line: bytes) -> None:
@@ -215,7 +215,7 @@ class StreamReader(threading.Thread):
         try:
             event = self._source.parse(line)
         except UnreadableLine as error:
-            self._journal.warning("stream.unreadable", line=error)
+            self._log.warning("stream.unreadable", line=error)
             if self._source.game_id is not None:
                 raise  # it may have held a move: the whole state is read anew
             self._put(PlayingWanted("an unreadable event"))
@@ -238,17 +238,17 @@ class StreamReader(threading.Thread):
         evicted = self._source.game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
         if not evicted or self._stopping:
             return self._lost(reason, self._delay())
-        self._journal.warning(
+        self._log.warning(
             "stream.evicted",
             times_in_a_row=self._early_ends,
             meaning="another client seems to use this token: Lichess gives the stream to the newest",
         )
-        return self._lost(reason, self._waits.eviction_pause, as_asked=True)
+        return self._lost(reason, self._timeouts.eviction_pause, as_asked=True)
 
     def _stood_long(self) -> bool:
         if self._opened_at is None:
             return False
-        return time.monotonic() - self._opened_at > self._waits.stream_proven.total_seconds()
+        return time.monotonic() - self._opened_at > self._timeouts.stream_proven.total_seconds()
 
     def _lost(self, reason: str, retry_in: timedelta, *, as_asked: bool = False) -> timedelta:
         if self._finished:

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 
 _MOST_REMEMBERED: Final = 5000
 
@@ -58,8 +58,8 @@ class Entry:
         return astuple(self)
 
     @property
-    def guest(self) -> Guest:
-        return Guest(self.challenger, self.is_bot, self.has_clock)
+    def guest(self) -> SlotHolder:
+        return SlotHolder(self.challenger, self.is_bot, self.has_clock)
 
 
 COLUMNS: Final = tuple(column.name for column in fields(Entry))
@@ -69,7 +69,7 @@ INSERT: Final = (
 )
 
 
-class GuestBook:
+class ChallengeRecords:
     """The newest entries, by challenge; a game has the id of the challenge it was."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:

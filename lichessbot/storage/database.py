@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 
 FILE_NAME: Final = "lichessbot.sqlite"
 LOCK_NAME: Final = "lock"
@@ -70,16 +70,16 @@ Statement = tuple[str, Sequence[Row]]
 """SQL with question marks, and the rows to carry it out for."""
 
 
-class StateFile:
+class Database:
     """The records of one daemon, on disk. Not to be used by two threads at a time."""
 
     def __init__(self, folder: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
         """Raises StateLocked if another daemon uses the folder."""
         self.path = folder / FILE_NAME
         self._migrations = migrations
-        self._journal = Journal()
+        self._log = EventLog()
         self._connection: sqlite3.Connection | None = None
-        self._lock = _locked(folder, self._journal)
+        self._lock = _locked(folder, self._log)
 
     def close(self) -> None:
         """Let another daemon in."""
@@ -146,7 +146,7 @@ class StateFile:
             raise StateNewer(_newer(self.path, schema, ours))
         if 0 < schema < ours:
             kept = _copy(self.path, schema)
-            self._journal.info("store.migrate", schema=schema, to=ours, copy=kept)
+            self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
             kept.unlink(missing_ok=True)
             with closing(sqlite3.connect(kept)) as copy:
                 connection.backup(copy)
@@ -156,7 +156,7 @@ class StateFile:
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
-        self._journal.warning("store.damaged", file=self.path, error=error, kept_as=aside, meaning="begun anew")
+        self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, meaning="begun anew")
         for side in _SIDE_FILES:
             self.path.with_name(FILE_NAME + side).unlink(missing_ok=True)
         self.path.replace(aside)
@@ -258,7 +258,7 @@ def _primary_code(error: sqlite3.DatabaseError) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def _locked(folder: Path, journal: Journal) -> int | None:
+def _locked(folder: Path, log: EventLog) -> int | None:
     """An open file with an exclusive lock, which the system lets go of at our end, whatever that is.
 
     None if the folder takes no lock file: then it takes no records either. Raises StateLocked.
@@ -267,7 +267,7 @@ def _locked(folder: Path, journal: Journal) -> int | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        journal.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
+        log.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -281,5 +281,5 @@ def _locked(folder: Path, journal: Journal) -> int | None:
             f"{folder} is in use{by}: stop that daemon first, or give this one a state_dir of its own"
         ) from error
     except OSError as error:
-        journal.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
+        log.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
     return lock

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Deed(StrEnum):
+class LimitedAction(StrEnum):
     """What is done a limited number of times in a game, restarts or not."""
 
     GREETING = "greeting"
@@ -23,7 +23,7 @@ class ListFetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class SlotHolder:
     """An opponent in one game, or in one that is about to start; `user_id` is empty if anonymous."""
 
     user_id: str

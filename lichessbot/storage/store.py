@@ -18,10 +18,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
-from lichessbot.log import Journal
-from lichessbot.storage.challenge_records import COLUMNS, INSERT, Entry, GuestBook
-from lichessbot.storage.database import StateFile, Statement, read_only
-from lichessbot.storage.records import Deed, ListFetched
+from lichessbot.log import EventLog
+from lichessbot.storage.challenge_records import COLUMNS, INSERT, ChallengeRecords, Entry
+from lichessbot.storage.database import Database, Statement, read_only
+from lichessbot.storage.records import LimitedAction, ListFetched
 
 GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
@@ -70,14 +70,14 @@ class _Note:
 class Store:
     """The memory of one account. Asked and told by one thread, which also closes it at the end."""
 
-    def __init__(self, file: StateFile, retry_every: timedelta = RETRY_EVERY) -> None:
+    def __init__(self, file: Database, retry_every: timedelta = RETRY_EVERY) -> None:
         """Reads what was noted earlier. Raises StateNewer if a newer version wrote the file."""
         self._file = file
         self._retry_every = retry_every
-        self._journal = Journal()
+        self._log = EventLog()
         self._deeds: Counter[tuple[str, str]] = Counter()
         self._answers: dict[str, None] = {}
-        self.guest_book = GuestBook()
+        self.guest_book = ChallengeRecords()
         self.left_over: Sequence[tuple[str, str]] = ()
         """Games with a clock, and their opponents, that the last process was playing at its end; the latest first."""
         self.player_lists: dict[str, ListFetched] = {}
@@ -104,7 +104,9 @@ class Store:
         self._answers.update(
             (challenge_id, None) for (challenge_id,) in self._newest("challenge_id", "answers", _MOST_REMEMBERED)
         )
-        self.guest_book = GuestBook(map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED)))
+        self.guest_book = ChallengeRecords(
+            map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED))
+        )
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
             self.player_lists[address] = ListFetched(address, frozenset(names.split()), etag)
         latest = "SELECT id, opponent FROM games WHERE left_at IS NULL AND has_clock ORDER BY joined_at DESC"
@@ -122,11 +124,11 @@ class Store:
 
     # Questions, and what is to be remembered
 
-    def times_done(self, game_id: str, deed: Deed) -> int:
+    def times_done(self, game_id: str, deed: LimitedAction) -> int:
         """How often it was done in this game, whichever process did it."""
         return self._deeds[game_id, deed]
 
-    def note_done(self, game_id: str, deed: Deed) -> None:
+    def note_done(self, game_id: str, deed: LimitedAction) -> None:
         """To be said before it is done: rather not at all than twice."""
         self._deeds[game_id, deed] += 1
         _forget_oldest(self._deeds)
@@ -207,7 +209,7 @@ class Store:
         try:
             return read_only(self._file.path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
         except StateError as error:
-            self._journal.warning("store.failed", error=error, meaning="what others wrote is not known")
+            self._log.warning("store.failed", error=error, meaning="what others wrote is not known")
             return self.remembered(table)
 
     def put(self, sql: str, *row: object) -> None:
@@ -274,13 +276,13 @@ class Store:
         self._unwritten.clear()
         if self._failing:
             self._failing = False
-            self._journal.info("store.works_again")
+            self._log.info("store.works_again")
 
     def _say_failure(self, error: StateError) -> None:
         """Once, until it works again."""
         if not self._failing:
             self._failing = True
-            self._journal.warning("store.failed", error=error, meaning="nothing is recorded for now; games go on")
+            self._log.warning("store.failed", error=error, meaning="nothing is recorded for now; games go on")
 
 
 def _storable(value: object) -> object:

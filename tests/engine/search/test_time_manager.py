@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.core import params
 from engine.facade import Engine
-from engine.search.time_manager import LEAST_US, Limits, TimeManager, bend_percent, deadlines_us
+from engine.search.time_manager import LEAST_US, Limits, TimeManager, deadlines_us, soft_percent
 
 times = st.integers(0, 10**8)
 increments = st.integers(0, 180_000)
@@ -116,20 +116,20 @@ depths, scores, shares = st.integers(0, 60), st.integers(-32000, 32000), st.inte
 
 @given(depths, scores, shares)
 def test_the_soft_deadline_adapts_within_its_limits(steady: int, drop: int, share: int) -> None:
-    assert params.BEND_LEAST <= bend_percent(steady, drop, share) <= params.BEND_MOST
+    assert params.BEND_LEAST <= soft_percent(steady, drop, share) <= params.BEND_MOST
 
 
 @given(depths, scores, shares)
 def test_a_steadier_better_and_clearer_move_takes_no_more_time(steady: int, drop: int, share: int) -> None:
-    bend = bend_percent(steady, drop, share)
-    assert bend_percent(steady + 1, drop, share) <= bend
-    assert bend_percent(steady, drop - 1, share) <= bend
-    assert bend_percent(steady, drop, min(100, share + 1)) <= bend
+    bend = soft_percent(steady, drop, share)
+    assert soft_percent(steady + 1, drop, share) <= bend
+    assert soft_percent(steady, drop - 1, share) <= bend
+    assert soft_percent(steady, drop, min(100, share + 1)) <= bend
 
 
 def test_an_unstable_best_move_takes_more_time_than_a_stable_one() -> None:
-    assert bend_percent(0, 60, 20) > 150
-    assert bend_percent(10, -20, 95) < 80
+    assert soft_percent(0, 60, 20) > 150
+    assert soft_percent(10, -20, 95) < 80
 
 
 @given(times, increments, st.none() | st.integers(0, 200), overheads)

@@ -15,7 +15,7 @@ from engine.search.wdl import OURS, Wdl, WdlModel, wdl_of
 from engine.selfplay.records import Result, Sample, encode
 from engine.training.data import Data
 from engine.training.features import pack
-from engine.training.wdl_fit import Finding, calibration, count, fit, picture, surprise
+from engine.training.wdl_fit import WdlFit, calibration, count, cross_entropy, fit, picture
 from tests.engine.shards import random_samples, write_shards
 
 MATE = scale()["MATE"]
@@ -83,15 +83,15 @@ def data() -> Data:
 
 
 @pytest.fixture(scope="module")
-def finding(data: Data) -> Finding:
+def fitted(data: Data) -> WdlFit:
     return fit(data)
 
 
-def test_the_fit_finds_the_model_behind_the_results(data: Data, finding: Finding) -> None:
-    assert finding.held_out == pytest.approx(surprise(TRUTH, count(data.held_out)), abs=0.003)
+def test_the_fit_finds_the_model_behind_the_results(data: Data, fitted: WdlFit) -> None:
+    assert fitted.held_out == pytest.approx(cross_entropy(TRUTH, count(data.held_out)), abs=0.003)
     for score in (-600, -200, 0, 100, 400, 900):
         for pieces in (20, 30):
-            assert finding.model.shares(score, pieces) == pytest.approx(TRUTH.shares(score, pieces), abs=0.03)
+            assert fitted.model.shares(score, pieces) == pytest.approx(TRUTH.shares(score, pieces), abs=0.03)
 
 
 def test_only_a_true_model_is_calibrated(data: Data) -> None:
@@ -118,8 +118,8 @@ def test_scores_beyond_adjudication_are_not_counted() -> None:
     assert count(words) == {}
 
 
-def test_the_picture_shows_three_outcomes_and_the_diagonal(data: Data, finding: Finding) -> None:
-    drawing = picture(finding, data)
+def test_the_picture_shows_three_outcomes_and_the_diagonal(data: Data, fitted: WdlFit) -> None:
+    drawing = picture(fitted, data)
     lines = [line.split('"')[1] for line in drawing.splitlines() if line.startswith("<polyline")]
     assert len(lines) == 4
     places = [tuple(map(float, point.split(","))) for point in lines[0].split()]

@@ -10,10 +10,11 @@ import chess
 import pytest
 
 from engine.nnue import net_file
-from engine.selfplay.records import Result, read
+from engine.selfplay.records import Result
 from engine.selfplay.selfplay import Plan, make_shard, run_until
-from engine.training.statistics import survey
+from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
+from tests.engine.shards import read_samples
 
 GAMES = 4
 
@@ -44,7 +45,7 @@ def test_a_run_that_was_cut_off_goes_on_with_what_is_missing(folder: Path, tmp_p
 
 
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
-    for sample in read(plan(folder).path(0)):
+    for sample in read_samples(plan(folder).path(0)):
         board = chess.Board(None)
         for square, piece in enumerate(sample.board):
             if piece < 12:
@@ -56,7 +57,7 @@ def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
 
 def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
     results: dict[int, set[Result]] = {}
-    for sample in read(plan(folder).path(1)):
+    for sample in read_samples(plan(folder).path(1)):
         results.setdefault(sample.game, set()).add(sample.result)
     assert results
     assert all(len(found) == 1 for found in results.values())
@@ -78,7 +79,7 @@ def test_self_play_ends_with_the_shard_that_is_being_made_when_time_is_up(tmp_pa
     small = replace(plan(tmp_path), games_per_shard=1, nodes=20)
     steps = list(run_until(small, time.monotonic(), processes=1))
     assert [step.shards for step in steps] == [1]
-    assert steps[0].positions == survey(tmp_path.glob("*.shard")).positions
+    assert steps[0].positions == read_statistics(tmp_path.glob("*.shard")).positions
     assert small.missing(games=2) == [1]
 
 
@@ -89,7 +90,7 @@ def test_the_command_plays_then_has_nothing_left_to_do(tmp_path: Path) -> None:
     shown = subprocess.run(
         [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
-    assert shown.stdout.startswith(f"positions {survey(tmp_path.glob('*.shard')).positions:,}")
+    assert shown.stdout.startswith(f"positions {read_statistics(tmp_path.glob('*.shard')).positions:,}")
     again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
     assert again.stdout == ""
 

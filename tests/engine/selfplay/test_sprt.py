@@ -4,32 +4,32 @@ import random
 
 import pytest
 
-from engine.selfplay.sprt import DECIDED, Score, elo_of, share_of
+from engine.selfplay.sprt import LLR_BOUND, MatchScore, elo_difference, expected_score
 
 
-def score_of(*pairs: int) -> Score:
-    return Score(list(pairs))
+def score_of(*pairs: int) -> MatchScore:
+    return MatchScore(list(pairs))
 
 
 def test_a_level_match_says_nothing() -> None:
     score = score_of(10, 20, 40, 20, 10)
     assert score.games == 200
     assert score.share() == 0.5
-    assert score.superiority() == 0.5
+    assert score.likelihood_of_superiority() == 0.5
     middle, low, high = score.elo()
     assert middle == 0
     assert low == pytest.approx(-high)
 
 
 def test_three_quarters_of_the_points_are_191_elo() -> None:
-    assert elo_of(0.75) == pytest.approx(190.8, abs=0.1)
-    assert elo_of(0.25) == pytest.approx(-190.8, abs=0.1)
+    assert elo_difference(0.75) == pytest.approx(190.8, abs=0.1)
+    assert elo_difference(0.25) == pytest.approx(-190.8, abs=0.1)
 
 
 def test_more_games_are_more_certain() -> None:
     few, many = score_of(1, 2, 4, 3, 2), score_of(10, 20, 40, 30, 20)
     assert few.error() > 2.5 * many.error()
-    assert 0.5 < few.superiority() < many.superiority() < 1
+    assert 0.5 < few.likelihood_of_superiority() < many.likelihood_of_superiority() < 1
 
 
 def test_pairs_that_are_always_drawn_by_colour_are_more_certain_than_single_games() -> None:
@@ -40,7 +40,7 @@ def test_pairs_that_are_always_drawn_by_colour_are_more_certain_than_single_game
 def test_even_a_perfect_score_is_not_beyond_doubt() -> None:
     middle, low, high = score_of(0, 0, 0, 0, 10).elo()
     assert 200 < low < middle <= high < 1300
-    assert 0.5 < score_of(0, 0, 0, 0, 1).superiority() < 0.95
+    assert 0.5 < score_of(0, 0, 0, 0, 1).likelihood_of_superiority() < 0.95
 
 
 def test_the_line_for_people_has_all_of_it() -> None:
@@ -49,7 +49,7 @@ def test_the_line_for_people_has_all_of_it() -> None:
 
 def test_elo_and_share_are_inverse() -> None:
     for elo in (-400.0, -10.0, 0.0, 3.5, 120.0):
-        assert elo_of(share_of(elo)) == pytest.approx(elo)
+        assert elo_difference(expected_score(elo)) == pytest.approx(elo)
 
 
 def test_a_score_halfway_between_the_leads_favours_neither() -> None:
@@ -70,11 +70,11 @@ def test_a_sequential_test_seldom_errs(lead: float, decided: int) -> None:
     rng = random.Random(3)
     ends = []
     for _ in range(40):
-        score = Score()
-        while abs(score.log_likelihood_ratio(0, 10)) < DECIDED and score.games < 40_000:
-            drift = share_of(lead) - 0.5
+        score = MatchScore()
+        while abs(score.log_likelihood_ratio(0, 10)) < LLR_BOUND and score.games < 40_000:
+            drift = expected_score(lead) - 0.5
             outcomes = rng.choices(range(5), (0.05 - drift / 2, 0.2 - drift, 0.5, 0.2 + drift, 0.05 + drift / 2), k=50)
             for half_points in outcomes:
                 score.add(half_points)
-        ends.append(score.log_likelihood_ratio(0, 10) * decided >= DECIDED)
+        ends.append(score.log_likelihood_ratio(0, 10) * decided >= LLR_BOUND)
     assert sum(ends) >= 34

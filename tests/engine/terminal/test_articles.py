@@ -1,4 +1,4 @@
-"""What the founding articles describe works here: each test names its article."""
+"""The features that the founding articles describe; each test names its article."""
 
 import io
 import threading
@@ -29,7 +29,7 @@ from engine.terminal.articles import (
     show,
     win,
 )
-from engine.terminal.drawing import Look
+from engine.terminal.board_view import Theme
 from tests.engine.positions import Start, random_games
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python; test_modes.py compares both")
@@ -347,14 +347,14 @@ def test_chessbin_castling_through_check_is_impossible(name: str, fen: str) -> N
     ("name", "facts"),
     [
         ("cce", ("+9.00", "-9.00", "M-0", "DRAW", "M+2", "7. Nd5#")),
-        ("rudim", ("197,281, as it must be", "minimax", "79,167", "horizon")),
-        ("chess-engine", ("loser", "for a move, the mean of", "an opening dictionary", "M+0")),
+        ("rudim", ("197,281, correct", "minimax", "79,167", "horizon")),
+        ("chess-engine", ("loser", "per move, mean of", "an opening dictionary", "M+0")),
         ("chessbin", ("alpha-beta, ordered", "M+1", "O-O O-O-O")),
     ],
 )
 def test_each_article_has_a_page_that_runs(name: str, facts: tuple[str, ...]) -> None:
     assert name in PAGES
     page = io.StringIO()
-    show(name, Console(file=page, width=100), Look(unicode=True, colour=False))
+    show(name, Console(file=page, width=100), Theme(unicode=True, colour=False))
     for fact in facts:
         assert fact in page.getvalue()

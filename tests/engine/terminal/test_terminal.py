@@ -19,26 +19,25 @@ import chess.pgn
 import pytest
 from rich.console import Console
 
-from engine.cli.terminal import run as terminal_run
+from engine.cli.main import run as run_command
 from engine.facade import Board, build_mode, parse_games
 from engine.pgn.game import Judgement
 from engine.progress import progress
-from engine.terminal.drawing import Look, Scene, captured, draw, white_share
-from engine.terminal.playing import DRAW, Playing
-from engine.terminal.stopwatch import (
-    InvalidTimeControl,
-    Stopwatch,
+from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
+from engine.terminal.chess_clock import (
+    ChessClock,
     TimeControl,
     clock_text,
     parse_minutes,
     parse_seconds,
 )
+from engine.terminal.terminal_game import DRAW, TerminalGame
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
-PLAIN = Look(unicode=True, colour=False)
-ASCII = Look(unicode=False, colour=False)
+PLAIN = Theme(unicode=True, colour=False)
+ASCII = Theme(unicode=False, colour=False)
 NAMES = {"white": "W", "black": "B"}
 PATIENCE_S = 60
 STDOUT = 1                         # the file descriptor
@@ -67,7 +66,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         os.close(here)
         with os.fdopen(there) as typing, monkeypatch.context() as patched:
             patched.setattr(sys, "stdin", typing)
-            code = terminal_run(arguments)
+            code = run_command(arguments)
         said = capsys.readouterr()
         return Answer(code, said.out, said.err)
 
@@ -300,7 +299,7 @@ def test_two_computers_play_a_game_to_its_end_without_anybody_there(tmp_path: Pa
 def test_undo_against_the_computer_goes_back_to_ones_own_move(run: Run) -> None:
     answer = run("play", "--depth", "1", typed="undo\ne4\nundo\nfen\n")
     assert "nothing to take back" in answer.stdout
-    # Typed while the computer thinks or after it has moved: either way White is to move again.
+    # LineTyped while the computer thinks or after it has moved: either way White is to move again.
     assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
 
 
@@ -324,7 +323,7 @@ def test_undo_takes_back_the_end_of_the_game(run: Run) -> None:
         ("O-O", "'O-O' is not a legal move here"),
         ("undi", "unknown command 'undi'; did you mean undo?"),
         ("a1", "a1: no legal move"),
-        ("save", "expected the name of a file"),
+        ("save", "expected a file name"),
         ("save /no/such/folder/x.pgn", "cannot write /no/such/folder/x.pgn: No such file or directory"),
         ("moves", "Na3, Nc3, Nf3, Nh3, a3"),
         ("help", "take back your last move"),
@@ -357,7 +356,7 @@ def test_a_game_is_saved_and_gone_on_with_from_its_file(run: Run, tmp_path: Path
     [game] = parse_games(path.read_text())
     assert game.moves == ["e2e4", "c7c5", "g1f3"]
     assert game.headers["TimeControl"] == "180+2"
-    assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.line())
+    assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.mainline())
 
 
 GAME_WITH_CLOCKS = """\
@@ -396,7 +395,7 @@ def test_the_clock_that_is_wished_for_comes_before_that_of_the_file(run: Run, tm
     run("play", "--black", "human", "--pgn", str(path), "--clock", "10+0", "--save", str(saved), typed="d6\n")
     [game] = parse_games(saved.read_text())
     assert game.headers["TimeControl"] == "600+0"
-    assert all(node.clock_s is not None and node.clock_s > 590 for node in game.root.line())
+    assert all(node.clock_s is not None and node.clock_s > 590 for node in game.root.mainline())
 
 
 def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
@@ -450,20 +449,20 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
     ("arguments", "said"),
     [
         (("analyse", "8/8/8/8/8/8/8/8", "w", "-", "-"), "White has 0 kings"),
-        (("analyse", "--depth", "0"), "expected a whole number from 1 to 100, found '0'"),
-        (("play", "--seconds", "never"), "expected seconds from 0.01"),
-        (("play", "--clock", "soon"), "expected minutes and seconds a move such as 5+3"),
+        (("analyse", "--depth", "0"), "'--depth': 0 is not in the range 1<=x<=100"),
+        (("play", "--seconds", "never"), "expected a number from 0.01 to 86400, found 'never'"),
+        (("play", "--clock", "soon"), "expected minutes and seconds per move such as 5+3"),
         (("play", "--style", "losar"), "did you mean 'loser'"),
         (("play", "--white-style", "loser"), "white is played by a human"),
         (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
-        (("play", "--fen", "x", "--chess960", "5"), "only one of"),
-        (("play", "--chess960", "960"), "from 0 to 959"),
+        (("play", "--fen", "startpos", "--chess960", "5"), "only one of"),
+        (("play", "--chess960", "960"), "960 is not in the range 0<=x<=959"),
         (("eval", "--style", "cca"), "did you mean 'cce'"),
         (("articles", "rudin"), "did you mean rudim?"),
         (("articles", "CCE"), "no article 'CCE'; did you mean cce?"),
         (("play", "--black", "human", "--seconds", "3"), "--seconds is for a computer, but none plays"),
         (("play", "--save", "/nowhere/game.pgn"), "cannot write /nowhere/game.pgn: there is no folder /nowhere"),
-        (("play", "--colour", "blue"), "unrecognized arguments"),
+        (("play", "--colour", "blue"), "No such option"),
     ],
 )
 def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
@@ -498,12 +497,12 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 # --- Drawing ---------------------------------------------------------------------------------------------------------
 
 
-def drawn(scene: Scene, look: Look = ASCII) -> list[str]:
-    return draw(scene, look).plain.splitlines()
+def drawn(view: BoardView, theme: Theme = ASCII) -> list[str]:
+    return draw(view, theme).plain.splitlines()
 
 
 def test_the_board_is_drawn_from_either_side() -> None:
-    above, below = drawn(Scene(Board())), drawn(Scene(Board(), white_below=False))
+    above, below = drawn(BoardView(Board())), drawn(BoardView(Board(), white_below=False))
     assert above[0] == " 8  r  n  b  q  k  b  n  r "
     assert above[7] == " 1  R  N  B  Q  K  B  N  R "
     assert below[0] == " 1  R  N  B  K  Q  B  N  R "
@@ -513,16 +512,16 @@ def test_the_board_is_drawn_from_either_side() -> None:
 def test_the_last_move_and_the_targets_are_marked() -> None:
     board = Board()
     board.push("e2e4")
-    assert drawn(Scene(board))[4] == " 4  .  .  .  . [P] .  .  . "
-    assert drawn(Scene(board))[6] == " 2  P  P  P  P [.] P  P  P "
-    assert drawn(Scene(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
-    assert drawn(Scene(board, targets={"e7", "e6"}))[2] == " 6  .  .  .  .  *  .  .  . "
+    assert drawn(BoardView(board))[4] == " 4  .  .  .  . [P] .  .  . "
+    assert drawn(BoardView(board))[6] == " 2  P  P  P  P [.] P  P  P "
+    assert drawn(BoardView(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
+    assert drawn(BoardView(board, targets={"e7", "e6"}))[2] == " 6  .  .  .  .  *  .  .  . "
 
 
 def test_the_evaluation_bar_grows_from_whites_side() -> None:
     for white_below in (True, False):
         for judgement, rows in ((Judgement(0, None), 4), (Judgement(None, 3), 8), (Judgement(-2000, None), 0)):
-            lines = drawn(Scene(Board(), white_below, judgement))[:8]
+            lines = drawn(BoardView(Board(), white_below, judgement))[:8]
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
             assert white == sorted(white, reverse=not white_below)
@@ -554,8 +553,8 @@ def test_a_pawn_that_was_promoted_is_not_captured() -> None:
 
 def test_a_console_that_knows_no_unicode_gets_letters() -> None:
     ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert Look.of(ascii_only) == ASCII
-    assert Look.of(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN
+    assert Theme.detect(ascii_only) == ASCII
+    assert Theme.detect(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN
 
 
 def test_a_bar_shows_rate_and_time_left_on_a_terminal_only() -> None:
@@ -574,7 +573,7 @@ def test_a_bar_shows_rate_and_time_left_on_a_terminal_only() -> None:
 
 
 class Hand:
-    """A clock's time that a test moves."""
+    """A time source that a test advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -585,7 +584,7 @@ class Hand:
 
 def test_only_the_movers_clock_runs_and_a_move_gains_the_increment() -> None:
     hand = Hand()
-    watch = Stopwatch(TimeControl(60, 2), hand)
+    watch = ChessClock(TimeControl(60, 2), hand)
     hand.now = 5
     assert watch.both_s() == {"white": 60, "black": 60}
     watch.start("white")
@@ -611,7 +610,7 @@ def test_a_time_control_that_is_none_is_refused(run: Run, text: str) -> None:
     if text == "5+":
         assert parse_minutes(text) == TimeControl(300, 0)
         return
-    with pytest.raises(InvalidTimeControl):
+    with pytest.raises(ValueError, match="such as"):
         parse_minutes(text)
 
 
@@ -630,34 +629,34 @@ def test_a_clock_shows_tenths_at_the_end(seconds: float, text: str) -> None:
 
 def test_taking_back_gives_the_time_back() -> None:
     hand = Hand()
-    playing = Playing(Board(), NAMES, Stopwatch(TimeControl(60, 0), hand))
+    playing = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), hand))
     for move in ("e2e4", "e7e5"):
-        assert playing.watch is not None
-        playing.watch.start(playing.board.turn)
+        assert playing.clock is not None
+        playing.clock.start(playing.board.turn)
         hand.now += 10
         playing.play(move)
     playing.take_back(1)
-    assert playing.watch is not None
-    assert playing.watch.both_s() == {"white": 50, "black": 60}
+    assert playing.clock is not None
+    assert playing.clock.both_s() == {"white": 50, "black": 60}
     assert playing.board.moves == ["e2e4"]
 
 
 def test_time_up_is_a_draw_when_the_other_cannot_mate() -> None:
     hand = Hand()
-    watch = Stopwatch(TimeControl(60, 0), hand)
-    playing = Playing(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, watch)
+    watch = ChessClock(TimeControl(60, 0), hand)
+    playing = TerminalGame(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, watch)
     watch.start("white")
     hand.now = 59
-    playing.look_at_clock()
+    playing.check_flag()
     assert playing.end is None
     hand.now = 61
-    playing.look_at_clock()
+    playing.check_flag()
     assert playing.end is not None
     assert playing.end.result == DRAW
 
 
 def test_a_threefold_repetition_ends_the_game() -> None:
-    playing = Playing(Board(), NAMES)
+    playing = TerminalGame(Board(), NAMES)
     for move in ("g1f3", "g8f6", "f3g1", "f6g8") * 2:
         assert playing.end is None
         playing.play(move)

@@ -101,7 +101,7 @@ def test_a_training_that_was_cut_off_is_not_played_for_again(folder: Path, monke
 
     monkeypatch.setattr(match, "play", all_won)
     with monkeypatch.context() as patch:
-        patch.setattr(learning, "make_net", cut_off)
+        patch.setattr(learning, "train_network", cut_off)
         with pytest.raises(CutOff):
             Loop(replace(plan(folder), generations=2)).run()
     shards = sorted((folder / "shards").iterdir())
@@ -165,7 +165,7 @@ def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> Non
             loop.send_signal(signal.SIGTERM)
             _, said = loop.communicate(timeout=60)
             assert loop.returncode == 130
-            assert said == b"cut off\n"
+            assert said == b"\ninterrupted\n"
             deadline = time.monotonic() + 30               # multiprocessing's own helper goes a little later
             while (left := living(loop.pid)) and time.monotonic() < deadline:
                 time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The trainer: its slopes are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
+"""The trainer: its gradients are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ import pytest
 from engine.nnue import net_file
 from engine.nnue.net_file import InvalidNet
 from engine.selfplay.records import InvalidRecord, encode
-from engine.training.data import Data, load, window
-from engine.training.export import card_path, make_net
+from engine.training.data import Data, load, newest_shards
+from engine.training.export import card_path, train_network
 from engine.training.features import pack
 from engine.training.float_net import FloatNet
 from engine.training.plot import Curve, svg
@@ -37,27 +37,27 @@ def data(folder: Path) -> Data:
 
 
 @pytest.mark.parametrize(("buckets", "unit_cp"), [(1, 400.0), (8, 400.0), (8, 250.0)])
-def test_the_slopes_are_the_loss_s(buckets: int, unit_cp: float) -> None:
+def test_the_gradients_are_the_loss_s(buckets: int, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
     net = FloatNet(32, buckets, 1, 7)
-    net.aim(0.7, unit_cp)
+    net.set_target(0.7, unit_cp)
     row = net.rows()[0]
     row[768 * 32 : 769 * 32] = memoryview(array("f", [0.3] * 32))      # some activations inside, some clamped
     row[769 * 32 :] = memoryview(array("f", [weight * 8 for weight in row[769 * 32 :]]))
     order = array("i", (2 * number + number % 2 for number in range(count)))
     net.errors(words, order, 0, count, 0, True)
-    slopes = net.slope_row(0).tolist()
+    gradients = net.gradient_row(0).tolist()
     parts = {"features": (0, 768 * 32), "biases": (768 * 32, 769 * 32), "outputs": (769 * 32, net.output_bias)}
     for begin, end in (*parts.values(), (net.output_bias, net.size)):
-        steepest = sorted(range(begin, end), key=lambda index: -abs(slopes[index]))[:5]
+        steepest = sorted(range(begin, end), key=lambda index: -abs(gradients[index]))[:5]
         for index in steepest:
             kept, losses = row[index], []
             for change in (-0.005, 0.005):
                 row[index] = kept + change
                 losses.append(net.errors(words, order, 0, count, 0, False))
             row[index] = kept
-            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(slopes[index], rel=0.03)
+            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(gradients[index], rel=0.03)
 
 
 def test_a_small_set_is_learnt(data: Data) -> None:
@@ -113,7 +113,7 @@ def test_a_net_may_begin_with_the_weights_of_another(
     assert Training(data, SETTINGS, first).resume(tmp_path / "checkpoint")
     for other in (None, random_net(4, 32, 8)):
         assert not Training(data, SETTINGS, other).resume(tmp_path / "checkpoint")
-    card = make_net(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
+    card = train_network(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
     assert card.begun_with == first.name == "random 3"
     assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
 
@@ -149,9 +149,9 @@ def test_only_with_hindsight_are_the_scores_of_the_shards_changed(folder: Path, 
     paths = sorted(folder.glob("*.shard"))
     assert load(paths, 10**6, 0.0, 280) == data
     wiser = load(paths, 10**6, 0.3, 280)
-    assert wiser.learnt_count == data.learnt_count
-    changed = sum(ours != theirs for ours, theirs in zip(wiser.learnt, data.learnt, strict=True))
-    assert changed > data.learnt_count / 2
+    assert wiser.training_count == data.training_count
+    changed = sum(ours != theirs for ours, theirs in zip(wiser.training, data.training, strict=True))
+    assert changed > data.training_count / 2
 
 
 def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
@@ -194,7 +194,7 @@ def test_the_rate_grows_then_falls() -> None:
 
 def test_whole_games_are_held_out_and_stay_so(folder: Path, data: Data) -> None:
     games = {(words[place + 3] >> 32) for words in (data.held_out,) for place in range(0, len(words), 4)}
-    assert 0 < data.held_out_count < 0.15 * data.learnt_count
+    assert 0 < data.held_out_count < 0.15 * data.training_count
     assert data.held_out_count >= 30 * len(games)                      # positions of a random game come together
     fewer = load(sorted(folder.glob("*.shard"))[1:], 10**6)
     assert set(fewer.held_out) <= set(data.held_out)
@@ -202,9 +202,9 @@ def test_whole_games_are_held_out_and_stay_so(folder: Path, data: Data) -> None:
 
 def test_the_newest_positions_are_used(folder: Path) -> None:
     paths = sorted(folder.glob("*.shard"))
-    assert window(paths, 1) == paths[-1:]
-    assert window(paths, paths[-1].stat().st_size // 32 + 1) == paths[-2:]
-    assert window(paths, 10**9) == paths
+    assert newest_shards(paths, 1) == paths[-1:]
+    assert newest_shards(paths, paths[-1].stat().st_size // 32 + 1) == paths[-2:]
+    assert newest_shards(paths, 10**9) == paths
 
 
 def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_net_comes_with_card_and_curve(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "small.net"
-    card = make_net(data, replace(SETTINGS, epochs=2), output)
+    card = train_network(data, replace(SETTINGS, epochs=2), output)
     assert net_file.read(output).name == "small"
     assert card.content()["losses"]["as_written"] == pytest.approx(card.losses.held_out, rel=0.02)
     assert '"positions"' in card_path(output).read_text()
@@ -249,14 +249,14 @@ from engine.training.data import read_words
 from engine.training.float_net import FloatNet
 words = read_words(Path(sys.argv[1]))
 net = FloatNet(32, 8, 1, 5)
-net.aim(0.7, 400.0)
+net.set_target(0.7, 400.0)
 order = array("i", range(0, len(words) // 2, 2))
-print(net.errors(words, order, 0, 100, 0, True), *net.slope_row(0)[-600:])
+print(net.errors(words, order, 0, 100, 0, True), *net.gradient_row(0)[-600:])
 """
 
 
 def run_loss(shard: Path, **environment: str) -> list[float]:
-    """The loss of some records, and some slopes."""
+    """The loss of some records, and some gradients."""
     answer = subprocess.run(
         [sys.executable, "-P", "-c", LOSS, str(shard)],
         env={**os.environ, **environment},

@@ -111,7 +111,6 @@ def test_whole_games_are_held_out(tmp_path: Path) -> None:
     written = records(40)[0][::8]
     shard.write_bytes(b"".join(written))
     learnt, held_out = load([shard], len(written))
-    learnt.restore()
     assert len(learnt) + len(held_out) == len(written)
     assert 0 < len(held_out) < len(learnt)
 

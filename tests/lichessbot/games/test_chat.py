@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from lichessbot.config import LONGEST_CHAT_LINE, GreetingConfig
-from lichessbot.games.actions import Action, GiveTime, Remember
-from lichessbot.games.chat import Conversation, Hearsay
+from lichessbot.games.actions import Action, PostponeAbort, RecordAction
+from lichessbot.games.chat import Chat
 from lichessbot.games.game import NOTHING_DONE
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 
 GAME, US = "abcd1234", "testbot"
-WAITS = Waits()
-SPACING_S = WAITS.chat_spacing.total_seconds()
+TIMEOUTS = Timeouts()
+SPACING_S = TIMEOUTS.chat_spacing.total_seconds()
 PLAYER, SPECTATOR = ChatRoom.PLAYER, ChatRoom.SPECTATOR
 FULL_GREETING = {
     "hello": "Hi {opponent}, I am {me}.",
@@ -32,20 +32,21 @@ FULL_GREETING = {
 class Talk:
     """A conversation on the bench, with Ferdinand."""
 
-    def __init__(self, greeting: dict[str, str] | None = None, *done: Deed) -> None:
+    def __init__(self, greeting: dict[str, str] | None = None, *done: LimitedAction) -> None:
         self.now = 1000.0
         self.queue: list[str] = []
-        self.conversation = Conversation(
+        self.conversation = Chat(
             GAME,
             US,
             GreetingConfig.model_validate(greeting or {}),
-            WAITS,
+            TIMEOUTS,
             {**NOTHING_DONE, **dict.fromkeys(done, 1)},
-            Hearsay(lambda: "Aleph 1.0", lambda: self.queue),
+            lambda: "Aleph 1.0",
+            lambda: self.queue,
         )
 
     def hear(self, event: Any) -> list[Action]:
-        return list(self.conversation.hear(StreamEvent(GAME, event, self.now), self.now))
+        return list(self.conversation.handle(StreamEvent(GAME, event, self.now), self.now))
 
     def meet(self, them: dict[str, Any] | None = None, moves: str = "", status: str = "started") -> list[Action]:
         state = {"moves": moves, "wtime": 1, "btime": 1, "status": status}
@@ -70,47 +71,47 @@ class Talk:
 def test_both_rooms_are_greeted_once() -> None:
     talk = Talk(FULL_GREETING)
     assert talk.meet() == [
-        Remember(Deed.GREETING),
+        RecordAction(LimitedAction.GREETING),
         Say(GAME, PLAYER, "Hi Ferdinand, I am TestBot."),
         Say(GAME, SPECTATOR, "TestBot plays Ferdinand"),
     ]
     assert talk.meet() == []
-    assert list(talk.conversation.part(GameStatus.MATE)) == [
-        Remember(Deed.GOODBYE),
+    assert list(talk.conversation.say_goodbye(GameStatus.MATE)) == [
+        RecordAction(LimitedAction.GOODBYE),
         Say(GAME, PLAYER, "Bye Ferdinand"),
         Say(GAME, SPECTATOR, "That was TestBot"),
     ]
-    assert list(talk.conversation.part(GameStatus.MATE)) == []
+    assert list(talk.conversation.say_goodbye(GameStatus.MATE)) == []
 
 
 def test_what_was_said_before_a_restart_is_not_said_again() -> None:
-    talk = Talk(FULL_GREETING, Deed.GREETING, Deed.GOODBYE)
+    talk = Talk(FULL_GREETING, LimitedAction.GREETING, LimitedAction.GOODBYE)
     assert talk.meet() == []
-    assert list(talk.conversation.part(GameStatus.MATE)) == []
+    assert list(talk.conversation.say_goodbye(GameStatus.MATE)) == []
 
 
 def test_without_texts_nothing_is_said_or_noted() -> None:
     talk = Talk()
     assert talk.meet() == []
-    assert list(talk.conversation.part(GameStatus.MATE)) == []
+    assert list(talk.conversation.say_goodbye(GameStatus.MATE)) == []
     assert Talk({"hello": " "}).meet() == []
 
 
 def test_a_game_that_is_over_is_not_greeted_but_left_with_a_goodbye() -> None:
     talk = Talk(FULL_GREETING)
     assert talk.meet(status="resign") == []
-    assert len(list(talk.conversation.part(GameStatus.RESIGN))) == 3
+    assert len(list(talk.conversation.say_goodbye(GameStatus.RESIGN))) == 3
 
 
 def test_an_aborted_game_ends_without_goodbye() -> None:
     talk = Talk(FULL_GREETING)
     talk.meet()
-    assert list(talk.conversation.part(GameStatus.ABORTED)) == []
+    assert list(talk.conversation.say_goodbye(GameStatus.ABORTED)) == []
 
 
 def test_nobody_talks_to_the_built_in_ai() -> None:
     said = Talk(FULL_GREETING).meet({"aiLevel": 3})
-    assert said == [Remember(Deed.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
+    assert said == [RecordAction(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
 
 
 @pytest.mark.parametrize("name", ["{me}", "{opponent}", "{0.__class__}", "%s", "\\1", "{"])
@@ -162,7 +163,7 @@ def test_the_opponent_is_not_told_what_we_think(room: str, username: str, told: 
     talk = Talk()
     talk.meet()
     summary = SearchSummary(depth=12, nodes=3456, score="cp -31", pv="e2e4 e7e5")
-    list(talk.conversation.hear(BestMove(GAME, 1, "e2e4", summary), talk.now))
+    list(talk.conversation.handle(BestMove(GAME, 1, "e2e4", summary), talk.now))
     answer = talk.answer("!eval", room, username)
     if told:
         assert answer == "-0.31 for me at depth 12, 3456 positions: e2e4 e7e5"
@@ -184,7 +185,7 @@ def test_an_endless_variation_is_cut() -> None:
     talk = Talk()
     talk.meet()
     summary = SearchSummary(depth=12, nodes=3456, score="mate 9", pv="e2e4 " * 100)
-    list(talk.conversation.hear(BestMove(GAME, 1, "e2e4", summary), talk.now))
+    list(talk.conversation.handle(BestMove(GAME, 1, "e2e4", summary), talk.now))
     answer = talk.answer("!eval", "spectator", "Somebody")
     assert answer.startswith("mate 9 for me at depth 12")
     assert len(answer) <= LONGEST_CHAT_LINE
@@ -194,14 +195,14 @@ def test_an_endless_variation_is_cut() -> None:
 def test_before_the_first_search_there_is_nothing_to_tell() -> None:
     talk = Talk()
     talk.meet()
-    assert talk.answer("!eval", "spectator", "Somebody") == "I have not thought yet."
+    assert talk.answer("!eval", "spectator", "Somebody") == "I have not searched yet."
 
 
 def test_more_time_is_given_for_the_first_move_and_not_without_end() -> None:
     talk = Talk()
     talk.meet()
     answers = [talk.line("!wait") for _ in range(5)]
-    assert answers[0] == [GiveTime(), Say(GAME, PLAYER, "I wait 60 seconds longer for the first move.")]
+    assert answers[0] == [PostponeAbort(), Say(GAME, PLAYER, "I wait 60 seconds longer for the first move.")]
     assert answers[3:] == [[], []]
 
 

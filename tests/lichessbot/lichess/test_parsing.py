@@ -28,7 +28,7 @@ def read(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def house(name: str) -> events.StreamLine:
+def context(name: str) -> events.StreamLine:
     return parsing.parse_house_event(json.dumps(read(name)).encode())
 
 
@@ -72,7 +72,7 @@ def test_every_payload_of_another_collection_parses() -> None:
 
 
 def test_a_challenge_is_read() -> None:
-    event = house("event-challenge.json")
+    event = context("event-challenge.json")
     assert isinstance(event, events.ChallengeReceived)
     challenge = event.challenge
     assert (challenge.id, challenge.speed, challenge.rated) == ("Qm3xT7ab", "blitz", True)
@@ -84,7 +84,7 @@ def test_a_challenge_is_read() -> None:
 
 
 def test_a_challenger_may_be_null() -> None:
-    event = house("event-challenge-anonymous.json")
+    event = context("event-challenge-anonymous.json")
     assert isinstance(event, events.ChallengeReceived)
     assert event.challenge.challenger is None
     assert event.challenge.time_control.limit is None
@@ -92,7 +92,7 @@ def test_a_challenger_may_be_null() -> None:
 
 
 def test_the_built_in_ai_has_no_id() -> None:
-    event = house("event-gameStart-ai.json")
+    event = context("event-gameStart-ai.json")
     assert isinstance(event, events.GameStart)
     assert event.game.opponent.id is None
     full = game("game-gameFull-ai.json")
@@ -105,7 +105,7 @@ def test_an_anonymous_player_has_neither_id_nor_name() -> None:
 
 
 def test_status_is_an_object_in_the_event_stream_and_a_name_in_the_game_stream() -> None:
-    finish, state = house("event-gameFinish.json"), game("game-gameState-over.json")
+    finish, state = context("event-gameFinish.json"), game("game-gameState-over.json")
     assert isinstance(finish, events.GameFinish)
     assert isinstance(state, events.GameState)
     assert finish.game.status is not None

@@ -13,10 +13,10 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, UnknownEvent
 from lichessbot.lichess.parsing import parse_game_event, parse_house_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     PlayingWanted,
     Source,
@@ -26,15 +26,15 @@ from lichessbot.lichess.streams import (
     StreamReader,
     StreamRefused,
 )
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 PATIENCE_S = 60.0
 GAME = "abcd1234"
 GAME_PATH = f"/api/bot/game/stream/{GAME}"
 EVENT_PATH = "/api/stream/event"
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     liveness=timedelta(seconds=0.5),
     backoff_first=timedelta(seconds=0.1),
     game_backoff_ceiling=timedelta(seconds=0.2),
@@ -68,13 +68,13 @@ def inbox() -> Inbox:
 def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
     readers: list[StreamReader] = []
 
-    def begin(game_id: str | None = GAME, waits: Waits = WAITS) -> StreamReader:
-        api = Api(Access(lichess.url, SecretStr("lip_x"), waits), waits.liveness)
+    def begin(game_id: str | None = GAME, timeouts: Timeouts = TIMEOUTS) -> StreamReader:
+        api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
         if game_id is None:
             source = Source(None, api, api.event_stream, parse_house_event)
         else:
             source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        readers.append(StreamReader(source, inbox.put, waits, Courtesy(waits)))
+        readers.append(StreamReader(source, inbox.put, timeouts, RateLimiter(timeouts)))
         readers[-1].start()
         return readers[-1]
 
@@ -312,15 +312,15 @@ def test_a_rate_limited_stream_waits_as_long_as_asked(lichess: ScriptedLichess, 
     lichess.answer(EVENT_PATH, Reply(429, body), Reply(429, "<html>"), STAY)
     read(None)
     assert lost(inbox) == StreamLost(None, ANY, timedelta(seconds=0.3), as_asked=True)
-    assert lost(inbox) == StreamLost(None, ANY, WAITS.rate_limit, as_asked=True)
+    assert lost(inbox) == StreamLost(None, ANY, TIMEOUTS.rate_limit, as_asked=True)
 
 
-PATIENT = replace(WAITS, backoff_first=timedelta(seconds=60), game_backoff_ceiling=timedelta(seconds=60))
+PATIENT = replace(TIMEOUTS, backoff_first=timedelta(seconds=60), game_backoff_ceiling=timedelta(seconds=60))
 
 
 def test_a_wait_of_our_own_ends_when_others_get_through(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(502), Reply(502), Reply(lines=[chat("at last")], end=End.STALL))
-    reader = read(waits=PATIENT)
+    reader = read(timeouts=PATIENT)
     lost(inbox)
     assert lost(inbox).retry_in > timedelta(seconds=20)
     began = time.monotonic()
@@ -334,7 +334,7 @@ def test_nothing_else_is_hurried_by_others(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, Reply(502), Reply(502), reply)
-    reader = read(waits=replace(PATIENT, liveness=timedelta(seconds=60)))
+    reader = read(timeouts=replace(PATIENT, liveness=timedelta(seconds=60)))
     lost(inbox), lost(inbox)
     reader.others_got_through()
     heard(inbox)
@@ -349,13 +349,13 @@ def test_an_eviction_is_said_and_not_fought(
     lichess.answer(EVENT_PATH, Reply(lines=[b"\n"]))
     read(None)
     assert lost(inbox).retry_in == timedelta()
-    assert lost(inbox) == StreamLost(None, ANY, WAITS.eviction_pause, as_asked=True)
+    assert lost(inbox) == StreamLost(None, ANY, TIMEOUTS.eviction_pause, as_asked=True)
     assert "another client seems to use this token" in caplog.text
 
 
 def test_a_clean_end_of_a_long_lived_stream_is_no_eviction(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(EVENT_PATH, Reply(lines=[b"\n", 0.3]))
-    read(None, waits=replace(WAITS, stream_proven=timedelta(seconds=0.1)))
+    read(None, timeouts=replace(TIMEOUTS, stream_proven=timedelta(seconds=0.1)))
     assert [lost(inbox).retry_in for _ in range(3)] == [timedelta()] * 3
 
 
@@ -364,7 +364,7 @@ def test_a_reader_stops_in_whatever_state_it_is(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, reply)
-    reader = read(waits=replace(WAITS, liveness=timedelta(seconds=1)))
+    reader = read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=1)))
     time.sleep(0.2)
     began = time.monotonic()
     reader.stop()
@@ -394,7 +394,7 @@ def test_a_stream_is_read_anew_on_request_without_waiting(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, reply, Reply(lines=[chat("anew")], end=End.STALL))
-    reader = read(waits=replace(WAITS, liveness=timedelta(seconds=30)))
+    reader = read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=30)))
     heard(inbox)
     began = time.monotonic()
     reader.reopen()

@@ -10,11 +10,11 @@ from pydantic import SecretStr
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.move_sources.http import Errand, Host, Hosts, Resting
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.move_sources.http import Host, HostPaused, Hosts, Request
 from lichessbot.move_sources.models import parse_explorer
 from tests.fakes.oracle import Manner, Oracle
-from tests.lichessbot.move_sources.conftest import TOKEN, WAITS
+from tests.lichessbot.move_sources.conftest import TIMEOUTS, TOKEN
 
 FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 BAD_MANNERS = [
@@ -23,12 +23,12 @@ BAD_MANNERS = [
 ]  # fmt: skip
 
 
-def errand(seconds: float = 2.0, retries: int = 0, *, with_token: bool = False) -> Errand:
-    return Errand("/masters", {"fen": FEN}, time.monotonic() + seconds, retries, with_token)
+def errand(seconds: float = 2.0, retries: int = 0, *, with_token: bool = False) -> Request:
+    return Request("/masters", {"fen": FEN}, time.monotonic() + seconds, retries, with_token)
 
 
 def host_at(address: str, home: str = "https://lichess.org") -> Host:
-    return Host(address, Access(home, SecretStr(TOKEN), WAITS))
+    return Host(address, Access(home, SecretStr(TOKEN), TIMEOUTS))
 
 
 def test_a_good_answer_is_read(oracle: Oracle, hosts: Hosts) -> None:
@@ -58,9 +58,9 @@ def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracl
     with pytest.raises(Unreachable):
         host.ask(errand(), parse_explorer)
     oracle.manner = Manner.HELPFUL
-    with pytest.raises(Resting):
+    with pytest.raises(HostPaused):
         hosts.at(oracle.url).ask(errand(), parse_explorer)
-    time.sleep(WAITS.source_rest.total_seconds() + 0.05)
+    time.sleep(TIMEOUTS.source_rest.total_seconds() + 0.05)
     assert host.ask(errand(), parse_explorer).moves
     assert len(oracle.paths) == 2
 
@@ -69,12 +69,12 @@ def test_the_more_often_it_fails_in_a_row_the_longer_it_rests(oracle: Oracle) ->
     host = host_at(oracle.url)
     rests = []
     for _ in range(12):
-        host._rests_until = now = time.monotonic()
+        host._paused_until = now = time.monotonic()
         host._note_failure(Unreachable("gone"))
         host._note_failure(Unreachable("gone for another game"))
-        rests.append(host._rests_until - now)
+        rests.append(host._paused_until - now)
     assert rests[:3] == pytest.approx([0.3, 0.6, 1.2], abs=0.05)
-    assert rests[-1] == pytest.approx(WAITS.source_rest_ceiling.total_seconds(), abs=0.05)
+    assert rests[-1] == pytest.approx(TIMEOUTS.source_rest_ceiling.total_seconds(), abs=0.05)
 
 
 @pytest.mark.parametrize(("manner", "error"), [(Manner.LIMITED, RateLimited), (Manner.FORBIDDING, Refused)])
@@ -84,8 +84,8 @@ def test_a_server_that_wants_no_questions_is_not_asked_again(
     oracle.manner = manner
     with pytest.raises(error):
         hosts.at(oracle.url).ask(errand(retries=2), parse_explorer)
-    time.sleep(WAITS.source_rest.total_seconds() + 0.05)
-    with pytest.raises(Resting):
+    time.sleep(TIMEOUTS.source_rest.total_seconds() + 0.05)
+    with pytest.raises(HostPaused):
         hosts.at(oracle.url).ask(errand(), parse_explorer)
     assert len(oracle.paths) == 1
 
@@ -98,19 +98,19 @@ def test_the_pause_a_server_asks_for_is_kept(oracle: Oracle, hosts: Hosts) -> No
 
 
 def test_a_429_of_lichess_itself_holds_everything_else_back_too(oracle: Oracle) -> None:
-    courtesy = Courtesy(WAITS)
-    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), WAITS), courtesy)
+    rate_limiter = RateLimiter(TIMEOUTS)
+    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter)
     oracle.manner = Manner.LIMITED
     with pytest.raises(RateLimited):
         hosts.at(oracle.url).ask(errand(), parse_explorer)
-    assert courtesy.ask(Purpose.OTHER) > 30
+    assert rate_limiter.ask(Purpose.OTHER) > 30
 
 
 def test_while_lichess_asked_for_a_pause_no_evaluation_is_asked_for(oracle: Oracle) -> None:
-    courtesy = Courtesy(WAITS)
-    courtesy.hold_back(timedelta(seconds=60))
-    with pytest.raises(Resting):
-        Hosts(Access(oracle.url, SecretStr(TOKEN), WAITS), courtesy).at(oracle.url).ask(errand(), parse_explorer)
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(seconds=60))
+    with pytest.raises(HostPaused):
+        Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter).at(oracle.url).ask(errand(), parse_explorer)
     assert oracle.paths == []
 
 
@@ -131,7 +131,7 @@ def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle,
     for thread in threads:
         thread.join(10)
     assert len(oracle.paths) == 4
-    assert sorted(type(error).__name__ for error in failures) == ["Resting"] * 3 + ["Unreachable"] * 4
+    assert sorted(type(error).__name__ for error in failures) == ["HostPaused"] * 3 + ["Unreachable"] * 4
 
 
 # The token
@@ -157,7 +157,7 @@ def test_the_token_belongs_to_one_house(address: str, home: str, may: bool) -> N
 def test_the_token_is_sent_only_where_it_is_wanted_and_belongs(oracle: Oracle, hosts: Hosts) -> None:
     hosts.at(oracle.url).ask(errand(with_token=True), parse_explorer)
     hosts.at(oracle.url).ask(errand(), parse_explorer)
-    elsewhere = Hosts(replace(hosts.access, url="https://lichess.org"), Courtesy(WAITS))
+    elsewhere = Hosts(replace(hosts.access, url="https://lichess.org"), RateLimiter(TIMEOUTS))
     elsewhere.at(oracle.url).ask(errand(with_token=True), parse_explorer)
     assert oracle.tokens == [f"Bearer {TOKEN}", None, None]
 

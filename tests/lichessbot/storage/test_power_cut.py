@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.storage.database import FILE_NAME, StateFile
+from lichessbot.storage.database import FILE_NAME, Database
 
 ROWS = 400                      # enough for the log of the database to be written back, which happens at 1,000 pages
 CUTS = 150
@@ -25,8 +25,8 @@ FILES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-journal")
 WRITER = f"""
 import os, sys
 from pathlib import Path
-from lichessbot.storage.database import StateFile
-file = StateFile(Path(sys.argv[1]))
+from lichessbot.storage.database import Database
+file = Database(Path(sys.argv[1]))
 for number in range({ROWS}):
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)", [(str(number) + "x" * 3000, 0.0)])])
     os.write(1, b"safe %d " % number)
@@ -160,7 +160,7 @@ def test_a_power_cut_at_any_instant_loses_nothing_that_was_safe(log: Path, tmp_p
 
 def check(folder: Path, safe: int) -> None:
     """The next daemon finds every row that was safe, and at most the one under way besides."""
-    file = StateFile(folder)
+    file = Database(folder)
     found = [row[0].rstrip("x") for row in file.read("SELECT challenge_id FROM answers ORDER BY rowid")]
     file.close()
     assert not list(folder.glob("*.damaged")), f"after {safe} rows the file was damaged"

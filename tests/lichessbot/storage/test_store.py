@@ -14,14 +14,14 @@ import pytest
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, StateFile
-from lichessbot.storage.records import Deed, Guest
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.records import LimitedAction, SlotHolder
 from lichessbot.storage.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
 
 
-class SlowFile(StateFile):
+class SlowFile(Database):
     """A disk that takes its time, or refuses."""
 
     delay_s = 0.0
@@ -66,32 +66,32 @@ def count(folder: Path, table: str) -> int:
 
 
 def test_what_was_done_in_a_game_is_known_after_a_restart(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
-        assert store.times_done("game1", Deed.GREETING) == 0
-        store.note_done("game1", Deed.GREETING)
-        store.note_done("game1", Deed.DRAW_OFFER)
-        store.note_done("game1", Deed.DRAW_OFFER)
-    with closing(Store(StateFile(tmp_path))) as store:
-        assert store.times_done("game1", Deed.GREETING) == 1
-        assert store.times_done("game1", Deed.DRAW_OFFER) == 2
-        assert store.times_done("game2", Deed.GREETING) == 0
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.times_done("game1", LimitedAction.GREETING) == 0
+        store.note_done("game1", LimitedAction.GREETING)
+        store.note_done("game1", LimitedAction.DRAW_OFFER)
+        store.note_done("game1", LimitedAction.DRAW_OFFER)
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.times_done("game1", LimitedAction.GREETING) == 1
+        assert store.times_done("game1", LimitedAction.DRAW_OFFER) == 2
+        assert store.times_done("game2", LimitedAction.GREETING) == 0
 
 
 def test_a_deed_is_on_the_disk_before_it_can_be_done(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
-        store.note_done("game1", Deed.GREETING)
+        store.note_done("game1", LimitedAction.GREETING)
         assert count(tmp_path, "deeds") == 1
 
 
 def test_answers_that_arrived_are_known_after_a_restart_those_on_their_way_are_not(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_answering("arrived")
         store.note_answered("arrived")
         store.note_answering("on its way")
         store.note_answering("failed")
         store.forget_answer("failed")
         assert [store.answered(it) for it in ("arrived", "on its way", "failed")] == [True, True, False]
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         assert [store.answered(it) for it in ("arrived", "on its way", "failed")] == [True, False, False]
 
 
@@ -104,22 +104,22 @@ def test_a_game_joined_twice_is_one_game(file: SlowFile, tmp_path: Path) -> None
 
 
 def test_the_latest_round_trips_come_oldest_first(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         for number in range(ROUND_TRIPS_KEPT + 50):
             store.note_round_trip(float(number))
         assert store.round_trips(3) == (1047.0, 1048.0, 1049.0)
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         assert store.round_trips(3) == (1047.0, 1048.0, 1049.0)
         assert len(store.round_trips(10_000)) == ROUND_TRIPS_KEPT
         until(lambda: count(tmp_path, "round_trips") == ROUND_TRIPS_KEPT)
 
 
 def test_what_is_old_is_forgotten_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as past, closing(Store(StateFile(tmp_path))) as store:
+    with monkeypatch.context() as past, closing(Store(Database(tmp_path))) as store:
         past.setattr(store_room.time, "time", lambda: time.time_ns() / 1e9 - timedelta(days=3).total_seconds())
         store.note_answered("old")
         store.note_game("old", "Ferdinand")
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_answered("new")
         until(lambda: count(tmp_path, "answers") == 1)
         assert count(tmp_path, "games") == 1, "games are kept for longer"
@@ -134,18 +134,18 @@ def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTE
 
 def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_path: Path) -> None:
     now = time.time()
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_challenge(entry("one", now, Answer.WAITING))
         store.note_challenge(entry("one", now))
         store.note_challenge(entry("two", now - 100))
         store.note_challenge(entry("three", now, Answer.DECLINED))
         assert store.guest_book["one"] == entry("one", now)
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         book = store.guest_book
         again = book["one"]
         assert again is not None
         assert again.answer is Answer.ACCEPTED
-        assert again.guest == Guest("rival", is_bot=True)
+        assert again.guest == SlotHolder("rival", is_bot=True)
         assert book.accepted_since("rival", now - 50) == 1
         assert book.accepted_since("rival", now - 150) == 2
         assert book.accepted_since("other", 0) == 0
@@ -154,34 +154,34 @@ def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_
 
 def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
     ago = timedelta(days=91).total_seconds()
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_challenge(entry("old", time.time() - ago))
         store.note_challenge(entry("new", time.time()))
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         until(lambda: count(tmp_path, "challenges") == 1)
         assert store.guest_book["new"] is not None
 
 
 def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_process(tmp_path: Path) -> None:
     for _ in range(2):
-        with closing(Store(StateFile(tmp_path))) as store:
+        with closing(Store(Database(tmp_path))) as store:
             for game_id in ("one", "two", "three"):
                 store.note_game(game_id, "Ferdinand")
             store.note_game("of days", "Ferdinand", has_clock=False)
             store.note_left("one")
             until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 3)
     for _ in range(2):  # a process that ends at once forgets nothing
-        with closing(Store(StateFile(tmp_path))) as store:
+        with closing(Store(Database(tmp_path))) as store:
             assert store.left_over == [("three", "Ferdinand"), ("two", "Ferdinand")]
             until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 2)
 
 
 def test_each_position_has_its_own_count_of_moves_played_restarts_or_not(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         for position, move in ((1, "e2e4"), (2, "e2e4"), (1, "e2e4"), (1, "d2d4"), (3, "d2d4")):
             store.note_played(position, move)
     for _ in range(2):
-        with closing(Store(StateFile(tmp_path))) as store:
+        with closing(Store(Database(tmp_path))) as store:
             found = [store.times_played(position) for position in (1, 2, 3, 4)]
             assert found == [{"e2e4": 2, "d2d4": 1}, {"e2e4": 1}, {"d2d4": 1}, {}]
 
@@ -191,7 +191,7 @@ def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path
         store.note_game("before", "Ferdinand")
         file.delay_s = 0.5
         started_at = time.monotonic()
-        store.note_done("game1", Deed.GREETING)
+        store.note_done("game1", LimitedAction.GREETING)
         waited = timedelta(seconds=time.monotonic() - started_at)
         assert GAME_WAITS_AT_MOST <= waited < 4 * GAME_WAITS_AT_MOST
         until(lambda: count(tmp_path, "deeds") == 1)
@@ -203,13 +203,13 @@ def test_a_full_disk_is_said_once_and_what_was_noted_meanwhile_follows(
     caplog.set_level(logging.INFO)
     with closing(Store(file, QUICKLY)) as store:
         file.refusing = True
-        store.note_done("game1", Deed.GREETING)
+        store.note_done("game1", LimitedAction.GREETING)
         until(lambda: "store.failed" in caplog.text)
         started_at = time.monotonic()
         for number in range(200):
-            store.note_done(f"game{number}", Deed.DRAW_OFFER)
+            store.note_done(f"game{number}", LimitedAction.DRAW_OFFER)
         assert time.monotonic() - started_at < 1.0, "nobody waits for a disk known to fail"
-        assert store.times_done("game1", Deed.GREETING) == 1
+        assert store.times_done("game1", LimitedAction.GREETING) == 1
         time.sleep(5 * QUICKLY.total_seconds())
         file.refusing = False
         until(lambda: "store.works_again" in caplog.text)
@@ -221,17 +221,17 @@ def test_a_folder_that_cannot_be_used_leaves_the_memory_working(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "taken").write_text("")
-    with closing(Store(StateFile(tmp_path / "taken" / "state"))) as store:
-        store.note_done("game1", Deed.GREETING)
-        assert store.times_done("game1", Deed.GREETING) == 1
+    with closing(Store(Database(tmp_path / "taken" / "state"))) as store:
+        store.note_done("game1", LimitedAction.GREETING)
+        assert store.times_done("game1", LimitedAction.GREETING) == 1
     assert caplog.text.count("store.failed") == 1
 
 
 def test_a_newer_file_stops_the_start(tmp_path: Path) -> None:
-    file = StateFile(tmp_path, (*MIGRATIONS, "CREATE TABLE future (x)"))
+    file = Database(tmp_path, (*MIGRATIONS, "CREATE TABLE future (x)"))
     file.read("SELECT 1")
     file.close()
-    file = StateFile(tmp_path)
+    file = Database(tmp_path)
     with pytest.raises(StateNewer):
         Store(file)
     file.close()

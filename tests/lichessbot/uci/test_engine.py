@@ -23,14 +23,15 @@ from lichessbot.config import EngineConfig
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox, Report
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess, fallback_move
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.restarting_engine import fallback_move
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
 
 PATIENCE_S = 20.0
-WAITS = Waits()
+TIMEOUTS = Timeouts()
 SMALL = EngineConfig(hash_mb=1)
-Start = Callable[..., EngineProcess]
+Start = Callable[..., UciEngine]
 
 
 @pytest.fixture
@@ -41,12 +42,12 @@ def inbox() -> Inbox:
 @pytest.fixture
 def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
     """Starts a rude engine; every one is closed at the end."""
-    engines: list[EngineProcess] = []
+    engines: list[UciEngine] = []
 
-    def begin(*manner: str, waits: Waits = WAITS, failed_starts: int = 0, **changes: Any) -> EngineProcess:
+    def begin(*manner: str, timeouts: Timeouts = TIMEOUTS, failed_starts: int = 0, **changes: Any) -> UciEngine:
         if manner:
             changes["command"] = (sys.executable, str(rude_engine), *manner)
-        engines.append(EngineProcess("abcd1234", SMALL.model_copy(update=changes), inbox.put, waits, failed_starts))
+        engines.append(UciEngine("abcd1234", SMALL.model_copy(update=changes), inbox.put, timeouts, failed_starts))
         return engines[-1]
 
     yield begin
@@ -73,7 +74,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def pid_of(engine: EngineProcess) -> int:
+def pid_of(engine: UciEngine) -> int:
     return engine._process.pid
 
 
@@ -87,7 +88,7 @@ def gone(pid: int) -> bool:
 def test_closed_it_is_gone_without_the_collector(inbox: Inbox) -> None:
     gc.disable()
     try:
-        engine = EngineProcess("abcd1234", SMALL, inbox.put, WAITS)
+        engine = UciEngine("abcd1234", SMALL, inbox.put, TIMEOUTS)
         engine.search(search())
         assert isinstance(heard(inbox), BestMove)
         engine.close()
@@ -244,14 +245,14 @@ def test_the_death_of_the_engine_names_the_search_it_took_along(start: Start, in
 
 def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
     began = time.monotonic()
-    engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.2)), failed_starts=2)
+    engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.2)), failed_starts=2)
     assert isinstance(heard(inbox), EngineDied)
     assert 0.8 <= time.monotonic() - began < 2.0
     assert not engine.ready
 
 
 def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(start: Start, inbox: Inbox) -> None:
-    engine = start("deaf", waits=replace(WAITS, engine_stop=timedelta(seconds=0.2)))
+    engine = start("deaf", timeouts=replace(TIMEOUTS, engine_stop=timedelta(seconds=0.2)))
     engine.search(search(1))
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
     engine.search(search(2, "e2e4"))
@@ -264,7 +265,7 @@ def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(star
 
 
 def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start, inbox: Inbox) -> None:
-    engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.5)))
+    engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)))
     engine.search(search(1))
     report = heard(inbox)
     assert isinstance(report, EngineDied)
@@ -276,12 +277,12 @@ def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start,
 @pytest.mark.parametrize("command", ["/nowhere/engine", "no-such-engine", __file__])
 def test_an_engine_that_does_not_exist_or_may_not_run_is_an_error(inbox: Inbox, command: str) -> None:
     with pytest.raises(EngineError, match=f"the engine does not start: no program {command} that may be run"):
-        EngineProcess("abcd1234", EngineConfig(command=(command,)), inbox.put, WAITS)
+        UciEngine("abcd1234", EngineConfig(command=(command,)), inbox.put, TIMEOUTS)
 
 
 def test_a_working_folder_that_does_not_exist_is_an_error(inbox: Inbox, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="the engine does not start"):
-        EngineProcess("abcd1234", EngineConfig(working_dir=tmp_path / "nowhere"), inbox.put, WAITS)
+        UciEngine("abcd1234", EngineConfig(working_dir=tmp_path / "nowhere"), inbox.put, TIMEOUTS)
 
 
 @pytest.mark.parametrize("manner", ["polite", "deaf", "clinging", "slow"])
@@ -309,7 +310,7 @@ def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"), [("babbling", "babbles"), ("scolding", "babbles on its error output")]
+    ("manner", "reason"), [("babbling", "too much output"), ("scolding", "too much error output")]
 )
 @pytest.mark.filterwarnings("ignore")
 def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
@@ -343,10 +344,10 @@ def test_a_hung_engine_dies_with_a_daemon_that_was_killed(rude_engine: Path) -> 
 import sys, time
 from queue import SimpleQueue
 from lichessbot.config import EngineConfig
-from lichessbot.uci.engine import EngineProcess
-from lichessbot.timeouts import Waits
+from lichessbot.uci.engine import UciEngine
+from lichessbot.timeouts import Timeouts
 command = (sys.executable, {str(rude_engine)!r}, "clogged")
-engine = EngineProcess("abcd1234", EngineConfig(command=command), SimpleQueue().put, Waits())
+engine = UciEngine("abcd1234", EngineConfig(command=command), SimpleQueue().put, Timeouts())
 print(engine._process.pid, flush=True)
 time.sleep(600)
 """

@@ -13,11 +13,11 @@ from lichessbot.uci.profiles import (
     UNKNOWN_MACHINE,
     GameFacts,
     Machine,
-    candidates,
-    concessions,
+    configured_engines,
     engine_for,
     engines_of,
     matching,
+    memory_warnings,
 )
 
 BLITZ_BY_A_HUMAN = GameFacts(
@@ -121,7 +121,7 @@ def test_without_a_match_the_section_counts() -> None:
 )
 def test_the_announcement_tells_who_the_opponent_is(opponent: dict[str, Any], kind: OpponentKind) -> None:
     info = {"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "rapid", "rated": True, "color": "black"}
-    facts = GameFacts.announced(GameInfo.model_validate({**info, "opponent": opponent, "tournamentId": "t1"}))
+    facts = GameFacts.from_info(GameInfo.model_validate({**info, "opponent": opponent, "tournamentId": "t1"}))
     assert facts.opponent is kind
     assert (facts.rating, facts.speed, facts.rated, facts.colour) == (opponent.get("rating"), "rapid", True, "black")
     assert facts.tournament
@@ -145,7 +145,7 @@ def test_the_game_itself_tells_it_for_sure(opponent: dict[str, Any], kind: Oppon
         "black": {"id": "us", "title": "BOT"},
         "state": {"moves": "", "wtime": 1, "btime": 1, "status": "started"},
     })
-    facts = GameFacts.told(full, Colour.BLACK)
+    facts = GameFacts.from_full(full, Colour.BLACK)
     expected = GameFacts("bullet", "chess960", kind, opponent.get("rating"), False, False, Colour.BLACK)
     assert facts == expected
 
@@ -169,7 +169,7 @@ def test_tables_are_made_to_fit_the_machine(
     settings = Config.model_validate({"challenge": {"concurrency": engines}, "engine": {"hash_mb": hash_mb}})
     machine = Machine(None, memory_mb)
     assert engine_for(BLITZ_BY_A_HUMAN, settings, machine).hash_mb == expected
-    told = list(concessions(settings, machine))
+    told = list(memory_warnings(settings, machine))
     assert bool(told) is (expected < hash_mb)
     assert all(f"engine.hash_mb: {hash_mb} MiB" in line for line in told)
 
@@ -191,7 +191,7 @@ def test_every_engine_that_a_game_may_get_is_a_candidate_once() -> None:
         ({"speed": "blitz", "variant": "standard"}, {"command": ["other"]}),
         ({"opponent": "bot"}, {"uci_options": {"Skill Level": 3}}),
     )
-    listed = list(candidates(settings))
+    listed = list(configured_engines(settings))
     assert [candidate.key for candidate in listed] == ["engine", "profiles.1.engine", "profiles.2.engine"]
     assert listed[1].engine.command == ("other",)
     assert listed[1].variants == ("standard",)

@@ -7,7 +7,7 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import Refused, Unreachable
-from lichessbot.games.actions import Action, Remember, ReopenStream, StopThinking, Think
+from lichessbot.games.actions import Action, RecordAction, ReopenStream, StartSearch, StopSearch
 from lichessbot.games.game import NOTHING_DONE, Game
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import (
@@ -22,15 +22,15 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.models import GameFull, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary
 
 GAME, US, THEM = "abcd1234", "testbot", "ferdinand"
-WAITS = Waits()
+TIMEOUTS = Timeouts()
 GRANT, DENIAL = AnswerTakeback(GAME, granted=True), AnswerTakeback(GAME, granted=False)
-COUNTED = Remember(Deed.TAKEBACK)
-OFFERED = Remember(Deed.DRAW_OFFER)
+COUNTED = RecordAction(LimitedAction.TAKEBACK)
+OFFERED = RecordAction(LimitedAction.DRAW_OFFER)
 READY = {"engine": {"draw_or_resign": {
     "offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 2, "offer_draw_pieces": 32,
     "resign_enabled": True, "resign_moves": 2,
@@ -48,8 +48,8 @@ class Bench:
         config = Config.model_validate(settings)
         engine_alone = config.engine.model_copy(update={"own_book": False})
         config = config.model_copy(update={"engine": engine_alone})
-        past = {**NOTHING_DONE, Deed.TAKEBACK: done}
-        self.game = Game(GAME, US, config, WAITS, None, past)
+        past = {**NOTHING_DONE, LimitedAction.TAKEBACK: done}
+        self.game = Game(GAME, US, config, TIMEOUTS, None, past)
         them = {"id": THEM, "title": their_title, "rating": 1800}
         self._full = {
             "id": GAME,
@@ -61,7 +61,7 @@ class Bench:
         }
 
     def hear(self, report: Report) -> list[Action]:
-        return self.game.handle(report, self.now)
+        return list(self.game.handle(report, self.now))
 
     def _state(self, moves: str, flags: str, time_ms: int) -> dict[str, Any]:
         raised = dict.fromkeys(flags.split(), True)
@@ -80,7 +80,7 @@ class Bench:
 
     def find(self, actions: list[Action], move: str, score: str = "cp 0") -> list[Action]:
         """The engine answers the search among `actions`."""
-        think = next(action for action in actions if isinstance(action, Think))
+        think = next(action for action in actions if isinstance(action, StartSearch))
         return self.hear(BestMove(GAME, think.search.search_id, move, SearchSummary(depth=5, score=score)))
 
     def wait(self, seconds: float) -> list[Action]:
@@ -145,7 +145,7 @@ def test_a_move_that_offers_a_draw_is_sent_again_as_it_was() -> None:
 def test_a_lost_game_is_resigned_instead_of_moved() -> None:
     bench = Bench(**READY)
     assert opening(bench, "cp -1500", "cp -1500") == [Resign(GAME, "the game is lost")]
-    assert bench.wait(WAITS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
+    assert bench.wait(TIMEOUTS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
 
 
 def test_a_profile_that_is_found_out_later_decides_about_resigning() -> None:
@@ -173,7 +173,7 @@ def test_by_default_games_are_played_to_their_end() -> None:
 def test_without_the_key_every_takeback_is_denied() -> None:
     bench = Bench()
     actions = bench.full("e2e4 e7e5", "btakeback")
-    assert [type(action) for action in actions] == [AnswerTakeback, Think]
+    assert [type(action) for action in actions] == [AnswerTakeback, StartSearch]
     assert actions[0] == DENIAL
 
 
@@ -186,7 +186,7 @@ def test_a_takeback_is_granted_while_the_engine_thinks_and_no_move_leaves_before
     assert isinstance(reopen, ReopenStream)
     assert bench.hear(CommandDone(GRANT)) == [], "the stream is being read anew already"
     assert bench.full("e2e4") == [], "nobody has to stop: the answer was there"
-    assert [type(it) for it in bench.state("e2e4 d7d5")] == [Think]
+    assert [type(it) for it in bench.state("e2e4 d7d5")] == [StartSearch]
 
 
 def test_a_granted_takeback_stops_the_search() -> None:
@@ -194,7 +194,7 @@ def test_a_granted_takeback_stops_the_search() -> None:
     bench.full("e2e4 e7e5")
     bench.state("e2e4 e7e5", "btakeback")
     bench.state("e2e4")
-    assert bench.full("e2e4") == [StopThinking()]
+    assert bench.full("e2e4") == [StopSearch()]
 
 
 def test_two_plies_go_back_when_the_opponent_asks_on_his_own_turn() -> None:
@@ -224,7 +224,7 @@ def test_a_grant_that_came_too_late_became_a_request_of_ours_and_is_withdrawn() 
     bench = Bench(white=False, max_takebacks_accepted=1)
     bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "wtakeback") == [COUNTED, GRANT]
-    assert [type(it) for it in bench.state("e2e4 e7e5 g1f3")] == [Think]
+    assert [type(it) for it in bench.state("e2e4 e7e5 g1f3")] == [StartSearch]
     assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [DENIAL]
 
 
@@ -335,7 +335,7 @@ def test_a_refused_claim_is_made_again_later_and_not_without_end() -> None:
     bench.gone(0)
     claims = 0
     for _ in range(200):
-        done = bench.wait(WAITS.claim_retry.total_seconds())
+        done = bench.wait(TIMEOUTS.claim_retry.total_seconds())
         claims += done.count(ClaimVictory(GAME))
         if done:
             bench.hear(CommandFailed(ClaimVictory(GAME), Refused(400, "You cannot claim the win on this game")))

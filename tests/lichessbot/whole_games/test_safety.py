@@ -16,8 +16,8 @@ from pydantic import SecretStr
 from lichessbot.config import load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ApiError, Unreachable
-from lichessbot.lichess.client import Access, Api
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 TOKEN = "lip_secret0123456789"
@@ -35,16 +35,18 @@ def stranger() -> Iterator[ScriptedLichess]:
     server.close()
 
 
-def api_of(url: str, proxy: str | None = None) -> Api:
-    return Api(Access(url, SecretStr(TOKEN), Waits(), proxy=proxy), PATIENCE)
+def api_of(url: str, proxy: str | None = None) -> LichessClient:
+    return LichessClient(Access(url, SecretStr(TOKEN), Timeouts(), proxy=proxy), PATIENCE)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize(
-    ("path", "ask"), [("/api/account", Api.account), ("/api/token/test", Api.token_info)], ids=["header", "body"]
+    ("path", "ask"),
+    [("/api/account", LichessClient.account), ("/api/token/test", LichessClient.token_info)],
+    ids=["header", "body"],
 )
 def test_no_redirection_is_followed(
-    lichess: ScriptedLichess, stranger: ScriptedLichess, status: int, path: str, ask: Callable[[Api], object]
+    lichess: ScriptedLichess, stranger: ScriptedLichess, status: int, path: str, ask: Callable[[LichessClient], object]
 ) -> None:
     lichess.answer(path, Reply(status, {}, headers=[("Location", f"{stranger.url}{path}")]))
     with pytest.raises(ApiError):
@@ -95,8 +97,8 @@ def test_no_representation_and_no_error_shows_the_token(lichess: ScriptedLichess
     config.write_text(f"token: {TOKEN}\nurl: {lichess.url}\n")
     config.chmod(0o600)
     loaded = load_config(config, {TOKEN_VARIABLE: TOKEN})
-    access = Access(lichess.url, loaded.token, Waits())
-    api = Api(access, PATIENCE)
+    access = Access(lichess.url, loaded.token, Timeouts())
+    api = LichessClient(access, PATIENCE)
     lichess.answer("/api/token/test", Reply(body="<html>"))
     with pytest.raises(Unreachable) as unreachable:
         api.token_info()

@@ -1,4 +1,4 @@
-"""The engine's knowledge of a position on paper: evaluation, leaf counts, searches side by side."""
+"""Reports on a position: evaluation terms, perft, searches side by side, time per depth."""
 
 from collections.abc import Iterable
 from time import perf_counter, process_time
@@ -13,15 +13,15 @@ from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, 
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
 from engine.progress import progress
-from engine.terminal.drawing import Look, Scene, draw
+from engine.terminal.board_view import BoardView, Theme, draw
 
-TABLE_POSITIONS = POSITIONS[::10]      # what a move is timed on: openings, middle games and an ending
-# Seconds for a move of stratzilla's chess-engine, by its own account; other depths are not known here.
+TABLE_POSITIONS = POSITIONS[::10]      # openings, middle games and an ending
+# Seconds per move of stratzilla's chess-engine as its README states; it names no other depth.
 CHESS_ENGINE_S = {7: 163.0}
 
 
 def table(headings: Iterable[str]) -> Table:
-    """An empty table, whose last column is text and whose others are figures."""
+    """Return an empty table: figures in all columns but the last."""
     made = Table()
     *figures, last = headings
     for heading in figures:
@@ -30,9 +30,9 @@ def table(headings: Iterable[str]) -> Table:
     return made
 
 
-def show_evaluation(board: Board, style: Style | None, console: Console, look: Look) -> None:
-    """Board and terms, in pawns from White's view; of the articles' terms if a style is given."""
-    console.print(draw(Scene(board), look), soft_wrap=True)
+def show_evaluation(board: Board, style: Style | None, console: Console, theme: Theme) -> None:
+    """Show the board and the terms in pawns from White's view; with a style, the articles' terms."""
+    console.print(draw(BoardView(board), theme), soft_wrap=True)
     if style is None:
         _show_engine_terms(board, console)
     else:
@@ -50,7 +50,7 @@ def _show_engine_terms(board: Board, console: Console) -> None:
     console.print(f"evaluation {pawns_text(parts.score_cp)}", made)
     network_cp = Engine().network_score_cp(board)
     if network_cp is not None:
-        console.print(f"but the network plays, evaluation {pawns_text(network_cp)}")
+        console.print(f"the network, which decides, evaluates {pawns_text(network_cp)}")
     console.print(f"{parts.phase}/{parts.full_phase} of the midgame values (mg) count, the rest of the endgame's (eg)")
 
 
@@ -65,7 +65,7 @@ def _show_styled_terms(board: Board, style: Style, console: Console) -> None:
 
 
 def show_perft(board: Board, depth: int, console: Console) -> None:
-    """The leaves below each move, their sum, and how fast they were counted."""
+    """Show the leaf nodes below each move, their sum and the speed."""
     started, counts = perf_counter(), {}
     moves = board.legal_moves()
     with progress("perft", len(moves), "moves") as advance:
@@ -78,18 +78,18 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
     for move, count in sorted(counts.items()):
         console.print(f"{move}: {count}")
     total = sum(counts.values())
-    console.print(f"\nNodes searched: {total}\n{seconds:.3f} s, {total / max(seconds, 1e-9):,.0f} a second")
+    console.print(f"\nNodes searched: {total}\n{seconds:.3f} s, {total / max(seconds, 1e-9):,.0f} nodes/s")
 
 
 def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:
-    """A search as a row: name, value, nodes, time, line."""
+    """Return a search as a table row: name, value, nodes, time, line."""
     value = judgement_text(outcome.judgement) if outcome.judgement else "not finished"
     line = san_line(board, outcome.line)
     return outcome.method.value, value, f"{outcome.nodes:,}", f"{outcome.seconds:.3f} s", line
 
 
 def show_comparison(board: Board, depth: int, style: Style | None, seconds: float, console: Console) -> None:
-    """Value, nodes and time of each search, as they come in."""
+    """Show value, nodes and time of each search."""
     final = final_text(board)
     if final is not None:
         console.print(f"the game is over: {final}")
@@ -105,7 +105,7 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
 
 
 def show_depth_table(depth: int, seconds: float, console: Console) -> None:
-    """The mean time for a move at each depth: the plain search, the engine, and what chess-engine's author reports."""
+    """Show the mean time per move at each depth: plain search, engine, and the README of chess-engine."""
     made = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
     plain_wanted = ours_wanted = True
     with progress("timing", depth, "depths") as advance:
@@ -116,7 +116,7 @@ def show_depth_table(depth: int, seconds: float, console: Console) -> None:
             ours_wanted = ours is not None
             made.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
             advance(plies)
-    console.print(f"seconds of processor time for a move, the mean of {len(TABLE_POSITIONS)} positions")
+    console.print(f"seconds of processor time per move, mean of {len(TABLE_POSITIONS)} positions")
     console.print(made)
 
 
@@ -125,7 +125,7 @@ def _seconds(value: float | None) -> str:
 
 
 def _mean_plain(depth: int, seconds: float) -> float | None:
-    """None if one of the moves took too long."""
+    """Return None if a move took too long."""
     total = 0.0
     for fen in TABLE_POSITIONS:
         outcome = search(Board(fen), Method.ORDERED, depth, seconds=seconds)
@@ -136,7 +136,7 @@ def _mean_plain(depth: int, seconds: float) -> float | None:
 
 
 def _mean_engine(depth: int, seconds: float) -> float | None:
-    """None if one of the moves took too long."""
+    """Return None if a move took too long."""
     engine, total = Engine(), 0.0
     for fen in TABLE_POSITIONS:
         engine.new_game()

@@ -1,4 +1,4 @@
-"""The board as text, for terminals that know colours, Unicode, both or neither."""
+"""Draws the board as text, with or without colours and Unicode."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -13,24 +13,24 @@ from engine.pgn.game import Judgement
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 PIECES = "QRBNP"
 VALUES = {"Q": 9, "R": 5, "B": 3, "N": 3, "P": 1, "K": 0}
-# Square colours in the middle between black and white, so that men of both colours stand out.
+# Square colours halfway between black and white: pieces of both colours stand out.
 SQUARES = ("#6f8ba6", "#9fb4c8")
 LAST_MOVE = ("#b08f2f", "#c8a951")
 CHECK = "#c0504d"
 BAR_ROWS = 8
-LOGISTIC_CP = 400                  # an advantage at which White may expect ten points of eleven: the scale of Elo
+LOGISTIC_CP = 400                  # an advantage of 10:1, as on the Elo scale
 
 
 @dataclass(frozen=True)
-class Look:
+class Theme:
     """What the terminal can show."""
 
     unicode: bool
     colour: bool
 
     @classmethod
-    def of(cls, console: Console, ascii_only: bool = False) -> "Look":
-        """What this console can show."""
+    def detect(cls, console: Console, ascii_only: bool = False) -> "Theme":
+        """Return what this console can show."""
         try:
             "".join(OUTLINES.values()).encode(console.encoding)
         except (UnicodeEncodeError, LookupError):
@@ -38,46 +38,46 @@ class Look:
         return cls(not ascii_only, console.is_terminal and not console.no_color)
 
     def piece(self, letter: str) -> str:
-        """A man; with colours both sides have the filled shapes."""
+        """Return the symbol of a piece; with colours both sides have the filled shapes."""
         if not self.unicode:
             return letter
         return OUTLINES[letter.lower()] if self.colour else OUTLINES[letter]
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What is drawn: the position, from which side, what is marked, and who stands how."""
+class BoardView:
+    """What to draw: the position and its orientation, evaluation, marked squares and texts."""
 
     board: Board
     white_below: bool = True
     judgement: Judgement | None = None
     targets: Collection[str] = field(default_factory=tuple)
-    above: str = ""                # what stands beside the board at the top and at the bottom
+    above: str = ""                # text right of the board at the top, and at the bottom
     below: str = ""
 
 
-def draw(scene: Scene, look: Look) -> Text:
-    """Eight rows with evaluation bar, and the files below."""
-    ranks = range(8, 0, -1) if scene.white_below else range(1, 9)
-    files = "abcdefgh" if scene.white_below else "hgfedcba"
-    marked = _last_move(scene.board)
-    checked = _checked_king(scene.board)
-    drawing = Text()
+def draw(view: BoardView, theme: Theme) -> Text:
+    """Draw eight rows with the evaluation bar, and the file letters below."""
+    ranks = range(8, 0, -1) if view.white_below else range(1, 9)
+    files = "abcdefgh" if view.white_below else "hgfedcba"
+    marked = _last_move(view.board)
+    checked = _checked_king(view.board)
+    text = Text()
     for row, rank in enumerate(ranks):
-        drawing.append_text(_bar(scene, look, row))
-        drawing.append(f" {rank} ")
+        text.append_text(_bar(view, theme, row))
+        text.append(f" {rank} ")
         for file in files:
             square = f"{file}{rank}"
-            drawing.append_text(_square(scene, look, square, square in marked, square == checked))
-        drawing.append(f"  {scene.above if row == 0 else scene.below if row == 7 else ''}".rstrip() + "\n")
-    drawing.append(f"{' ' * (2 if scene.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
-    if scene.judgement is not None:
-        drawing.append(f"  {judgement_text(scene.judgement)}")
-    return drawing
+            text.append_text(_square(view, theme, square, square in marked, square == checked))
+        text.append(f"  {view.above if row == 0 else view.below if row == 7 else ''}".rstrip() + "\n")
+    text.append(f"{' ' * (2 if view.judgement else 0)}   {''.join(f' {file} ' for file in files)}")
+    if view.judgement is not None:
+        text.append(f"  {judgement_text(view.judgement)}")
+    return text
 
 
 def _last_move(board: Board) -> set[str]:
-    """The squares the last move went from and to, empty before the first."""
+    """Return the squares of the last move, empty before the first."""
     moves = board.moves
     return {moves[-1][:2], moves[-1][2:4]} if moves else set()
 
@@ -90,48 +90,48 @@ def _checked_king(board: Board) -> str:
     return next(square for square in squares if board.piece_at(square) == king)
 
 
-def _square(scene: Scene, look: Look, square: str, marked: bool, checked: bool) -> Text:
-    letter = scene.board.piece_at(square)
-    target = square in scene.targets
+def _square(view: BoardView, theme: Theme, square: str, marked: bool, checked: bool) -> Text:
+    letter = view.board.piece_at(square)
+    target = square in view.targets
     light = (ord(square[0]) + int(square[1])) % 2 == 0
-    if look.colour:
-        glyph = look.piece(letter) if letter else "•" if target and look.unicode else "*" if target else " "
+    if theme.colour:
+        glyph = theme.piece(letter) if letter else "•" if target and theme.unicode else "*" if target else " "
         ground = CHECK if checked or (target and letter) else LAST_MOVE[light] if marked else SQUARES[light]
         ink = "#ffffff" if letter and letter.isupper() else "#000000"
         return Text(f" {glyph} ", style=f"{ink} on {ground}")
-    glyph = look.piece(letter) if letter else "*" if target else "."
+    glyph = theme.piece(letter) if letter else "*" if target else "."
     if target and letter:
         return Text(f"({glyph})")
     return Text(f"[{glyph}]" if marked else f" {glyph} ")
 
 
 def white_share(judgement: Judgement) -> float:
-    """What White may expect of the game, 0 to 1."""
+    """Return White's expected score, 0 to 1."""
     if judgement.score_cp is None:
         return 1.0 if (judgement.mate_in or 0) > 0 else 0.0
     exponent = max(-20.0, min(-judgement.score_cp / LOGISTIC_CP, 20.0))
     return float(1 / (1 + 10**exponent))
 
 
-def _bar(scene: Scene, look: Look, row: int) -> Text:
-    """One row of the evaluation bar: White's share grows from White's side of the board."""
-    if scene.judgement is None:
+def _bar(view: BoardView, theme: Theme, row: int) -> Text:
+    """Draw one row of the evaluation bar; White's share grows from White's side of the board."""
+    if view.judgement is None:
         return Text()
-    white_rows = round(white_share(scene.judgement) * BAR_ROWS)
-    white = row >= BAR_ROWS - white_rows if scene.white_below else row < white_rows
-    if look.colour:
+    white_rows = round(white_share(view.judgement) * BAR_ROWS)
+    white = row >= BAR_ROWS - white_rows if view.white_below else row < white_rows
+    if theme.colour:
         return Text("  ", style=f"on {'#eeeeee' if white else '#303030'}")
-    glyphs = "█░" if look.unicode else "#."
+    glyphs = "█░" if theme.unicode else "#."
     return Text(glyphs[0 if white else 1] + " ")
 
 
-def captured(board: Board, side: str, look: Look) -> str:
-    """The men this side has taken, dearest first, and by how much it is ahead: '♕♙♙ +5'."""
-    then, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
+def captured(board: Board, side: str, theme: Theme) -> str:
+    """Return the pieces that this side has captured and its material lead: '♕♙♙ +5'."""
+    before, now = _counts(Board(board.initial_fen, chess960=board.chess960)), _counts(board)
     theirs = str.lower if side == "white" else str.upper
-    missing = {kind: then[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
-    missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # these have become pieces
-    taken = "".join(look.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
+    missing = {kind: before[theirs(kind)] - now[theirs(kind)] for kind in PIECES}
+    missing["P"] += sum(min(0, missing[kind]) for kind in PIECES if kind != "P")     # promoted
+    taken = "".join(theme.piece(theirs(kind)) * max(0, missing[kind]) for kind in PIECES)
     balance = sum(VALUES[kind] * (now[kind] - now[kind.lower()]) for kind in PIECES)
     ahead = balance if side == "white" else -balance
     return f"{taken} +{ahead}".strip() if ahead > 0 else taken

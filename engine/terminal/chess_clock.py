@@ -1,4 +1,4 @@
-"""Two chess clocks, of which one runs at most."""
+"""Time controls and the chess clock."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,13 +7,9 @@ from time import monotonic
 SIDES = ("white", "black")
 
 
-class InvalidTimeControl(ValueError):
-    """The text is no time control. The message quotes it."""
-
-
 @dataclass(frozen=True)
 class TimeControl:
-    """Seconds at the start and seconds gained by each move."""
+    """Seconds per side, and seconds gained per move."""
 
     base_s: float
     increment_s: float
@@ -23,27 +19,27 @@ class TimeControl:
 
 
 def parse_minutes(text: str) -> TimeControl:
-    """'5+3': five minutes and three seconds a move, as players say it; '5' without. Raises InvalidTimeControl."""
+    """Read '5+3' as five minutes and three seconds per move; '5' has no increment. Raises ValueError."""
     minutes, _, increment = text.partition("+")
     try:
         control = TimeControl(float(minutes) * 60, float(increment or 0))
     except ValueError:
         control = TimeControl(0, 0)
     if not (0 < control.base_s <= 86400 and 0 <= control.increment_s <= 3600):
-        raise InvalidTimeControl(f"expected minutes and seconds a move such as 5+3, found {text[:40]!r}")
+        raise ValueError(f"expected minutes and seconds per move such as 5+3, found {text[:40]!r}")
     return control
 
 
 def parse_seconds(text: str) -> TimeControl | None:
-    """PGN's TimeControl header, '300+3'; None for anything else it may hold."""
+    """Read PGN's TimeControl header '300+3'; None for its other forms."""
     base, _, increment = text.partition("+")
     if not (base.isdecimal() and (increment or "0").isdecimal()) or len(text) > 12 or int(base) == 0:
         return None
     return TimeControl(int(base), int(increment or 0))
 
 
-class Stopwatch:
-    """`start` makes the first side's clock run, `press` stops the mover's and starts the other's."""
+class ChessClock:
+    """The clocks of both sides, at most one of them running."""
 
     def __init__(self, control: TimeControl, now: Callable[[], float] = monotonic) -> None:
         self.control = control
@@ -53,18 +49,18 @@ class Stopwatch:
         self._since = 0.0
 
     def start(self, side: str) -> None:
-        """Let this side's clock run, if none does."""
+        """Start this side's clock unless one is running."""
         if self._running is None:
             self._running, self._since = side, self._now()
 
     def stop(self) -> None:
-        """Nobody's clock runs; what ran until now counts."""
+        """Stop both clocks."""
         if self._running is not None:
             self._left_s[self._running] = self.left_s(self._running)
             self._running = None
 
     def press(self) -> None:
-        """The side whose clock runs has moved: it gains the increment, the other's clock runs."""
+        """End the move of the side whose clock runs: add its increment, start the other clock."""
         mover = self._running
         self.stop()
         if mover is not None:
@@ -72,21 +68,21 @@ class Stopwatch:
             self.start(SIDES[1 - SIDES.index(mover)])
 
     def left_s(self, side: str) -> float:
-        """Seconds left, negative when the time is up."""
-        gone = self._now() - self._since if side == self._running else 0.0
-        return self._left_s[side] - gone
+        """Return the seconds left, negative after the flag fell."""
+        elapsed = self._now() - self._since if side == self._running else 0.0
+        return self._left_s[side] - elapsed
 
     def both_s(self) -> dict[str, float]:
-        """What both sides have left."""
+        """Return the seconds left to each side."""
         return {side: self.left_s(side) for side in SIDES}
 
     def set_both(self, left_s: Mapping[str, float]) -> None:
-        """Go on from these; nobody's clock runs."""
+        """Set both clocks and stop them."""
         self._left_s, self._running = dict(left_s), None
 
 
 def clock_text(seconds: float) -> str:
-    """'4:05', '1:00:00', and tenths under ten seconds: '0:09.3'."""
+    """Format as '4:05' or '1:00:00', with tenths below ten seconds: '0:09.3'."""
     seconds = max(0.0, seconds)
     if seconds < 10:
         return f"0:0{int(seconds * 10) / 10:.1f}"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.available_memory import available_mb
 from engine.facade import Engine
+from engine.search.available_memory import available_mb
 
 MIB = 1 << 20
 
