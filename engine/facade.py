@@ -280,7 +280,7 @@ class RunningSearch:
         self._task = replace(self._task, moves=kept, complete=self._task.complete and len(kept) == len(moves))
         if report.has_distances:
             for search in (self._search, *self._helpers):
-                search.stop_probing()
+                search.prober.disable()
 
     def _describe(self, iteration: Iteration) -> SearchReport:
         score = iteration.line.score
@@ -288,7 +288,7 @@ class RunningSearch:
         if self._root_report is not None and mate is None:
             score = TABLEBASE_SCORES.get(self._root_report.wdl, 0)
         nodes = iteration.nodes + sum(helper.node_count() for helper in self._helpers)
-        hits = sum(search.table_hits() for search in (self._search, *self._helpers))
+        hits = sum(search.prober.hit_count() for search in (self._search, *self._helpers))
         return SearchReport(
             line=iteration.number,
             depth=iteration.depth,

@@ -1,9 +1,9 @@
 """Alpha-beta search, move ordering, pruning, the transposition table, time management.
 
-Knows how a position is searched within limits of depth, nodes and time.
-
-Must not know: protocols, files and who asked. A function that a `.pxd` declares `noexcept` is a C function and never
-raises; its `.py` repeats neither.
+Knows how a position is searched within limits of depth, nodes and time, and offers the search of one thread
+(`search`), the loop over depths (`iterative_deepening`), and what both share or are limited by.
+Must not know: protocols and files. A function that a `.pxd` declares `noexcept` is a C function that never raises; the
+`.py` repeats neither.
 """
 
 __all__ = [

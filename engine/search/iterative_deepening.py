@@ -11,7 +11,7 @@ from functools import partial
 from engine.core import params
 from engine.core.score import mate_distance, scale
 from engine.search.search import Search
-from engine.search.time_manager import Limits, TimeManager, bend_percent
+from engine.search.time_manager import Limits, TimeManager, soft_percent
 
 INFINITE = scale()["INFINITE"]
 MAX_DEPTH = scale()["MAX_PLY"] - 1
@@ -124,7 +124,7 @@ class IterativeDeepening:
         self._steady_depths = self._steady_depths + 1 if steady else 0
         drop = before[0].score - best[0].score
         share = self._search.best_move_share()
-        return self._time_manager.too_late_for_another_depth(bend_percent(self._steady_depths, drop, share))
+        return self._time_manager.too_late_for_another_depth(soft_percent(self._steady_depths, drop, share))
 
     def _search_depth(self, before: list[Line]) -> list[Line]:
         """Return the best lines at one depth; each search leaves out the first moves of the better lines."""

@@ -148,14 +148,6 @@ class Search:
         """Return the nodes visited since the search was created or reset."""
         return min(self.counter.nodes, self.counter.node_limit)
 
-    def stop_probing(self) -> None:
-        """Probe no tablebase from now on."""
-        self.prober.disable()
-
-    def table_hits(self) -> int:
-        """Return the number of tablebase hits."""
-        return self.prober.hit_count()
-
     def deepest(self) -> int:
         """Return the deepest ply that the last `run` reached, quiescence included."""
         return self.counter.deepest
@@ -185,17 +177,17 @@ class Search:
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
-        known: cython.int = self.draws.tablebase_score(depth, ply)
-        if known != NO_SCORE:
-            if is_cutoff(known, alpha, beta):
-                return known
-            if known > DRAW and known > alpha:
-                alpha = known      # only a mate would be better
+        tb_score: cython.int = self.draws.tablebase_score(depth, ply)
+        if tb_score != NO_SCORE:
+            if is_cutoff(tb_score, alpha, beta):
+                return tb_score
+            if tb_score > DRAW and tb_score > alpha:
+                alpha = tb_score       # only a mate would be better
         entry: u64 = self.table.probe(self.position.key)
         self.stack.cut_node[ply] = False
         self.stack.set_evaluation(entry, in_check, ply)
         depth -= self.internal_reduction(entry, depth)
-        return self.tablebase_bounded(known, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
+        return self.tablebase_bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
 
     def null_window_node(
         self, beta: cython.int, depth: cython.int, ply: cython.int, cut_node: cython.bint
@@ -216,9 +208,9 @@ class Search:
         score = self.stack.table_cutoff(entry, beta, depth, ply)
         if score != NO_SCORE:
             return score
-        known: cython.int = self.draws.tablebase_score(depth, ply)
-        if known != NO_SCORE and is_cutoff(known, beta - 1, beta):
-            return known
+        tb_score: cython.int = self.draws.tablebase_score(depth, ply)
+        if tb_score != NO_SCORE and is_cutoff(tb_score, beta - 1, beta):
+            return tb_score
         self.stack.cut_node[ply] = cut_node
         self.stack.set_evaluation(entry, in_check, ply)
         if not in_check and self.stack.excluded[ply] == NO_MOVE:
@@ -228,15 +220,17 @@ class Search:
                 return score
             if cut_node:
                 depth -= self.internal_reduction(entry, depth)
-        return self.tablebase_bounded(known, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
+        return self.tablebase_bounded(tb_score, self.search_moves(beta - 1, beta, depth, ply, entry), depth, ply)
 
-    def tablebase_bounded(self, known: cython.int, score: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
+    def tablebase_bounded(
+        self, tb_score: cython.int, score: cython.int, depth: cython.int, ply: cython.int
+    ) -> cython.int:
         """Return the score bounded by that of the tablebase; store it if the bound applies."""
-        if known == NO_SCORE or (score > known) == (known > DRAW) or self.counter.stopped:
+        if tb_score == NO_SCORE or (score > tb_score) == (tb_score > DRAW) or self.counter.stopped:
             return score
-        bound: cython.int = LOWER_BOUND if known > DRAW else UPPER_BOUND
-        self.table.store(self.position.key, NO_MOVE, to_table(known, ply), depth, bound, self.stack.raw_evals[ply])
-        return known
+        bound: cython.int = LOWER_BOUND if tb_score > DRAW else UPPER_BOUND
+        self.table.store(self.position.key, NO_MOVE, to_table(tb_score, ply), depth, bound, self.stack.raw_evals[ply])
+        return tb_score
 
     # --- Pruning of whole nodes ------------------------------------------------------------------------------------
 

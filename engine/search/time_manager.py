@@ -79,18 +79,18 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     return max(LEAST_US, min(soft, hard - 1)), hard
 
 
-def bend_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -> int:
+def soft_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -> int:
     """Return the percentage of the soft deadline to use for this move.
 
     Less if the best move has been the same for many depths and takes most of the nodes; more if the score has
     dropped since the previous depth. `best_move_share` is in percent.
     """
-    steadiness = params.STEADY_PERCENT[min(steady_depths, len(params.STEADY_PERCENT) - 1)]
+    stability = params.STEADY_PERCENT[min(steady_depths, len(params.STEADY_PERCENT) - 1)]
     drop = max(-params.SCORE_TREND_LIMIT, min(score_drop_cp, params.SCORE_TREND_LIMIT))
     trend = 100 + drop * params.SCORE_TREND_PERCENT // 100
-    doubt = params.SHARE_BASE - best_move_share * params.SHARE_PERCENT // 100
-    bend = steadiness * trend * doubt // 10000
-    return max(params.BEND_LEAST, min(bend, params.BEND_MOST))
+    share = params.SHARE_BASE - best_move_share * params.SHARE_PERCENT // 100
+    percent = stability * trend * share // 10000
+    return max(params.BEND_LEAST, min(percent, params.BEND_MOST))
 
 
 @cython.final

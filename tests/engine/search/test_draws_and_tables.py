@@ -1,4 +1,4 @@
-"""Moves that lead back into the line: what the table says must be what trying every move says."""
+"""Upcoming repetitions: the hash table finds one exactly when some legal move leads to it."""
 
 import random
 
@@ -18,7 +18,7 @@ def play(position: Position, *texts: str) -> None:
 
 
 def leads_back_by_trial(position: Position, keys: list[int]) -> bool:
-    """Does any legal move lead to one of these positions?"""
+    """Return whether any legal move leads to one of these positions."""
     for move in legal_moves(position):
         position.push(move)
         key = position.state()["key"]
@@ -29,7 +29,7 @@ def leads_back_by_trial(position: Position, keys: list[int]) -> bool:
 
 
 def shuffling_move(position: Position, played: list[str], rng: random.Random) -> str | None:
-    """A legal move, rather often the way back of the move before last."""
+    """Return a legal move, often the reverse of the side's last move."""
     texts = [uci_text(move) for move in legal_moves(position)]
     back = played[-2][2:4] + played[-2][:2] if len(played) > 1 else ""
     if back in texts and rng.random() < 0.5:
@@ -37,11 +37,11 @@ def shuffling_move(position: Position, played: list[str], rng: random.Random) ->
     return rng.choice(texts) if texts else None
 
 
-def test_the_table_holds_every_move_that_can_be_taken_back() -> None:
+def test_the_table_holds_every_reversible_move() -> None:
     assert ENTRIES == 2 * (168 + 280 + 448 + 728 + 210), "knight, bishop, rook, queen and king, each move once"
 
 
-def test_a_way_back_is_found_exactly_when_there_is_one(start: Start) -> None:
+def test_an_upcoming_repetition_is_found_exactly_when_there_is_one(start: Start) -> None:
     rng = random.Random(31)
     found = {True: 0, False: 0}
     for board in random_games(count=6, plies=60, start=start, seed=31):
@@ -62,7 +62,7 @@ def test_a_way_back_is_found_exactly_when_there_is_one(start: Start) -> None:
     assert min(found.values()) > 20, found
 
 
-def test_the_root_and_what_stood_before_it_do_not_count() -> None:
+def test_the_root_and_earlier_positions_do_not_count() -> None:
     position, _ = parse_fen(ROOK_AND_KINGS)
     play(position, "h1h2", "a8b8", "h2h1")
     assert not can_repeat(position, 0), "b8a8 would lead to the root"

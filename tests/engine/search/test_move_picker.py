@@ -1,4 +1,4 @@
-"""The picker: each legal move exactly once, whatever the table says, the promising ones first."""
+"""The move picker returns each legal move once, the promising ones first."""
 
 import random
 
@@ -10,14 +10,14 @@ from engine.search.history import History
 from engine.search.move_picker import MovePicker
 from tests.engine.positions import Start, random_games
 
-OTHER_END = 56 | 56 << 6           # a move's squares seen from the other end of the board
+OTHER_END = 56 | 56 << 6           # mirrors the ranks of both squares of a move
 
 
 def is_tactical(move: int) -> bool:
     return move & 0xC000 != 0
 
 
-def test_each_legal_move_comes_once_and_the_tables_move_first(start: Start) -> None:
+def test_each_legal_move_comes_once_and_the_table_move_first(start: Start) -> None:
     rng = random.Random(5)
     for board in random_games(count=4, plies=100, start=start, seed=82):
         position, _ = parse_fen(board.fen())
@@ -39,7 +39,7 @@ def test_winning_captures_come_first_and_losing_ones_last(start: Start) -> None:
         assert sorted(MovePicker(position, History()).order(0, tactical_only=True)) == sorted(winning)
 
 
-def test_when_only_checks_are_wanted_the_other_quiet_moves_are_left_out(start: Start) -> None:
+def test_skipping_to_quiet_checks_leaves_out_the_other_quiet_moves(start: Start) -> None:
     checks_met = 0
     for board in random_games(count=12, plies=100, start=start, seed=85):
         position, _ = parse_fen(board.fen())
@@ -55,7 +55,7 @@ def test_when_only_checks_are_wanted_the_other_quiet_moves_are_left_out(start: S
     assert checks_met > 20
 
 
-def test_both_sides_try_quiet_moves_of_which_nothing_is_known_in_the_same_order(start: Start) -> None:
+def test_both_sides_order_quiet_moves_without_history_alike(start: Start) -> None:
     for board in random_games(count=2, plies=60, start=start, seed=84):
         quiets = []
         for seen in (board, board.mirror()):
@@ -64,7 +64,7 @@ def test_both_sides_try_quiet_moves_of_which_nothing_is_known_in_the_same_order(
         assert quiets[0] == [move ^ OTHER_END for move in quiets[1]], board.fen()
 
 
-def test_quiet_moves_of_which_nothing_is_known_lead_away_from_the_own_side_first() -> None:
+def test_quiet_moves_without_history_go_forward_first() -> None:
     for fen, first in (("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a8"), ("r3k3/8/8/8/8/8/8/4K3 b - - 0 1", "a8a1")):
         position, _ = parse_fen(fen)
         assert uci_text(MovePicker(position, History()).order(0)[0]) == first
@@ -77,7 +77,7 @@ def test_the_most_valuable_victim_comes_first() -> None:
     assert uci_text(captures[2]) == "c4b6"
 
 
-def test_at_the_root_only_the_chosen_moves_come() -> None:
+def test_a_restricted_root_returns_only_the_chosen_moves() -> None:
     position, _ = parse_fen("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
     chosen = [move for move in legal_moves(position) if uci_text(move) in ("e4d5", "e1e2")]
     other = next(move for move in legal_moves(position) if uci_text(move) == "e1d1")
