@@ -1,4 +1,4 @@
-"""The terminal's face, driven as people drive it: through a pseudo-terminal, and through pipes."""
+"""The commands for people, through a pseudo-terminal and through pipes."""
 
 import ctypes
 import io
@@ -17,21 +17,10 @@ from typing import Protocol
 
 import chess.pgn
 import pytest
-from rich.console import Console
 
 from engine.cli.main import run as run_command
-from engine.facade import Board, build_mode, parse_games
-from engine.pgn.game import Judgement
-from engine.progress import progress
-from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
-from engine.terminal.chess_clock import (
-    ChessClock,
-    TimeControl,
-    clock_text,
-    parse_minutes,
-    parse_seconds,
-)
-from engine.terminal.terminal_game import DRAW, TerminalGame
+from engine.facade import build_mode, parse_games
+from engine.terminal.board_view import Theme
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
@@ -45,7 +34,7 @@ STDOUT = 1                         # the file descriptor
 
 @dataclass
 class Answer:
-    """What a command said."""
+    """The result of a command."""
 
     returncode: int
     stdout: str
@@ -58,7 +47,7 @@ class Run(Protocol):
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A command in this process, with its input in a pipe and its output in no terminal."""
+    """Run a command in this process, with its input in a pipe."""
 
     def answer(*arguments: str, typed: str = "") -> Answer:
         there, here = os.pipe()
@@ -74,7 +63,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def process(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """A command as users start it, with its input and output in pipes."""
+    """Run a command as a process, with its input and output in pipes."""
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(
         [*COMMAND, *arguments], input=typed, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S,
@@ -83,7 +72,7 @@ def process(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str
 
 
 def refusal(answer: Answer) -> str:
-    """The one line on standard error of a command that cannot be carried out."""
+    """Return the one line on standard error of a refused command."""
     assert answer.returncode == 2, answer.stderr
     assert answer.stdout == ""
     [line] = answer.stderr.splitlines()
@@ -91,7 +80,7 @@ def refusal(answer: Answer) -> str:
 
 
 class Person:
-    """Somebody at a terminal, where `output` may go to a file all the same."""
+    """A user at a terminal; `output` can be redirected to a file."""
 
     def __init__(self, *arguments: str, output: Path | None = None, **environment: str) -> None:
         self.pid, self._terminal = pty.fork()
@@ -145,7 +134,7 @@ class Person:
 
 @pytest.fixture
 def people() -> Iterator[list[Person]]:
-    """Whoever is in the list at the end is sent home."""
+    """A list of users whose programs are ended after the test."""
     present: list[Person] = []
     yield present
     for person in present:
@@ -197,8 +186,8 @@ def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(people: list[Person], leav
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
-def test_ctrl_c_is_heard_also_if_it_does_not_interrupt_the_wait(people: list[Person]) -> None:
-    """One that comes just before a wait is like one that another thread gets: nothing ends the wait."""
+def test_ctrl_c_works_even_if_it_does_not_interrupt_the_wait(people: list[Person]) -> None:
+    """A signal to another thread, like one just before a wait, does not end the wait."""
     people.append(person := Person("play"))
     person.sees(r"white> ")
     threads = {int(entry.name) for entry in Path(f"/proc/{person.pid}/task").iterdir()}
@@ -217,7 +206,7 @@ def test_ctrl_c_ends_long_work_behind_its_bar(people: list[Person], arguments: t
     assert "Traceback" not in person.seen
 
 
-def test_now_hurries_the_computer(people: list[Person]) -> None:
+def test_now_makes_the_computer_move(people: list[Person]) -> None:
     people.append(person := Person("play", "--seconds", "500", "--black", "human", "--white", "computer"))
     person.sees("Human")
     person.types("Nf6\n")
@@ -229,7 +218,7 @@ def test_now_hurries_the_computer(people: list[Person]) -> None:
     assert person.leaves() == 0
 
 
-def test_time_that_is_up_ends_the_game_while_nobody_types(people: list[Person]) -> None:
+def test_the_flag_falls_without_input(people: list[Person]) -> None:
     people.append(person := Person("play", "--black", "human", "--clock", "0.02"))
     person.sees("0-1  white's time is up, black wins")
     person.types("quit\n")
@@ -237,7 +226,7 @@ def test_time_that_is_up_ends_the_game_while_nobody_types(people: list[Person]) 
 
 
 @pytest.mark.parametrize("leave", ["\x03", "\x04", "\n"], ids=["Ctrl-C", "Ctrl-D", "Enter"])
-def test_an_analysis_updates_its_table_until_somebody_has_seen_enough(people: list[Person], leave: str) -> None:
+def test_an_analysis_updates_its_table_until_the_user_stops_it(people: list[Person], leave: str) -> None:
     people.append(person := Person("analyse", "--lines", "2"))
     person.sees(r"nodes, (?s:.*)│ +2 │ +[+-]\d+\.\d\d │ +\d+/\d+")
     person.types(leave)
@@ -245,7 +234,7 @@ def test_an_analysis_updates_its_table_until_somebody_has_seen_enough(people: li
     assert person.leaves() == 0
 
 
-def test_enter_ends_an_analysis_whose_output_goes_elsewhere(people: list[Person], tmp_path: Path) -> None:
+def test_enter_ends_an_analysis_with_redirected_output(people: list[Person], tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.touch()
     people.append(person := Person("analyse", output=log))
@@ -268,7 +257,7 @@ def test_a_terminal_without_colours_gets_none(people: list[Person]) -> None:
 # --- Through pipes ---------------------------------------------------------------------------------------------------
 
 
-def test_a_command_that_is_none_is_refused_with_the_nearest() -> None:
+def test_an_unknown_command_suggests_the_nearest() -> None:
     answer = process("plya")
     assert answer.returncode == 2
     assert answer.stderr.endswith("did you mean play?\n")
@@ -284,7 +273,7 @@ def test_two_people_share_a_keyboard_and_mate_ends_the_game() -> None:
     assert ">" not in answer.stdout
 
 
-def test_two_computers_play_a_game_to_its_end_without_anybody_there(tmp_path: Path) -> None:
+def test_two_computers_finish_a_game(tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     answer = process("play", "--white", "computer", "--black", "computer", "--depth", "4", "--black-style", "loser",
                  "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1", "--save", str(path))  # fmt: skip
@@ -296,7 +285,7 @@ def test_two_computers_play_a_game_to_its_end_without_anybody_there(tmp_path: Pa
     assert game.end().board().is_checkmate()
 
 
-def test_undo_against_the_computer_goes_back_to_ones_own_move(run: Run) -> None:
+def test_undo_against_the_computer_takes_back_two_plies(run: Run) -> None:
     answer = run("play", "--depth", "1", typed="undo\ne4\nundo\nfen\n")
     assert "nothing to take back" in answer.stdout
     # LineTyped while the computer thinks or after it has moved: either way White is to move again.
@@ -331,7 +320,7 @@ def test_undo_takes_back_the_end_of_the_game(run: Run) -> None:
         ("\x00\xff[bold]", "is not a legal move here"),
     ],
 )
-def test_what_is_typed_is_answered(run: Run, typed: str, said: str) -> None:
+def test_commands_in_a_game(run: Run, typed: str, said: str) -> None:
     answer = run("play", "--black", "human", typed=typed + "\n")
     assert said in answer.stdout
     assert answer.returncode == 0
@@ -348,7 +337,7 @@ def test_moves_are_taken_in_both_notations(run: Run, typed: str, san: str) -> No
     assert f"Human: 1. {san}\n" in answer.stdout
 
 
-def test_a_game_is_saved_and_gone_on_with_from_its_file(run: Run, tmp_path: Path) -> None:
+def test_a_saved_game_can_be_continued(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.pgn"
     assert "written to" in run("play", "--black", "human", "--clock", "3+2", typed=f"e4\nc5\nsave {path}\n").stdout
     again = run("play", "--black", "human", "--pgn", str(path), typed=f"Nf3\nsave {path}\nsave! {path}\nquit\n")
@@ -370,7 +359,7 @@ GAME_WITH_CLOCKS = """\
 """
 
 
-def test_a_computer_minds_the_clock_of_the_game_it_goes_on_with(run: Run, tmp_path: Path) -> None:
+def test_a_computer_uses_the_clock_of_a_continued_game(run: Run, tmp_path: Path) -> None:
     path, saved = tmp_path / "game.pgn", tmp_path / "saved.pgn"
     path.write_text(GAME_WITH_CLOCKS)
     for more in ((), ("--seconds", "9")):
@@ -383,13 +372,13 @@ def test_a_computer_minds_the_clock_of_the_game_it_goes_on_with(run: Run, tmp_pa
     assert not {"WhiteElo", "Termination"} & game.headers.keys()
 
 
-def test_a_computer_whose_time_is_short_moves_in_time(run: Run) -> None:
+def test_a_computer_short_of_time_keeps_its_time(run: Run) -> None:
     answer = run("play", "--white", "computer", "--black", "computer", "--clock", "0.02+0", "--seconds", "9",
                  "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1")  # fmt: skip
     assert "1-0  checkmate, white wins" in answer.stdout
 
 
-def test_the_clock_that_is_wished_for_comes_before_that_of_the_file(run: Run, tmp_path: Path) -> None:
+def test_the_clock_option_overrides_the_file(run: Run, tmp_path: Path) -> None:
     path, saved = tmp_path / "game.pgn", tmp_path / "saved.pgn"
     path.write_text(GAME_WITH_CLOCKS)
     run("play", "--black", "human", "--pgn", str(path), "--clock", "10+0", "--save", str(saved), typed="d6\n")
@@ -478,7 +467,7 @@ def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: s
         ('[Variant "Atomic"]\n\n1. e4 *', (), "variant 'Atomic' is not played here"),
     ],
 )
-def test_a_file_that_cannot_be_gone_on_with_is_named(
+def test_an_unusable_pgn_file_is_named(
     run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
 ) -> None:
     path = tmp_path / "games.pgn"
@@ -488,177 +477,7 @@ def test_a_file_that_cannot_be_gone_on_with_is_named(
     assert str(path) in line
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     command = f"'{sys.executable}' -P -m engine perft --depth 2 | head -1"
     answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     assert answer.stderr == ""
-
-
-# --- Drawing ---------------------------------------------------------------------------------------------------------
-
-
-def drawn(view: BoardView, theme: Theme = ASCII) -> list[str]:
-    return draw(view, theme).plain.splitlines()
-
-
-def test_the_board_is_drawn_from_either_side() -> None:
-    above, below = drawn(BoardView(Board())), drawn(BoardView(Board(), white_below=False))
-    assert above[0] == " 8  r  n  b  q  k  b  n  r "
-    assert above[7] == " 1  R  N  B  Q  K  B  N  R "
-    assert below[0] == " 1  R  N  B  K  Q  B  N  R "
-    assert below[8].split() == list("hgfedcba")
-
-
-def test_the_last_move_and_the_targets_are_marked() -> None:
-    board = Board()
-    board.push("e2e4")
-    assert drawn(BoardView(board))[4] == " 4  .  .  .  . [P] .  .  . "
-    assert drawn(BoardView(board))[6] == " 2  P  P  P  P [.] P  P  P "
-    assert drawn(BoardView(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
-    assert drawn(BoardView(board, targets={"e7", "e6"}))[2] == " 6  .  .  .  .  *  .  .  . "
-
-
-def test_the_evaluation_bar_grows_from_whites_side() -> None:
-    for white_below in (True, False):
-        for judgement, rows in ((Judgement(0, None), 4), (Judgement(None, 3), 8), (Judgement(-2000, None), 0)):
-            lines = drawn(BoardView(Board(), white_below, judgement))[:8]
-            white = [line[0] == "#" for line in lines]
-            assert sum(white) == rows
-            assert white == sorted(white, reverse=not white_below)
-
-
-def test_whites_share_grows_with_the_evaluation() -> None:
-    shares = [white_share(Judgement(score, None)) for score in (-10**9, -300, 0, 300, 10**9)]
-    assert shares == sorted(shares)
-    assert shares[2] == 0.5
-    assert shares[0] == pytest.approx(0)
-    assert shares[4] == pytest.approx(1)
-
-
-def test_captured_men_are_shown_with_who_is_ahead() -> None:
-    board = Board()
-    for move in ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3", "d5g2", "f1g2"):
-        board.push(move)
-    assert captured(board, "white", ASCII) == "qp +8"
-    assert captured(board, "black", ASCII) == "PP"
-    assert captured(board, "white", PLAIN) == "♛♟ +8"
-
-
-def test_a_pawn_that_was_promoted_is_not_captured() -> None:
-    board = Board("7k/P7/8/8/8/8/8/K7 w - - 0 1")
-    board.push("a7a8q")
-    assert captured(board, "black", ASCII) == ""
-    assert captured(board, "white", ASCII) == "+9"
-
-
-def test_a_console_that_knows_no_unicode_gets_letters() -> None:
-    ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert Theme.detect(ascii_only) == ASCII
-    assert Theme.detect(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN
-
-
-def test_a_bar_shows_rate_and_time_left_on_a_terminal_only() -> None:
-    for terminal in (True, False):
-        screen = io.StringIO()
-        console = Console(file=screen, force_terminal=terminal, width=100)
-        with progress("counting", 10, "moves", console) as advance:
-            for done in range(11):
-                advance(done)
-                time.sleep(0.02)
-        assert ("moves/s" in screen.getvalue()) == terminal
-        assert bool(screen.getvalue()) == terminal
-
-
-# --- Clocks and results ----------------------------------------------------------------------------------------------
-
-
-class Hand:
-    """A time source that a test advances."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_only_the_movers_clock_runs_and_a_move_gains_the_increment() -> None:
-    hand = Hand()
-    watch = ChessClock(TimeControl(60, 2), hand)
-    hand.now = 5
-    assert watch.both_s() == {"white": 60, "black": 60}
-    watch.start("white")
-    hand.now = 15
-    watch.press()
-    hand.now = 18
-    assert watch.both_s() == {"white": 52, "black": 57}
-    watch.stop()
-    hand.now = 100
-    assert watch.both_s() == {"white": 52, "black": 57}
-
-
-@pytest.mark.parametrize(
-    ("text", "control"),
-    [("5+3", TimeControl(300, 3)), ("0.5", TimeControl(30, 0)), ("90+30", TimeControl(5400, 30))],
-)
-def test_time_controls_are_minutes_and_seconds(text: str, control: TimeControl) -> None:
-    assert parse_minutes(text) == control
-
-
-@pytest.mark.parametrize("text", ["", "0", "-1", "5+", "5+-1", "nan", "inf", "5+3+1", "99999"])
-def test_a_time_control_that_is_none_is_refused(run: Run, text: str) -> None:
-    if text == "5+":
-        assert parse_minutes(text) == TimeControl(300, 0)
-        return
-    with pytest.raises(ValueError, match="such as"):
-        parse_minutes(text)
-
-
-@pytest.mark.parametrize(("text", "control"), [("300+3", TimeControl(300, 3)), ("60", TimeControl(60, 0)), ("-", None),
-                                               ("40/7200:3600", None), ("", None), ("0+1", None)])  # fmt: skip
-def test_the_time_control_of_a_pgn_is_in_seconds(text: str, control: TimeControl | None) -> None:
-    assert parse_seconds(text) == control
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(3661, "1:01:01"), (245, "4:05"), (9.38, "0:09.3"), (0, "0:00.0"), (-3, "0:00.0")]
-)
-def test_a_clock_shows_tenths_at_the_end(seconds: float, text: str) -> None:
-    assert clock_text(seconds) == text
-
-
-def test_taking_back_gives_the_time_back() -> None:
-    hand = Hand()
-    playing = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), hand))
-    for move in ("e2e4", "e7e5"):
-        assert playing.clock is not None
-        playing.clock.start(playing.board.turn)
-        hand.now += 10
-        playing.play(move)
-    playing.take_back(1)
-    assert playing.clock is not None
-    assert playing.clock.both_s() == {"white": 50, "black": 60}
-    assert playing.board.moves == ["e2e4"]
-
-
-def test_time_up_is_a_draw_when_the_other_cannot_mate() -> None:
-    hand = Hand()
-    watch = ChessClock(TimeControl(60, 0), hand)
-    playing = TerminalGame(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, watch)
-    watch.start("white")
-    hand.now = 59
-    playing.check_flag()
-    assert playing.end is None
-    hand.now = 61
-    playing.check_flag()
-    assert playing.end is not None
-    assert playing.end.result == DRAW
-
-
-def test_a_threefold_repetition_ends_the_game() -> None:
-    playing = TerminalGame(Board(), NAMES)
-    for move in ("g1f3", "g8f6", "f3g1", "f6g8") * 2:
-        assert playing.end is None
-        playing.play(move)
-    assert playing.end is not None
-    assert playing.end.reason == "draw: threefold repetition"
