@@ -32,8 +32,8 @@ def records(count: int) -> tuple[list[bytes], list[int]]:
         pieces, black, settled = snapshot(position)
         score = static_score(position)
         scores.append(-score if black else score)
-        counts = [sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2)]
-        result = Result.DRAWN if counts[0] == counts[1] else Result.WHITE_WON if counts[0] > counts[1] else Result.BLACK_WON
+        white, black_count = (sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2))
+        result = Result.DRAWN if white == black_count else Result(2 * (white > black_count))
         found.append(encode(Sample(pieces, black, settled, scores[-1], result, number // 80)))
     return found, scores
 
