@@ -1,4 +1,8 @@
-"""Start the engine: UCI without a command, `bench [DEPTH [EVALFILE]]`, or a command of `cli/`."""
+"""The command `lichessbot-engine`, also `python -m engine`: without arguments it speaks UCI.
+
+`bench [DEPTH [EVALFILE]]` prints the node signature of the default or another evaluation. `cli/` has all other
+commands.
+"""
 
 import os
 import sys
@@ -9,21 +13,21 @@ from engine.bench import DEFAULT_DEPTH, bench
 from engine.facade import InvalidNet
 from engine.uci import Uci
 
-MOST_BENCH_DEPTH = 30
-INTERRUPTED = 130                  # exit code, as shells have it
+MAX_BENCH_DEPTH = 30
+INTERRUPTED = 130                  # exit code after Ctrl-C, as in shells
 USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | COMMAND ...]; --help lists the commands"
 
 
-def end_process(dead: threading.ExceptHookArgs) -> None:
-    """A bug ended the search thread: whoever waits for its move must learn at once that none will come."""
-    sys.__excepthook__(dead.exc_type, dead.exc_value or dead.exc_type(), dead.exc_traceback)
+def end_process(error: threading.ExceptHookArgs) -> None:
+    """End the process after an exception in a thread, so that the GUI does not wait for a move that never comes."""
+    sys.__excepthook__(error.exc_type, error.exc_value or error.exc_type(), error.exc_traceback)
     os._exit(1)
 
 
 def main() -> int:
-    """Exit code 0; 2 for arguments that make no sense; 130 after Ctrl-C."""
+    """Run the command and return the exit code: 0, 2 for invalid arguments, 130 after Ctrl-C."""
     threading.excepthook = end_process
-    if sys.stdin is None:              # so it is where whoever started us has closed it
+    if sys.stdin is None:              # the parent process has closed it
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     try:
         return _run(sys.argv[1:])
@@ -34,7 +38,7 @@ def main() -> int:
 def _run(words: list[str]) -> int:
     match words:
         case [] | ["uci"]:
-            _read_and_write_anything()
+            _accept_any_bytes()
             Uci().run(sys.stdin)
         case ["bench", *more] if len(more) <= 2 and not {"-h", "--help"} & set(more):
             return _bench(*more)
@@ -42,16 +46,16 @@ def _run(words: list[str]) -> int:
             print(USAGE, file=sys.stderr)
             return 2
         case _:
-            from engine.cli.main import run  # not for UCI: loading it takes 0.1 s
+            from engine.cli.main import run  # not for UCI and bench: it takes 0.1 s to load
 
             return run(words)
     return 0
 
 
 def _bench(depth: str = str(DEFAULT_DEPTH), evaluation: str = "") -> int:
-    """Exit code 0, or 2 for a depth that is none and a network that cannot be read."""
-    if not (depth.isdecimal() and 1 <= int(depth) <= MOST_BENCH_DEPTH):
-        print(f"bench: expected a depth from 1 to {MOST_BENCH_DEPTH}, found {depth[:40]!r}", file=sys.stderr)
+    """Run the benchmark and return the exit code: 0, or 2 for an invalid depth or an unreadable network."""
+    if not (depth.isdecimal() and 1 <= int(depth) <= MAX_BENCH_DEPTH):
+        print(f"bench: expected a depth from 1 to {MAX_BENCH_DEPTH}, found {depth[:40]!r}", file=sys.stderr)
         return 2
     try:
         bench(int(depth), evaluation)
@@ -61,8 +65,8 @@ def _bench(depth: str = str(DEFAULT_DEPTH), evaluation: str = "") -> int:
     return 0
 
 
-def _read_and_write_anything() -> None:
-    """Whatever the locale: bytes that are no text are read as \\xff, and everything read can be quoted in an answer."""
+def _accept_any_bytes() -> None:
+    """Whatever the locale, read invalid bytes as text like \\xff and make everything read printable."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -12,7 +12,7 @@ from engine.facade import Bound, Engine, Limits, evaluation, portions
 from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
-from engine.progress import progress
+from engine.progress import ProgressDisplay
 from engine.terminal.board_view import BoardView, Theme, draw
 
 TABLE_POSITIONS = POSITIONS[::10]      # openings, middle games and an ending
@@ -68,12 +68,12 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
     """Show the leaf nodes below each move, their sum and the speed."""
     started, counts = perf_counter(), {}
     moves = board.legal_moves()
-    with progress("perft", len(moves), "moves") as advance:
+    with ProgressDisplay("perft", len(moves), "moves", transient=True) as display:
         for done, move in enumerate(moves, 1):
             after = board.copy()
             after.push(move)
             counts[move] = sum(portions(after.position, depth - 1))
-            advance(done)
+            display.advance_to(done)
     seconds = perf_counter() - started
     for move, count in sorted(counts.items()):
         console.print(f"{move}: {count}")
@@ -96,10 +96,10 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
         return
     made = table(("search", "value", "nodes", "time", "line"))
     methods = len(Method) - (style is not None)
-    with progress("searching", methods, "searches") as advance:
+    with ProgressDisplay("searching", methods, "searches", transient=True) as display:
         for done, outcome in enumerate(compare(board, depth, style, seconds), 1):
             made.add_row(*outcome_row(board, outcome))
-            advance(done)
+            display.advance_to(done)
     console.print(f"depth {depth}, White's view: {board.fen()}", soft_wrap=True)
     console.print(made)
 
@@ -108,14 +108,14 @@ def show_depth_table(depth: int, seconds: float, console: Console) -> None:
     """Show the mean time per move at each depth: plain search, engine, and the README of chess-engine."""
     made = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
     plain_wanted = ours_wanted = True
-    with progress("timing", depth, "depths") as advance:
+    with ProgressDisplay("timing", depth, "depths", transient=True) as display:
         for plies in range(1, depth + 1):
             plain = _mean_plain(plies, seconds) if plain_wanted else None
             plain_wanted = plain is not None
             ours = _mean_engine(plies, seconds) if ours_wanted else None
             ours_wanted = ours is not None
             made.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
-            advance(plies)
+            display.advance_to(plies)
     console.print(f"seconds of processor time per move, mean of {len(TABLE_POSITIONS)} positions")
     console.print(made)
 
