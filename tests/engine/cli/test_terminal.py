@@ -10,39 +10,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import chess.pgn
 import pytest
 
 from engine.cli.main import run as run_command
 from engine.facade import build_mode, parse_games
-from engine.terminal.board_view import Theme
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
-PLAIN = Theme(unicode=True, colour=False)
-ASCII = Theme(unicode=False, colour=False)
-NAMES = {"white": "W", "black": "B"}
-PATIENCE_S = 60
+TIMEOUT_S = 60
 STDOUT = 1                         # the file descriptor
-
-
-@dataclass
-class Answer:
-    """The result of a command."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-class Run(Protocol):
-    def __call__(self, *arguments: str, typed: str = "") -> Answer: ...
+Answer = subprocess.CompletedProcess[str]
+Run = Callable[..., Answer]
+Start = Callable[..., "User"]
 
 
 @pytest.fixture
@@ -57,16 +42,16 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
             patched.setattr(sys, "stdin", typing)
             code = run_command(arguments)
         said = capsys.readouterr()
-        return Answer(code, said.out, said.err)
+        return Answer(arguments, code, said.out, said.err)
 
     return answer
 
 
-def process(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+def process(*arguments: str, typed: str = "") -> Answer:
     """Run a command as a process, with its input and output in pipes."""
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(
-        [*COMMAND, *arguments], input=typed, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S,
+        [*COMMAND, *arguments], input=typed, capture_output=True, text=True, encoding="utf-8", timeout=TIMEOUT_S,
         check=False, env=environment,
     )  # fmt: skip
 
@@ -79,7 +64,7 @@ def refusal(answer: Answer) -> str:
     return line
 
 
-class Person:
+class User:
     """A user at a terminal; `output` can be redirected to a file."""
 
     def __init__(self, *arguments: str, output: Path | None = None, **environment: str) -> None:
@@ -92,9 +77,9 @@ class Person:
             os.execv(COMMAND[0], [*COMMAND, *arguments])
         self.seen = ""
 
-    def sees(self, pattern: str) -> str:
-        """Wait until the screen has shown this; what came before is forgotten."""
-        deadline = time.monotonic() + PATIENCE_S
+    def expect(self, pattern: str) -> str:
+        """Wait until the screen shows this, forget what came before, and return it."""
+        deadline = time.monotonic() + TIMEOUT_S
         while (found := re.search(pattern, self.seen)) is None:
             ready, _, _ = select.select([self._terminal], [], [], max(0.0, deadline - time.monotonic()))
             assert ready, f"waited for {pattern!r}, saw {self.seen[-2000:]!r}"
@@ -106,12 +91,12 @@ class Person:
         piece = os.read(self._terminal, 65536).decode("utf-8", "replace")
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", piece)
 
-    def types(self, text: str) -> None:
+    def type(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
-    def leaves(self) -> int:
-        """The exit code, once the program has ended."""
-        deadline = time.monotonic() + PATIENCE_S
+    def wait(self) -> int:
+        """Wait for the end of the program and return its exit code."""
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             ended, status = os.waitpid(self.pid, os.WNOHANG)
             if ended:
@@ -133,38 +118,43 @@ class Person:
 
 
 @pytest.fixture
-def people() -> Iterator[list[Person]]:
-    """A list of users whose programs are ended after the test."""
-    present: list[Person] = []
-    yield present
-    for person in present:
-        person.close()
+def start() -> Iterator[Start]:
+    """Start commands at a terminal each, which are ended after the test."""
+    users: list[User] = []
+
+    def start(*arguments: str, **options: Any) -> User:
+        users.append(User(*arguments, **options))
+        return users[-1]
+
+    yield start
+    for user in users:
+        user.close()
 
 
 # --- At a terminal ---------------------------------------------------------------------------------------------------
 
 
-def test_a_game_against_the_computer_at_a_terminal(people: list[Person], tmp_path: Path) -> None:
+def test_a_game_against_the_computer_at_a_terminal(start: Start, tmp_path: Path) -> None:
     game = tmp_path / "game.pgn"
-    people.append(person := Person("play", "--depth", "3", "--clock", "5+3"))
-    person.sees(r"white> ")
-    person.types("e2\n")
-    assert "•" in person.sees("e2: e3, e4\r\nwhite> ")
-    person.types("e4\n")
-    person.sees(r"Human: 1\. e4\r\n")
-    assert "5:0" in person.sees(r"Engine: 1\.\.\. \S+ \([+-]\d+\.\d\d\)(?s:.*)white> ")
-    person.types("hint\n")
-    person.sees(r"hint: \S+ \([+-]\d+\.\d\d\)")
-    person.types("Qh9\n")
-    person.sees("did you mean Qh5")
-    person.types(f"save {game}\n")
-    person.sees("written to")
-    person.types("undo\n")
-    person.sees(r"white> ")
-    person.types("fen\n")
-    person.sees("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-    person.types("quit\n")
-    assert person.leaves() == 0
+    user = start("play", "--depth", "3", "--clock", "5+3")
+    user.expect(r"white> ")
+    user.type("e2\n")
+    assert "•" in user.expect("e2: e3, e4\r\nwhite> ")
+    user.type("e4\n")
+    user.expect(r"Human: 1\. e4\r\n")
+    assert "5:0" in user.expect(r"Engine: 1\.\.\. \S+ \([+-]\d+\.\d\d\)(?s:.*)white> ")
+    user.type("hint\n")
+    user.expect(r"hint: \S+ \([+-]\d+\.\d\d\)")
+    user.type("Qh9\n")
+    user.expect("did you mean Qh5")
+    user.type(f"save {game}\n")
+    user.expect("written to")
+    user.type("undo\n")
+    user.expect(r"white> ")
+    user.type("fen\n")
+    user.expect("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+    user.type("quit\n")
+    assert user.wait() == 0
     saved = chess.pgn.read_game(io.StringIO(game.read_text()))
     assert saved is not None
     assert saved.errors == []
@@ -174,84 +164,84 @@ def test_a_game_against_the_computer_at_a_terminal(people: list[Person], tmp_pat
 
 @pytest.mark.parametrize("leave", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 @pytest.mark.parametrize("typed", ["", "e4\n"], ids=["own move", "computer thinks"])
-def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(people: list[Person], leave: str, typed: str) -> None:
-    people.append(person := Person("play", "--seconds", "50"))
-    person.sees(r"white> ")
-    person.types(typed)
+def test_ctrl_c_and_end_of_input_leave_a_game_cleanly(start: Start, leave: str, typed: str) -> None:
+    user = start("play", "--seconds", "50")
+    user.expect(r"white> ")
+    user.type(typed)
     if typed:
-        person.sees(r"1\. e4(?s:.*)Human")
-    person.types(leave)
-    assert person.leaves() == 0
-    assert "Traceback" not in person.seen
+        user.expect(r"1\. e4(?s:.*)Human")
+    user.type(leave)
+    assert user.wait() == 0
+    assert "Traceback" not in user.seen
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
-def test_ctrl_c_works_even_if_it_does_not_interrupt_the_wait(people: list[Person]) -> None:
+def test_ctrl_c_works_even_if_it_does_not_interrupt_the_wait(start: Start) -> None:
     """A signal to another thread, like one just before a wait, does not end the wait."""
-    people.append(person := Person("play"))
-    person.sees(r"white> ")
-    threads = {int(entry.name) for entry in Path(f"/proc/{person.pid}/task").iterdir()}
-    assert ctypes.CDLL(None).tgkill(person.pid, max(threads - {person.pid}), signal.SIGINT) == 0
-    assert person.leaves() == 0
+    user = start("play")
+    user.expect(r"white> ")
+    threads = {int(entry.name) for entry in Path(f"/proc/{user.pid}/task").iterdir()}
+    assert ctypes.CDLL(None).tgkill(user.pid, max(threads - {user.pid}), signal.SIGINT) == 0
+    assert user.wait() == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "shown"), [(("perft", "--depth", "9"), "perft"), (("compare-search", "--depth", "9"), "searching")]
 )
-def test_ctrl_c_ends_long_work_behind_its_bar(people: list[Person], arguments: tuple[str, ...], shown: str) -> None:
-    people.append(person := Person(*arguments))
-    person.sees(f"{shown}.*%")
-    person.types("\x03")
-    assert person.leaves() == 130
-    assert "Traceback" not in person.seen
+def test_ctrl_c_ends_long_work_behind_its_bar(start: Start, arguments: tuple[str, ...], shown: str) -> None:
+    user = start(*arguments)
+    user.expect(f"{shown}.*%")
+    user.type("\x03")
+    assert user.wait() == 130
+    assert "Traceback" not in user.seen
 
 
-def test_now_makes_the_computer_move(people: list[Person]) -> None:
-    people.append(person := Person("play", "--seconds", "500", "--black", "human", "--white", "computer"))
-    person.sees("Human")
-    person.types("Nf6\n")
-    person.sees("Nf6 waits for your turn")
-    person.types("now\n")
-    person.sees(r"Engine: 1\. \S+")
-    person.sees(r"Human: 1\.\.\. Nf6")
-    person.types("quit\n")
-    assert person.leaves() == 0
+def test_now_makes_the_computer_move(start: Start) -> None:
+    user = start("play", "--seconds", "500", "--black", "human", "--white", "computer")
+    user.expect("Human")
+    user.type("Nf6\n")
+    user.expect("Nf6 waits for your turn")
+    user.type("now\n")
+    user.expect(r"Engine: 1\. \S+")
+    user.expect(r"Human: 1\.\.\. Nf6")
+    user.type("quit\n")
+    assert user.wait() == 0
 
 
-def test_the_flag_falls_without_input(people: list[Person]) -> None:
-    people.append(person := Person("play", "--black", "human", "--clock", "0.02"))
-    person.sees("0-1  white's time is up, black wins")
-    person.types("quit\n")
-    assert person.leaves() == 0
+def test_the_flag_falls_without_input(start: Start) -> None:
+    user = start("play", "--black", "human", "--clock", "0.02")
+    user.expect("0-1  white's time is up, black wins")
+    user.type("quit\n")
+    assert user.wait() == 0
 
 
 @pytest.mark.parametrize("leave", ["\x03", "\x04", "\n"], ids=["Ctrl-C", "Ctrl-D", "Enter"])
-def test_an_analysis_updates_its_table_until_the_user_stops_it(people: list[Person], leave: str) -> None:
-    people.append(person := Person("analyse", "--lines", "2"))
-    person.sees(r"nodes, (?s:.*)│ +2 │ +[+-]\d+\.\d\d │ +\d+/\d+")
-    person.types(leave)
-    person.sees(r"best move \S+")
-    assert person.leaves() == 0
+def test_an_analysis_updates_its_table_until_the_user_stops_it(start: Start, leave: str) -> None:
+    user = start("analyse", "--lines", "2")
+    user.expect(r"nodes, (?s:.*)│ +2 │ +[+-]\d+\.\d\d │ +\d+/\d+")
+    user.type(leave)
+    user.expect(r"best move \S+")
+    assert user.wait() == 0
 
 
-def test_enter_ends_an_analysis_with_redirected_output(people: list[Person], tmp_path: Path) -> None:
+def test_enter_ends_an_analysis_with_redirected_output(start: Start, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.touch()
-    people.append(person := Person("analyse", output=log))
-    deadline = time.monotonic() + PATIENCE_S
+    user = start("analyse", output=log)
+    deadline = time.monotonic() + TIMEOUT_S
     while "1. " not in log.read_text():
         assert time.monotonic() < deadline, "nothing is analysed"
         time.sleep(0.05)
-    person.types("\n")
-    assert person.leaves() == 0
+    user.type("\n")
+    assert user.wait() == 0
     assert "best move" in log.read_text()
 
 
-def test_a_terminal_without_colours_gets_none(people: list[Person]) -> None:
-    people.append(person := Person("play", "--black", "human", NO_COLOR="1"))
-    assert "[38;" not in person.sees(r"white> ")
-    person.types("e4\n")
-    assert "[♙]" in person.sees(r"black> ")
+def test_a_terminal_without_colours_gets_none(start: Start) -> None:
+    user = start("play", "--black", "human", NO_COLOR="1")
+    assert "[38;" not in user.expect(r"white> ")
+    user.type("e4\n")
+    assert "[♙]" in user.expect(r"black> ")
 
 
 # --- Through pipes ---------------------------------------------------------------------------------------------------
@@ -479,5 +469,5 @@ def test_an_unusable_pgn_file_is_named(
 
 def test_a_closed_pipe_is_no_error() -> None:
     command = f"'{sys.executable}' -P -m engine perft --depth 2 | head -1"
-    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     assert answer.stderr == ""

@@ -348,7 +348,7 @@ def test_chessbin_castling_through_check_is_impossible(name: str, fen: str) -> N
     [
         ("cce", ("+9.00", "-9.00", "M-0", "DRAW", "M+2", "7. Nd5#")),
         ("rudim", ("197,281, correct", "minimax", "79,167", "horizon")),
-        ("chess-engine", ("loser", "per move, mean of", "an opening dictionary", "M+0")),
+        ("chess-engine", ("loser", "per move, mean of", "an opening book", "M+0")),
         ("chessbin", ("alpha-beta, ordered", "M+1", "O-O O-O-O")),
     ],
 )
