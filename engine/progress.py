@@ -1,7 +1,5 @@
 """Progress bars for long commands; shown on a terminal only."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -23,14 +21,23 @@ class RateColumn(ProgressColumn):
 
 
 class ProgressDisplay:
-    """Lines of text on standard output with a bar below them, for a `with` block."""
+    """A bar for a `with` block, below the lines that the command logs."""
 
-    def __init__(self, title: str, total: int, unit: str, console: Console | None = None) -> None:
-        """`unit` is what is counted, in the plural."""
-        self._console = console or Console(soft_wrap=True, highlight=False, markup=False)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(unit))
+    def __init__(
+        self, title: str, total: float, unit: str, console: Console | None = None, *, transient: bool = False
+    ) -> None:
+        """`unit` is what is counted, in the plural. A transient bar is on standard error and vanishes at the end."""
+        self._console = console or Console(stderr=transient, soft_wrap=True, highlight=False, markup=False)
         self._bar = Progress(
-            *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            MofNCompleteColumn(),
+            RateColumn(unit),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=transient,
+            disable=not self._console.is_terminal,
         )
         self._task = self._bar.add_task(title, total=total)
 
@@ -48,22 +55,6 @@ class ProgressDisplay:
         self._console.print(line)
         self._console.file.flush()
 
-    def advance_to(self, done: int) -> None:
+    def advance_to(self, done: float) -> None:
         """Set how much of the total is done."""
         self._bar.update(self._task, completed=done)
-
-
-@contextmanager
-def progress(title: str, total: float, unit: str, console: Console | None = None) -> Iterator[Callable[[float], None]]:
-    """Show a bar on standard error until the block ends; yield a function that sets how much is done."""
-    console = console or Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        RateColumn(unit),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.update(task, completed=done)

@@ -12,7 +12,7 @@ from engine.cli.parameters import FILE, POSITIVE, board_argument, processes_opti
 from engine.facade import OWN_BOOK, InvalidFen
 from engine.pgn.game import Game, UnknownVariant
 from engine.pgn.pgn import read_games
-from engine.progress import progress
+from engine.progress import ProgressDisplay
 from engine.selfplay import book_growing
 from engine.selfplay.book_growing import GrowingPlan
 
@@ -34,14 +34,14 @@ def build(games: tuple[Path, ...], output: Path, plies: int, min_games: int) -> 
     _refuse_unwritable(output)
     statistics, left_out = BookStatistics(plies), 0
     total_mb = sum(path.stat().st_size for path in games) / MEGABYTE
-    with progress("reading", total_mb, "MB") as advance:
+    with ProgressDisplay("reading", total_mb, "MB", transient=True) as display:
         before_mb = 0.0
         for path in games:
             with path.open("rb") as stream:
                 for game in read_games(stream, variations=False):
                     left_out += not _add_game(statistics, game)
                     if stream.seekable():              # a pipe does not know how much is left
-                        advance(before_mb + stream.tell() / MEGABYTE)
+                        display.advance_to(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
     if left_out:
         print(f"{left_out:,} games left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
@@ -120,8 +120,8 @@ def check(path: Path) -> int:
     Without BOOK it is the engine's own. The exit code is 1 if there are faults.
     """
     opened = Book(path)
-    with progress("checking", len(opened), "moves") as advance:
-        found = review_book(opened, [Board()], on_progress=advance)
+    with ProgressDisplay("checking", len(opened), "moves", transient=True) as display:
+        found = review_book(opened, [Board()], on_progress=display.advance_to)
     for line in found.lines():
         print(line)
     print("sound" if found.is_sound else "not sound")

@@ -63,24 +63,24 @@ def _cce(console: Console, theme: Theme) -> None:
     terms = STYLES["cce"].terms()
     start = {name: value / 100 for name, value in terms.white_terms(Board().position).items()}
     console.print("the evaluation, in pawns")
-    made = table(("White's view", "what"))
-    made.add_row(pawns_text(sum(start.values()) - start["tempo"]), "the starting position before tempo")
-    made.add_row(pawns_text(start["tempo"]), "tempo")
+    rows = table(("White's view", "what"))
+    rows.add_row(pawns_text(sum(start.values()) - start["tempo"]), "the starting position before tempo")
+    rows.add_row(pawns_text(start["tempo"]), "tempo")
     for name, fen in QUEEN_ODDS.items():
-        made.add_row(pawns_text(terms.white_terms(Board(fen).position)["material"] / 100), f"material {name}")
-    made.add_row(final_text(after(FOOLS_MATE)), "fool's mate")
-    made.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
-    console.print(made)
+        rows.add_row(pawns_text(terms.white_terms(Board(fen).position)["material"] / 100), f"material {name}")
+    rows.add_row(final_text(after(FOOLS_MATE)), "fool's mate")
+    rows.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
+    console.print(rows)
     trap = after(LEGALS_TRAP)
     console.print(draw(BoardView(trap, judgement=quick_evaluation(trap)), theme), soft_wrap=True)
     console.print("Légal's trap: the best move at depth 1, then deeper")
-    made = table(("depth", "value", "nodes", "line"))
+    rows = table(("depth", "value", "nodes", "line"))
     for depth in range(1, 5):
         outcome = search(trap, Method.ORDERED, depth, STYLES["cce"])
         if outcome.judgement is not None:
             value = judgement_text(outcome.judgement)
-            made.add_row(str(depth), value, f"{outcome.nodes:,}", san_line(trap, outcome.line))
-    console.print(made)
+            rows.add_row(str(depth), value, f"{outcome.nodes:,}", san_line(trap, outcome.line))
+    console.print(rows)
     _set_go_stop(console)
 
 
@@ -117,25 +117,25 @@ def best_of_three(work: Callable[[], object]) -> float:
 def _rudim(console: Console, theme: Theme) -> None:
     board = Board()
     console.print("make and unmake instead of copying: perft 3, both called from Python")
-    made = table(("perft", "seconds", "how"))
-    for name, count in (("made and taken back", perft_taking_back), ("copied", perft_copying)):
+    rows = table(("perft", "seconds", "how"))
+    for name, count in (("rows and taken back", perft_taking_back), ("copied", perft_copying)):
         position = board.copy().position
         seconds = best_of_three(partial(count, position, 3))
-        made.add_row(f"{count(position, 3):,}", f"{seconds:.4f}", name)
-    console.print(made)
+        rows.add_row(f"{count(position, 3):,}", f"{seconds:.4f}", name)
+    console.print(rows)
     counts = [perft(board.position, depth) for depth in range(1, len(PERFT) + 1)]
     verdict = "correct" if counts == list(PERFT) else f"but expected {PERFT}"
     console.print(f"perft as a test: {', '.join(f'{count:,}' for count in counts)}, {verdict}\n")
     show_comparison(Board(MIDDLE_GAME), 3, None, 60.0, console)
     horizon = Board(MIDDLE_GAME)
     console.print("the horizon effect")
-    made = table(("depth", "without", "with", "line without quiescence"))
+    rows = table(("depth", "without", "with", "line without quiescence"))
     for depth in range(1, 5):
         blind, seeing = (search(horizon, method, depth) for method in (Method.ORDERED, Method.QUIESCENT))
         if blind.judgement is not None and seeing.judgement is not None:
             line = san_line(horizon, blind.line)
-            made.add_row(str(depth), judgement_text(blind.judgement), judgement_text(seeing.judgement), line)
-    console.print(made)
+            rows.add_row(str(depth), judgement_text(blind.judgement), judgement_text(seeing.judgement), line)
+    console.print(rows)
 
 
 # --- chess-engine ----------------------------------------------------------------------------------------------------
@@ -144,12 +144,12 @@ def _rudim(console: Console, theme: Theme) -> None:
 def _chess_engine(console: Console, theme: Theme) -> None:
     board = Board(MIDDLE_GAME)
     console.print("behaviours from coefficients, at depth 4")
-    made = table(("style", "value", "line"))
+    rows = table(("style", "value", "line"))
     for name, style in STYLES.items():
         outcome = StyledThinking(board, style, Limits(depth=4)).run()
         value = judgement_text(outcome.judgement) if outcome.judgement else ""
-        made.add_row(name, value, san_line(board, outcome.line))
-    console.print(made)
+        rows.add_row(name, value, san_line(board, outcome.line))
+    console.print(rows)
     won = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1")
     most = win(won, STYLES["materialist"])
     ending = final_text(won) or "the game goes on"
@@ -157,23 +157,23 @@ def _chess_engine(console: Console, theme: Theme) -> None:
     console.print(f"no aimless repetition: queen against king in {plies} plies, positions at most {most}x, {ending}\n")
     show_depth_table(5, 60.0, console)
     console.print("its wish list")
-    made = table(("figure", "wish"))
+    rows = table(("figure", "wish"))
     for threads in (1, 2):
         engine = Engine()
         engine.set_threads(threads)
         engine.set_position(board)
         report = engine.go(Limits(move_time_ms=500)).report
-        made.add_row(f"{report.nps if report else 0:,} nodes/s", f"threads: {threads}")
+        rows.add_row(f"{report.nps if report else 0:,} nodes/s", f"threads: {threads}")
     engine = Engine()
     engine.set_position(board)
     for remark in ("an empty table", "the table of the search before"):
         report = engine.go(Limits(depth=9)).report
-        made.add_row(f"{report.nodes if report else 0:,} nodes", f"depth 9 with {remark}")
+        rows.add_row(f"{report.nodes if report else 0:,} nodes", f"depth 9 with {remark}")
     book = Book(OWN_BOOK)
     first = ", ".join(Board().san(found.move) for found in book.moves(Board())[:4])
-    made.add_row(f"{len(book):,} moves", f"an opening dictionary, grown from its own games; its first moves: {first}")
-    made.add_row("lichessbot-engine play", "a face")
-    console.print(made)
+    rows.add_row(f"{len(book):,} moves", f"an opening book from its own games; first moves: {first}")
+    rows.add_row("lichessbot-engine play", "a user interface")
+    console.print(rows)
 
 
 def win(board: Board, style: Style) -> int:
@@ -192,12 +192,12 @@ def win(board: Board, style: Style) -> int:
 def _chessbin(console: Console, theme: Theme) -> None:
     board = Board(MIDDLE_GAME)
     console.print("the order of moves, counted in nodes at depth 4")
-    made = table(("nodes", "search"))
+    rows = table(("nodes", "search"))
     for method in (Method.ALPHA_BETA, Method.ORDERED):
-        made.add_row(f"{search(board, method, 4).nodes:,}", method.value)
-    console.print(made)
+        rows.add_row(f"{search(board, method, 4).nodes:,}", method.value)
+    console.print(rows)
     console.print("draws and mates inside the search, depth 6")
-    made = table(("value", "position"))
+    rows = table(("value", "position"))
     cases = (
         (ROOK_ENDING.format(clock=0), "a rook ahead, halfmove clock 0"),
         (ROOK_ENDING.format(clock=98), "the same, one move before the fifty-move draw"),
@@ -208,15 +208,15 @@ def _chessbin(console: Console, theme: Theme) -> None:
         position = Board(fen)
         outcome = search(position, Method.QUIESCENT, 6)
         if outcome.judgement is not None:
-            made.add_row(judgement_text(outcome.judgement), f"{remark}: {san_line(position, outcome.line)}")
-    console.print(made)
+            rows.add_row(judgement_text(outcome.judgement), f"{remark}: {san_line(position, outcome.line)}")
+    console.print(rows)
     console.print("castling: encouraged, never out of, through or into check")
-    made = table(("castles", "position"))
+    rows = table(("castles", "position"))
     for name, fen in CASTLING.items():
         position = Board(fen)
         castles = [san for san in map(position.san, position.legal_moves()) if san.startswith("O-O")]
-        made.add_row(" ".join(castles) or "-", name)
-    console.print(made)
+        rows.add_row(" ".join(castles) or "-", name)
+    console.print(rows)
     castled, walked = Board(CASTLING["nothing in the way"]), Board(CASTLING["nothing in the way"])
     castled.push("e1g1")
     walked.push("e1e2")

@@ -12,7 +12,7 @@ from engine.facade import Bound, Engine, Limits, evaluation, portions
 from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, san_line
 from engine.lessons.methods import Method, Outcome, compare, interruptible, search
 from engine.lessons.styles import Style
-from engine.progress import progress
+from engine.progress import ProgressDisplay
 from engine.terminal.board_view import BoardView, Theme, draw
 
 TABLE_POSITIONS = POSITIONS[::10]      # openings, middle games and an ending
@@ -22,12 +22,12 @@ CHESS_ENGINE_S = {7: 163.0}
 
 def table(headings: Iterable[str]) -> Table:
     """Return an empty table: figures in all columns but the last."""
-    made = Table()
+    rows = Table()
     *figures, last = headings
     for heading in figures:
-        made.add_column(heading, justify="right", no_wrap=True)
-    made.add_column(last)
-    return made
+        rows.add_column(heading, justify="right", no_wrap=True)
+    rows.add_column(last)
+    return rows
 
 
 def show_evaluation(board: Board, style: Style | None, console: Console, theme: Theme) -> None:
@@ -44,36 +44,36 @@ def show_evaluation(board: Board, style: Style | None, console: Console, theme: 
 
 def _show_engine_terms(board: Board, console: Console) -> None:
     parts = evaluation(board)
-    made = table(("term", "White mg", "eg", "Black mg", "eg"))
+    rows = table(("term", "White mg", "eg", "Black mg", "eg"))
     for name, values in parts.terms.items():
-        made.add_row(name, *map(pawns_text, values))
-    console.print(f"evaluation {pawns_text(parts.score_cp)}", made)
+        rows.add_row(name, *map(pawns_text, values))
+    console.print(f"evaluation {pawns_text(parts.score_cp)}", rows)
     network_cp = Engine().network_score_cp(board)
     if network_cp is not None:
         console.print(f"the network, which decides, evaluates {pawns_text(network_cp)}")
-    console.print(f"{parts.phase}/{parts.full_phase} of the midgame values (mg) count, the rest of the endgame's (eg)")
+    console.print(f"midgame values (mg) weigh {parts.phase}/{parts.full_phase}, endgame values (eg) the rest")
 
 
 def _show_styled_terms(board: Board, style: Style, console: Console) -> None:
     parts = {name: value / 100 for name, value in style.terms().white_terms(board.position).items()}
     total = final_text(board) or pawns_text(sum(parts.values()))
-    made = table(("term", "coefficient", "White's view"))
+    rows = table(("term", "coefficient", "White's view"))
     for name, value in parts.items():
-        made.add_row(name, f"{style.coefficients.get(name, 0):+g}", pawns_text(value))
-    made.add_row("before tempo", "", pawns_text(sum(parts.values()) - parts["tempo"]))
-    console.print(f"evaluation {total}", made)
+        rows.add_row(name, f"{style.coefficients.get(name, 0):+g}", pawns_text(value))
+    rows.add_row("before tempo", "", pawns_text(sum(parts.values()) - parts["tempo"]))
+    console.print(f"evaluation {total}", rows)
 
 
 def show_perft(board: Board, depth: int, console: Console) -> None:
     """Show the leaf nodes below each move, their sum and the speed."""
     started, counts = perf_counter(), {}
     moves = board.legal_moves()
-    with progress("perft", len(moves), "moves") as advance:
+    with ProgressDisplay("perft", len(moves), "moves", transient=True) as display:
         for done, move in enumerate(moves, 1):
             after = board.copy()
             after.push(move)
             counts[move] = sum(portions(after.position, depth - 1))
-            advance(done)
+            display.advance_to(done)
     seconds = perf_counter() - started
     for move, count in sorted(counts.items()):
         console.print(f"{move}: {count}")
@@ -94,30 +94,30 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
     if final is not None:
         console.print(f"the game is over: {final}")
         return
-    made = table(("search", "value", "nodes", "time", "line"))
+    rows = table(("search", "value", "nodes", "time", "line"))
     methods = len(Method) - (style is not None)
-    with progress("searching", methods, "searches") as advance:
+    with ProgressDisplay("searching", methods, "searches", transient=True) as display:
         for done, outcome in enumerate(compare(board, depth, style, seconds), 1):
-            made.add_row(*outcome_row(board, outcome))
-            advance(done)
+            rows.add_row(*outcome_row(board, outcome))
+            display.advance_to(done)
     console.print(f"depth {depth}, White's view: {board.fen()}", soft_wrap=True)
-    console.print(made)
+    console.print(rows)
 
 
 def show_depth_table(depth: int, seconds: float, console: Console) -> None:
     """Show the mean time per move at each depth: plain search, engine, and the README of chess-engine."""
-    made = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
+    rows = table(("depth", "alpha-beta, ordered", "the engine", "chess-engine"))
     plain_wanted = ours_wanted = True
-    with progress("timing", depth, "depths") as advance:
+    with ProgressDisplay("timing", depth, "depths", transient=True) as display:
         for plies in range(1, depth + 1):
             plain = _mean_plain(plies, seconds) if plain_wanted else None
             plain_wanted = plain is not None
             ours = _mean_engine(plies, seconds) if ours_wanted else None
             ours_wanted = ours is not None
-            made.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
-            advance(plies)
+            rows.add_row(str(plies), _seconds(plain), _seconds(ours), _seconds(CHESS_ENGINE_S.get(plies)))
+            display.advance_to(plies)
     console.print(f"seconds of processor time per move, mean of {len(TABLE_POSITIONS)} positions")
-    console.print(made)
+    console.print(rows)
 
 
 def _seconds(value: float | None) -> str:

@@ -1,6 +1,7 @@
-"""Progress: a bar where somebody watches, plain lines where the output is kept."""
+"""Progress bars: on a terminal only."""
 
 import io
+import time
 
 import pytest
 from rich.console import Console
@@ -12,8 +13,11 @@ from engine.progress import ProgressDisplay
 def test_only_a_terminal_gets_a_bar(terminal: bool) -> None:
     output = io.StringIO()
     with ProgressDisplay("match", 20, "pairs", Console(file=output, force_terminal=terminal, width=100)) as display:
-        display.advance_to(5)
+        for done in range(6):
+            display.advance_to(done)
+            time.sleep(0.02)
         display.log("a line [with brackets]")
     assert ("5/20" in output.getvalue()) is terminal
     assert ("\x1b" in output.getvalue()) is terminal
+    assert ("pairs/s" in output.getvalue()) is terminal
     assert "a line" in output.getvalue()

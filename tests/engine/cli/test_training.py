@@ -1,4 +1,4 @@
-"""What the commands of the workshop refuse, at once: whatever they begin takes hours."""
+"""What the training commands refuse before hours of work."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ LEARN = ("learn", "loop", "--generations", "1")
         ),
     ],
 )
-def test_a_number_out_of_bounds_is_named(
+def test_a_number_out_of_bounds_is_refused(
     line: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(line) == 2
@@ -39,7 +39,7 @@ def test_a_number_out_of_bounds_is_named(
 
 
 @pytest.mark.parametrize("command", [TRAIN, (*LEARN, "--minutes", "9")])
-def test_a_shape_that_no_net_has_is_refused_before_anything_begins(
+def test_an_impossible_shape_is_refused_at_once(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -52,7 +52,7 @@ def test_a_shape_that_no_net_has_is_refused_before_anything_begins(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_name_that_does_not_fit_into_the_file_is_refused_before_the_training(tmp_path: Path) -> None:
+def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
     learnt = load(write_shards(tmp_path / "shards", 1, games=60), 10**6)
     with pytest.raises(InvalidNet, match="the name has 65 bytes, expected at most 64"):
         train_network(learnt, Settings(), tmp_path / f"{'n' * 65}.net")

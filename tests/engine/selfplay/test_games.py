@@ -1,4 +1,4 @@
-"""What games of the engine against itself share: openings, and when a game is over."""
+"""Openings, adjudication and results of self-play games."""
 
 import random
 
@@ -17,18 +17,18 @@ def test_openings_differ_and_some_are_of_chess960() -> None:
     assert any(state["castling_rooks"][0] not in (7, 64) for state in found)
 
 
-def test_a_side_far_ahead_for_long_wins() -> None:
+def test_a_long_decisive_lead_wins() -> None:
     referee = Adjudicator()
     assert [referee.adjudicate(ply, -1600) for ply in range(1, 6)] == [None] * 5
     assert referee.adjudicate(6, 0) is None
     assert [referee.adjudicate(ply, -1600) for ply in range(7, 13)] == [None] * 5 + [Result.BLACK_WON]
 
 
-def test_a_mate_in_sight_wins_at_once() -> None:
+def test_a_mate_score_wins_at_once() -> None:
     assert Adjudicator().adjudicate(1, MATE_IN_ONE) is Result.WHITE_WON
 
 
-def test_a_game_in_which_nothing_goes_on_is_drawn_but_not_early() -> None:
+def test_a_long_even_game_is_drawn_but_not_early() -> None:
     referee = Adjudicator()
     verdicts = [referee.adjudicate(ply, 3) for ply in range(1, MAX_PLIES)]
     first = verdicts.index(Result.DRAWN)

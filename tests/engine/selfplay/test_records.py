@@ -1,4 +1,4 @@
-"""Records of self-play: every position comes back as it was written, and what is no record is named."""
+"""Records of self-play."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,13 +26,13 @@ def samples(count: int) -> list[Sample]:
     return found
 
 
-def test_every_position_comes_back_as_it_was_written() -> None:
+def test_records_take_32_bytes_and_round_trip() -> None:
     assert RECORD.size == 32
     for sample in samples(10):
         assert decode(encode(sample)) == sample
 
 
-def test_a_score_too_large_for_its_field_is_cut() -> None:
+def test_a_large_score_is_clipped() -> None:
     sample = samples(1)[0]
     huge = replace(sample, score_cp=99_999)
     assert decode(encode(huge)).score_cp == 32000
@@ -49,7 +49,7 @@ def test_shuffling_keeps_every_record(tmp_path: Path) -> None:
     assert sorted(records) == sorted(written)
 
 
-def test_about_the_share_asked_for_is_held_out_always_the_same_games() -> None:
+def test_the_share_of_held_out_games_is_stable() -> None:
     chosen = {(shard, game) for shard in range(20) for game in range(100) if is_held_out(f"{shard:06}", game, 5)}
     assert 60 <= len(chosen) <= 140
     assert all(is_held_out(f"{shard:06}", game, 5) for shard, game in chosen)

@@ -1,4 +1,4 @@
-"""Work for several processes: every answer comes, errors too, and nobody is left behind."""
+"""Tasks in several processes: answers, errors and early ends."""
 
 import multiprocessing
 import os
@@ -46,17 +46,17 @@ def test_tasks_are_taken_only_when_a_process_is_free_for_them() -> None:
     answers.close()
 
 
-def test_an_error_reaches_who_asked() -> None:
+def test_an_error_reaches_the_caller() -> None:
     with pytest.raises(ValueError, match="no 7"):
         list(run_parallel(fail, [7], 1))
 
 
-def test_a_process_that_dies_is_no_reason_to_wait_for_ever() -> None:
+def test_a_dead_process_raises() -> None:
     with pytest.raises(BrokenProcessPool):
         list(run_parallel(die, [1, 1], 2))
 
 
-def test_who_stops_early_leaves_no_process_at_work() -> None:
+def test_closing_the_iterator_ends_the_processes() -> None:
     answers = run_parallel(sleep, [0, 600, 600], 2)
     assert next(answers) == 0
     started = time.monotonic()

@@ -1,4 +1,4 @@
-"""The survey of shards counts what is there, and its forecast is the best of those it tried."""
+"""Statistics of shards."""
 
 from collections import Counter
 from dataclasses import replace
@@ -15,7 +15,7 @@ def written(path: Path, samples: list[Sample]) -> Path:
     return path
 
 
-def test_everything_is_counted(tmp_path: Path) -> None:
+def test_the_statistics_count_everything(tmp_path: Path) -> None:
     samples = random_samples(6)
     found = read_statistics([written(tmp_path / "a.shard", samples)])
     assert found.positions == len(samples)
@@ -32,8 +32,8 @@ def test_games_of_the_same_number_in_different_shards_are_two(tmp_path: Path) ->
     assert read_statistics(paths).games == 6
 
 
-def test_the_unit_is_found_with_which_the_results_were_made(tmp_path: Path) -> None:
-    """Of a hundred positions with the same score as many are won as the logistic function of the unit says."""
+def test_the_best_unit_is_found(tmp_path: Path) -> None:
+    """The share of wins at each score follows the logistic function of the unit."""
     sample = random_samples(1)[0]
     samples = []
     for score in range(-600, 601, 100):

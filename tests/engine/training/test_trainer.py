@@ -1,4 +1,4 @@
-"""The trainer: its gradients are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
+"""The trainer: gradients, learning, checkpoints and the written network."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def data(folder: Path) -> Data:
 
 
 @pytest.mark.parametrize(("buckets", "unit_cp"), [(1, 400.0), (8, 400.0), (8, 250.0)])
-def test_the_gradients_are_the_loss_s(buckets: int, unit_cp: float) -> None:
+def test_the_gradients_are_those_of_the_loss(buckets: int, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
     net = FloatNet(32, buckets, 1, 7)
@@ -60,7 +60,7 @@ def test_the_gradients_are_the_loss_s(buckets: int, unit_cp: float) -> None:
             assert (losses[1] - losses[0]) / 0.01 == pytest.approx(gradients[index], rel=0.03)
 
 
-def test_a_small_set_is_learnt(data: Data) -> None:
+def test_training_fits_a_small_set(data: Data) -> None:
     training = Training(data, SETTINGS)
     before = training.loss(training.best)
     checks = list(training.run())
@@ -77,7 +77,7 @@ def test_the_same_seed_and_threads_give_the_same_net(data: Data) -> None:
     assert nets[0] == nets[1] != nets[2]
 
 
-def test_what_was_cut_off_ends_as_if_it_had_not_been(data: Data, tmp_path: Path) -> None:
+def test_a_resumed_training_ends_like_an_uninterrupted_one(data: Data, tmp_path: Path) -> None:
     whole = Training(data, SETTINGS)
     list(whole.run())
     half = Training(data, SETTINGS)
@@ -93,7 +93,7 @@ def test_what_was_cut_off_ends_as_if_it_had_not_been(data: Data, tmp_path: Path)
     assert rest.net.rows()[0] == whole.net.rows()[0]
 
 
-def test_another_training_is_not_taken_for_the_one_that_was_cut_off(data: Data, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_training_is_ignored(data: Data, tmp_path: Path) -> None:
     training = Training(data, SETTINGS)
     next(training.run())
     training.save(tmp_path / "checkpoint")
@@ -102,7 +102,7 @@ def test_another_training_is_not_taken_for_the_one_that_was_cut_off(data: Data, 
     assert not Training(data, SETTINGS).resume(tmp_path / "none")
 
 
-def test_a_net_may_begin_with_the_weights_of_another(
+def test_training_can_start_from_a_network(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = random_net(3, 32, 8)
@@ -119,14 +119,14 @@ def test_a_net_may_begin_with_the_weights_of_another(
 
 
 @pytest.mark.parametrize("setting", [{"hidden": 64}, {"buckets": 1}])
-def test_a_net_of_another_shape_is_no_beginning(data: Data, setting: dict[str, int]) -> None:
+def test_training_cannot_start_from_another_shape(data: Data, setting: dict[str, int]) -> None:
     option, wanted = next((f"--{name.replace('_', '-')}", value) for name, value in setting.items())
     with pytest.raises(InvalidNet, match=f"random 3 .* has {option} .*, expected {wanted}"):
         Training(data, replace(SETTINGS, **setting), random_net(3, 32, 8))
 
 
-def test_a_net_of_another_scale_says_the_same_centipawns_when_it_begins() -> None:
-    """Only weights that are then too large for the file are cut."""
+def test_a_network_of_another_scale_keeps_its_centipawns() -> None:
+    """Except for weights that are clipped."""
     first = random_net(3, 32, 8)
     assert first.scale == 400
     small = replace(first, output_weights=array("h", (weight // 2 for weight in first.output_weights)))
@@ -139,13 +139,13 @@ def test_a_net_of_another_scale_says_the_same_centipawns_when_it_begins() -> Non
 
 
 @pytest.mark.parametrize("unit_cp", [200, 400, 800])
-def test_a_centipawn_stays_one_whatever_the_logistic_unit(data: Data, unit_cp: int) -> None:
-    """The score of every record is the material, and that is what this net says."""
+def test_the_logistic_unit_does_not_change_centipawns(data: Data, unit_cp: int) -> None:
+    """Records and network both score the material."""
     training = Training(data, replace(SETTINGS, buckets=1, unit_cp=unit_cp), material_net())
     assert training.loss(training.best) < 0.0005
 
 
-def test_only_with_hindsight_are_the_scores_of_the_shards_changed(folder: Path, data: Data) -> None:
+def test_only_hindsight_changes_the_scores(folder: Path, data: Data) -> None:
     paths = sorted(folder.glob("*.shard"))
     assert load(paths, 10**6, 0.0, 280) == data
     wiser = load(paths, 10**6, 0.3, 280)
@@ -154,7 +154,7 @@ def test_only_with_hindsight_are_the_scores_of_the_shards_changed(folder: Path, 
     assert changed > data.training_count / 2
 
 
-def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
+def test_early_stopping(data: Data) -> None:
     training = Training(data, replace(SETTINGS, epochs=400, checks=400, patience=3, decay=0.0))
     checks = list(training.run())
     losses = [check.held_out for check in checks]
@@ -163,7 +163,7 @@ def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) ->
 
 
 @pytest.mark.parametrize("buckets", [1, 8])
-def test_the_written_net_says_what_the_trained_one_does(data: Data, buckets: int) -> None:
+def test_the_written_network_matches_the_trained_one(data: Data, buckets: int) -> None:
     settings = replace(SETTINGS, epochs=2, buckets=buckets)
     training = Training(data, settings)
     list(training.run())
@@ -184,7 +184,7 @@ def test_every_weight_fits_the_file(data: Data) -> None:
     quantise(training.best, training.settings, "wild")                 # raises InvalidNet for a weight too large
 
 
-def test_the_rate_grows_then_falls() -> None:
+def test_the_learning_rate_rises_then_falls() -> None:
     rates = [rate_at(step / 1000) for step in range(1, 1001)]
     assert rates.index(max(rates)) == 29
     assert rates[:30] == sorted(rates[:30])
@@ -219,7 +219,7 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
         load([path], 10**6)
 
 
-def test_a_net_comes_with_card_and_curve(
+def test_a_network_comes_with_card_and_curve(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "small.net"
@@ -232,7 +232,7 @@ def test_a_net_comes_with_card_and_curve(
     assert "positions/s" in capsys.readouterr().out
 
 
-def test_a_curve_that_falls_goes_down_in_the_picture() -> None:
+def test_a_falling_curve_is_drawn_downwards() -> None:
     picture = svg("a & b", [Curve("learnt", "red", [(100, 0.1), (200, 0.01)]), Curve("level", "blue", [(200, 0.05)])])
     assert "a &amp; b" in picture
     falling, level = (line.split('"')[1] for line in picture.splitlines() if line.startswith("<polyline"))
@@ -256,7 +256,7 @@ print(net.errors(words, order, 0, 100, 0, True), *net.gradient_row(0)[-600:])
 
 
 def run_loss(shard: Path, **environment: str) -> list[float]:
-    """The loss of some records, and some gradients."""
+    """Return the loss of some records and some gradients."""
     answer = subprocess.run(
         [sys.executable, "-P", "-c", LOSS, str(shard)],
         env={**os.environ, **environment},
@@ -269,7 +269,7 @@ def run_loss(shard: Path, **environment: str) -> list[float]:
 
 
 @pytest.mark.parametrize("environment", [{"ENGINE_PORTABLE": "1"}, {"ENGINE_PURE": "1"}], ids=["portable", "plain"])
-def test_every_build_learns_the_same_but_for_rounding(folder: Path, environment: dict[str, str]) -> None:
+def test_every_build_computes_the_same_but_for_rounding(folder: Path, environment: dict[str, str]) -> None:
     shard = min(folder.glob("*.shard"))
     fastest, other = run_loss(shard, ENGINE_PURE=""), run_loss(shard, **environment)
     assert other == pytest.approx(fastest, rel=1e-3, abs=1e-5)

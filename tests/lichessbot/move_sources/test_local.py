@@ -214,7 +214,7 @@ def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path:
     (good,) = check_sources([with_tables(tables)], hosts)
     assert (good.works, good.text) == (True, "syzygy: 35 endgames of up to 4 pieces, 35 with DTZ")
     (empty,) = check_sources([with_tables(tmp_path)], hosts)
-    assert (empty.works, empty.text) == (False, "syzygy: 0 endings of up to 0 men, 0 with distances")
+    assert (empty.works, empty.text) == (False, "syzygy: 0 endgames of up to 0 pieces, 0 with DTZ")
     for name in ("KQvK", "KRvK", "KBvK", "KNvK", "KPvK"):
         (tmp_path / f"{name}.rtbw").write_bytes(b"no table")
     (bad,) = check_sources([with_tables(tmp_path)], hosts)
