@@ -8,10 +8,19 @@ import pytest
 
 from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
+from lichessbot.errors import Unreachable
+from lichessbot.games.actions import Action, RecordAction
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts, centipawns
 from lichessbot.games.time_budget import GameClock
+from lichessbot.lichess.commands import (
+    CommandFailed,
+    Resign,
+    SendMove,
+)
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState, Player
+from lichessbot.storage.records import LimitedAction
+from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
 BOT = Player(id="maia", name="maia", title="BOT", rating=1800)
@@ -307,3 +316,99 @@ def test_an_offer_is_accepted_where_the_table_says_drawn() -> None:
 def test_what_a_table_said_of_an_earlier_position_is_over() -> None:
     assert judged([], wdl=0, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
     assert judged([], wdl=-2, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
+
+
+# In a game
+
+
+RECORDED = RecordAction(LimitedAction.DRAW_OFFER)
+READY = {"engine": {"draw_or_resign": {
+    "offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 2, "offer_draw_pieces": 32,
+    "resign_enabled": True, "resign_moves": 2,
+}}}
+
+
+def opening(bench: Bench, *scores: str) -> list[Action]:
+    """White's first moves with these scores; what came of the last."""
+    plies = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "d2d3", "d7d6"]
+    actions = bench.full()
+    for number, score in enumerate(scores):
+        sent = bench.find(actions, plies[2 * number], score)
+        if number + 1 < len(scores):
+            actions = bench.state(" ".join(plies[: 2 * number + 2]))
+    return sent
+
+
+def test_a_draw_is_offered_with_the_move_and_noted_before() -> None:
+    assert opening(Bench(**READY), "cp 0", "cp 10") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_without_level_scores_the_move_goes_alone() -> None:
+    assert opening(Bench(**READY), "cp 0", "cp 90") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_an_offer_that_comes_while_we_think_is_accepted_with_the_move() -> None:
+    bench = Bench(**READY)
+    bench.find(bench.full(), "e2e4", "cp -50")
+    actions = bench.state("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "bdraw") == []
+    assert bench.find(actions, "g1f3", "cp -60") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_an_offer_that_was_withdrawn_by_a_new_state_is_not_accepted() -> None:
+    bench = Bench(**READY)
+    bench.find(bench.full(), "e2e4", "cp -50")
+    actions = bench.state("e2e4 e7e5", "bdraw")
+    bench.state("e2e4 e7e5")
+    assert bench.find(actions, "g1f3", "cp -60") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_the_flag_that_our_own_move_declined_is_not_acted_on_later() -> None:
+    bench = Bench(**READY)
+    bench.find(bench.full(), "e2e4", "cp 90")
+    bench.find(bench.state("e2e4 e7e5", "bdraw"), "g1f3", "cp 90")
+    assert bench.state("e2e4 e7e5 g1f3", "bdraw") == []
+    actions = bench.state("e2e4 e7e5 g1f3 b8c6")
+    assert bench.find(actions, "f1c4", "cp -60") == [SendMove(GAME, 5, "f1c4")]
+
+
+def test_a_move_that_offers_a_draw_is_sent_again_as_it_was() -> None:
+    bench = Bench(**READY)
+    *_, sent = opening(bench, "cp 0", "cp 0")
+    assert isinstance(sent, SendMove)
+    assert bench.hear(CommandFailed(sent, Unreachable("reset"))) == [sent]
+
+
+def test_a_lost_game_is_resigned_instead_of_moved() -> None:
+    bench = Bench(**READY)
+    assert opening(bench, "cp -1500", "cp -1500") == [Resign(GAME, "the game is lost")]
+    assert bench.wait(TIMEOUTS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
+
+
+def test_a_profile_that_is_found_out_later_decides_about_resigning() -> None:
+    bench = Bench(**READY)
+    never = bench.game.engine.draw_or_resign.model_copy(update={"resign_enabled": False})
+    bench.game.engine = bench.game.engine.model_copy(update={"draw_or_resign": never})
+    assert opening(bench, "cp -1500", "cp -1500") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_an_offer_that_comes_before_the_resignation_took_effect_is_taken_instead() -> None:
+    bench = Bench(**READY)
+    opening(bench, "cp -1500", "cp -1500")
+    actions = bench.state("e2e4 e7e5", "bdraw")
+    assert bench.find(actions, "g1f3", "cp -1500") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_by_default_games_are_played_to_their_end() -> None:
+    assert opening(Bench(), "cp 0", "cp 0", "cp 0", "cp 0") == [SendMove(GAME, 7, "d2d3")]
+    assert opening(Bench(), "mate -1", "mate -1", "mate -1", "mate -1") == [SendMove(GAME, 7, "d2d3")]
+
+
+def test_after_a_takeback_the_game_is_not_resigned_for_what_was_thought_before() -> None:
+    bench = Bench(**READY, max_takebacks_accepted=1)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3", "cp -1500")
+    bench.state("e2e4 e7e5 g1f3")
+    bench.state("e2e4 e7e5 g1f3", "btakeback")
+    bench.state("e2e4")
+    bench.full("e2e4")
+    assert bench.find(bench.state("e2e4 d7d5"), "e4d5", "cp -1500") == [SendMove(GAME, 3, "e4d5")]

@@ -12,13 +12,12 @@ from lichessbot.games.actions import (
     StartSearch,
     StopSearch,
 )
-from lichessbot.games.game import Game
 from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.uci.search import BestMove
-from tests.lichessbot.games.bench import ENGINE_ALONE, GAME, TIMEOUTS, UNREACHABLE, US, Bench, only
+from tests.lichessbot.games.bench import GAME, UNREACHABLE, Bench, only
 
 # Our turn
 
@@ -210,8 +209,7 @@ def test_a_game_of_others_is_left() -> None:
 
 
 def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced() -> None:
-    bench = Bench()
-    bench.game = Game(GAME, US, ENGINE_ALONE, TIMEOUTS, Colour.BLACK)
+    bench = Bench(announced=Colour.BLACK)
     bench._full |= {"white": None, "black": None}
     only(bench.full("e2e4"), StartSearch)
 

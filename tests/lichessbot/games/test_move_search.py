@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.config import Config, EngineConfig
+from lichessbot.config import EngineConfig
 from lichessbot.games.actions import (
     AskSources,
     Fallback,
@@ -145,7 +145,7 @@ def test_the_death_of_an_idle_engine_is_no_concern() -> None:
 
 def consulting(**about: Any) -> tuple[Bench, AskSources]:
     """A game that has just asked for its first move."""
-    bench = Bench(config=Config(), **about)
+    bench = Bench(sources=True, **about)
     return bench, only(bench.full(), AskSources)
 
 
@@ -197,8 +197,8 @@ def test_sources_that_do_not_answer_in_time_are_not_waited_for() -> None:
 
 
 def test_the_less_time_is_left_the_less_the_sources_get() -> None:
-    long_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=600_000), AskSources).question.patience_s
-    short_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=2_000), AskSources).question.patience_s
+    long_s = only(Bench(sources=True).full("e2e4 e7e5", time_ms=600_000), AskSources).question.patience_s
+    short_s = only(Bench(sources=True).full("e2e4 e7e5", time_ms=2_000), AskSources).question.patience_s
     assert long_s == TIMEOUTS.source_answer.total_seconds()
     assert short_s == pytest.approx(0.05)
 
@@ -212,7 +212,7 @@ def test_advice_for_an_earlier_position_is_passed_over() -> None:
 
 
 def test_a_game_without_a_clock_tells_the_sources_so() -> None:
-    bench = Bench(timed=False, config=Config())
+    bench = Bench(timed=False, sources=True)
     question = only(bench.full(time_ms=2**31 - 1), AskSources).question
     assert (question.remaining_s, question.initial_s) == (None, None)
     assert question.patience_s == TIMEOUTS.source_answer.total_seconds()
@@ -227,8 +227,7 @@ def test_a_state_read_anew_does_not_ask_the_sources_again() -> None:
 def agreeing(fen: str) -> Bench:
     """A game whose rules let it end by what tables say."""
     rules = {"offer_draw_enabled": True, "resign_enabled": True}
-    config = Config.model_validate({"engine": {"draw_or_resign": rules}})
-    return Bench(config=config, fen=fen, variant="fromPosition")
+    return Bench(sources=True, fen=fen, variant="fromPosition", engine={"draw_or_resign": rules})
 
 
 def test_a_position_lost_by_the_table_is_resigned() -> None:

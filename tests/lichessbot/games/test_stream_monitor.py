@@ -16,7 +16,7 @@ from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamOpened, StreamRefused
 from lichessbot.uci.search import BestMove
-from tests.lichessbot.games.bench import GAME, REFUSED, Bench, only, tells_of_a_hang
+from tests.lichessbot.games.bench import GAME, REFUSED, Bench, only, reports_a_hang
 
 
 def test_a_refused_stream_asks_whether_the_game_is_still_on() -> None:
@@ -74,23 +74,23 @@ def test_a_game_that_was_read_once_waits_for_a_look_however_often_it_is_refused(
         bench.wait(4)
 
 
-def test_a_silent_opponent_is_looked_after_and_not_too_often() -> None:
+def test_a_silent_opponent_is_list_requested_after_and_not_too_often() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
-    assert not bench.looked_after(9.9)
-    assert bench.looked_after(0.1)
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
     assert bench.standing(our_turn=False) == []
-    assert not bench.looked_after(9.9)
-    assert bench.looked_after(0.1)
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
 
 
 def test_while_no_look_is_answered_the_stream_is_read_anew_instead() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
-    assert bench.looked_after(10)
+    assert bench.list_requested_after(10)
     only(bench.wait(10), ReopenStream)
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
-    assert bench.looked_after(10)
+    assert bench.list_requested_after(10)
 
 
 def test_an_opponents_move_that_never_arrived_is_read_anew() -> None:
@@ -140,8 +140,8 @@ def test_a_stream_that_does_not_open_is_not_waited_for_but_each_time_twice_as_lo
     bench.hear(StreamLost(GAME, "reset", timedelta()))
     assert bench.wait(patience_s - 0.1) == []
     assert only(bench.wait(0.1), ReopenStream).hangs
-    assert not tells_of_a_hang(bench.wait(next_s - 0.1))
-    assert tells_of_a_hang(bench.wait(0.1)), "nor the next"
+    assert not reports_a_hang(bench.wait(next_s - 0.1))
+    assert reports_a_hang(bench.wait(0.1)), "nor the next"
     bench.hear(StreamOpened(GAME))
     bench.full("e2e4", time_ms=time_ms)
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
@@ -153,7 +153,7 @@ def test_a_site_that_opens_slowly_is_reached_before_the_clock_is_gone() -> None:
     bench.hear(StreamLost(GAME, "reset", timedelta()))
     hung_at = [bench.now]
     while len(hung_at) < 4:
-        if tells_of_a_hang(bench.wait_until_due()):
+        if reports_a_hang(bench.wait_until_due()):
             hung_at.append(bench.now)
     assert [round(later - earlier, 3) for earlier, later in pairwise(hung_at)] == [1, 2, 4]
 
