@@ -235,7 +235,7 @@ def situation(fen: str, move: str, **changes: Any) -> PositionFacts:
     board = Board(fen)
     colour = Colour(board.turn)
     flags = {"moves": "", "wtime": 60_000, "btime": 60_000, "status": GameStatus.STARTED, **changes}
-    clock = GameClock(colour, True, True, GameState.model_validate(flags), 0.0)
+    clock = GameClock(colour, True, True, GameState.model_validate(flags), 0.0, TIMEOUTS)
     return PositionFacts.of(board, move, clock, HUMAN, 0.0)
 
 
