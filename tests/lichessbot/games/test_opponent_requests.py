@@ -102,7 +102,7 @@ def test_a_grant_that_failed_while_we_still_think_is_given_once_more_but_counted
         assert bench.full("e2e4 e7e5", "btakeback") == expected
 
 
-def test_a_grant_that_nobody_answers_holds_our_move_only_for_a_part_of_the_clock() -> None:
+def test_an_unanswered_grant_holds_our_move_only_for_a_share_of_the_clock() -> None:
     bench = Bench(max_takebacks_accepted=1)
     thinking = bench.full("e2e4 e7e5", time_ms=8000)
     bench.state("e2e4 e7e5", "btakeback", time_ms=8000)
@@ -144,7 +144,7 @@ def test_one_request_is_answered_once_however_often_it_is_shown() -> None:
     assert [bench.state("e2e4 e7e5", "btakeback") for _ in range(3)] == [[DENIAL], [], []]
 
 
-def test_whoever_asks_without_end_is_not_answered_any_more() -> None:
+def test_the_number_of_takeback_answers_is_limited() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5")
     answers = 0
@@ -166,7 +166,7 @@ def test_the_game_of_an_opponent_who_left_is_claimed_when_that_is_allowed() -> N
     assert bench.wait(1) == []
 
 
-def test_what_is_counted_down_again_sets_the_time_anew() -> None:
+def test_a_repeated_countdown_sets_the_time_again() -> None:
     bench = Bench(white=False)
     bench.full("e2e4 e7e5")
     bench.gone(30)

@@ -179,7 +179,7 @@ def test_a_retry_takes_no_more_than_a_part_of_the_clock(ours_ms: int, planned_s:
 
 
 @pytest.mark.parametrize(("ours_ms", "expected_s"), [(3_600_000, 20), (80_000, 10), (10_000, 3)])
-def test_the_less_time_we_have_the_sooner_a_silent_opponent_is_doubted(ours_ms: int, expected_s: float) -> None:
+def test_a_silent_opponent_is_checked_sooner_with_less_time(ours_ms: int, expected_s: float) -> None:
     assert clock(ours_ms, running=False).silence_s(NOW) == expected_s
 
 
@@ -193,7 +193,7 @@ def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:
     assert waiting.reopen_pause_s(60.0, NOW + 20, as_asked=True) == 30.0
 
 
-def test_an_unseen_game_is_looked_for_the_more_often_the_less_time_is_left() -> None:
+def test_a_lost_stream_is_reopened_sooner_with_less_time() -> None:
     waiting = clock(80_000, running=False)
     moments = (0, 40, 60, 76, 79.9)
     pauses_s = [waiting.reopen_pause_s(4.0, NOW + gone_s, as_asked=False) for gone_s in moments]
@@ -234,7 +234,7 @@ def test_until_enough_is_known_the_configured_overhead_holds() -> None:
     assert MoveOverhead([50.0] * 20).now_ms(CONFIG) == 50
 
 
-def test_the_percentile_of_the_round_trips_is_kept_back() -> None:
+def test_the_overhead_is_a_percentile_of_the_round_trips() -> None:
     assert MoveOverhead([float(ms) for ms in range(1, 101)]).now_ms(CONFIG) == 90
     slow_sometimes = MoveOverhead([50.0] * 95 + [900.0] * 5)
     assert slow_sometimes.now_ms(CONFIG) == 50

@@ -67,7 +67,7 @@ def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracl
     assert len(oracle.paths) == 2
 
 
-def test_the_more_often_it_fails_in_a_row_the_longer_it_rests(oracle: Oracle) -> None:
+def test_the_pause_grows_with_each_failure_in_a_row(oracle: Oracle) -> None:
     host = host_at(oracle.url)
     rests = []
     for _ in range(12):
@@ -111,12 +111,13 @@ def test_a_429_of_lichess_itself_holds_everything_else_back_too(oracle: Oracle) 
 def test_while_lichess_asked_for_a_pause_no_evaluation_is_asked_for(oracle: Oracle) -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=60))
+    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter)
     with pytest.raises(HostPaused):
-        Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter).at(oracle.url).ask(request(), parse_explorer)
+        hosts.at(oracle.url).ask(request(), parse_explorer)
     assert oracle.paths == []
 
 
-def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle, hosts: Hosts) -> None:
+def test_the_requests_to_one_server_are_limited(oracle: Oracle, hosts: Hosts) -> None:
     oracle.manner = Manner.HANGING
     host = hosts.at(oracle.url)
     failures: list[ApiError] = []
@@ -152,7 +153,7 @@ def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle,
         ("http://127.0.0.1:9000", "https://lichess.org", False),
     ],
 )
-def test_the_token_belongs_to_one_house(address: str, home: str, may: bool) -> None:
+def test_the_token_belongs_to_one_domain(address: str, home: str, may: bool) -> None:
     assert host_at(address, home).may_see_token is may
 
 
@@ -164,7 +165,7 @@ def test_the_token_is_sent_only_where_it_is_wanted_and_belongs(oracle: Oracle, h
     assert oracle.tokens == [f"Bearer {TOKEN}", None, None]
 
 
-def test_a_redirect_is_not_followed_and_shows_nobody_the_token(oracle: Oracle, hosts: Hosts) -> None:
+def test_a_redirect_is_not_followed_and_gets_no_token(oracle: Oracle, hosts: Hosts) -> None:
     thief = Oracle()
     oracle.manner, oracle.elsewhere = Manner.REDIRECTING, thief.url
     with pytest.raises(Unreachable):

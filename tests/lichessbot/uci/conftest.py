@@ -21,7 +21,7 @@ def inbox() -> Inbox:
 
 @pytest.fixture
 def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
-    """Starts a rude engine; every one is closed at the end."""
+    """Start engines, and close them at the end."""
     engines: list[UciEngine] = []
 
     def begin(*manner: str, timeouts: Timeouts = TIMEOUTS, failed_starts: int = 0, **changes: Any) -> UciEngine:

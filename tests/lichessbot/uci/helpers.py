@@ -1,4 +1,4 @@
-"""What the tests of engines share."""
+"""Helpers for the tests of engines."""
 
 import time
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: b
 
 
 def heard(inbox: Inbox, patience_s: float = PATIENCE_S) -> Report:
-    """The next report but that the engine is ready. Raises Empty."""
+    """Return the next report that is not EngineReady. Raises Empty."""
     until_s = time.monotonic() + patience_s
     while isinstance(report := inbox.get(timeout=max(0.0, until_s - time.monotonic())), EngineReady):
         pass
@@ -53,13 +53,13 @@ def gone(pid: int) -> bool:
 
 
 def heard_by(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What an echoing engine was told, line by line."""
+    """Return the lines that an echoing engine received."""
     marks = (record.getMessage().partition("engine.stderr game=abcd1234 line=")[2] for record in caplog.records)
     return [mark.strip('"') for mark in marks if mark]
 
 
 def supposing(search_id: int, *moves: str, **limits: int) -> Search:
-    """A search of a position that the opponent may reach."""
+    """Return a ponder search."""
     asked = search(search_id, *moves, **limits)
     return replace(asked, limits=replace(asked.limits, ponder=True))
 

@@ -36,7 +36,7 @@ from tests.lichessbot.uci.helpers import (
 )
 
 
-def test_closed_it_is_gone_without_the_collector(inbox: Inbox) -> None:
+def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> None:
     gc.disable()
     try:
         engine = UciEngine("abcd1234", SMALL, inbox.put, TIMEOUTS)
@@ -76,7 +76,7 @@ def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inb
     assert answer.move in ("a2a3", "h2h3")
 
 
-def test_our_engine_tells_of_several_lines_only_when_asked(start: Start, inbox: Inbox) -> None:
+def test_our_engine_reports_several_lines_only_when_asked(start: Start, inbox: Inbox) -> None:
     engine = start()
     for number, lines in enumerate((1, 3, 1, 3)):
         engine.search(replace(search(number), lines=lines))
@@ -164,14 +164,14 @@ def test_a_search_may_be_asked_before_the_engine_is_ready(start: Start, inbox: I
     assert answer.move == "c2c4"
 
 
-def test_no_move_is_no_move(start: Start, inbox: Inbox) -> None:
+def test_a_missing_move_is_reported_as_none(start: Start, inbox: Inbox) -> None:
     start("polite", "(none)").search(search(1))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
     assert answer.move is None
 
 
-def test_nonsense_from_the_engine_is_survived(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
+def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     start("noisy", "e2e4").search(search(1))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
@@ -182,7 +182,7 @@ def test_nonsense_from_the_engine_is_survived(start: Start, inbox: Inbox, caplog
         time.sleep(0.01)
 
 
-def test_the_death_of_the_engine_names_the_search_it_took_along(start: Start, inbox: Inbox) -> None:
+def test_the_death_of_an_engine_names_its_search(start: Start, inbox: Inbox) -> None:
     engine = start("dies")
     engine.search(search(5))
     report = heard(inbox)
@@ -237,7 +237,7 @@ def test_a_working_folder_that_does_not_exist_is_an_error(inbox: Inbox, tmp_path
 
 
 @pytest.mark.parametrize("manner", ["polite", "deaf", "clinging", "slow"])
-def test_closing_kills_at_once_and_in_silence(start: Start, inbox: Inbox, manner: str) -> None:
+def test_close_kills_at_once_and_reports_nothing(start: Start, inbox: Inbox, manner: str) -> None:
     engine = start(manner, "e2e4")
     engine.search(search(1))
     began = time.monotonic()
@@ -249,7 +249,7 @@ def test_closing_kills_at_once_and_in_silence(start: Start, inbox: Inbox, manner
         assert isinstance(inbox.get(), EngineReady | BestMove)
 
 
-def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> None:
+def test_children_of_the_engine_die_with_it(start: Start, tmp_path: Path) -> None:
     engine = start("clinging", "e2e4")
     deadline = time.monotonic() + PATIENCE_S
     children = Path(f"/proc/{pid_of(engine)}/task/{pid_of(engine)}/children")
@@ -264,7 +264,7 @@ def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> N
     ("manner", "reason"), [("babbling", "too much output"), ("scolding", "too much error output")]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
+def test_an_engine_with_endless_output_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
     engine = start(manner)
     engine.search(search(1))
     report = heard(inbox)
@@ -274,7 +274,7 @@ def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, 
     assert gone(pid_of(engine))
 
 
-def test_an_engine_that_does_not_read_its_input_blocks_nobody(start: Start, inbox: Inbox) -> None:
+def test_an_engine_that_does_not_read_its_input_does_not_block(start: Start, inbox: Inbox) -> None:
     engine = start("clogged")
     engine._ready = True  # it never says so, and nothing would be written to it
     began = time.monotonic()
@@ -312,7 +312,7 @@ time.sleep(600)
     assert gone(pid)
 
 
-def test_the_overhead_is_told_before_the_search_it_is_for(start: Start, inbox: Inbox) -> None:
+def test_the_overhead_is_set_before_its_search(start: Start, inbox: Inbox) -> None:
     engine = start()
     limits = {"white_time_ms": 1000, "black_time_ms": 1000}
     engine.search(search(1, **limits))

@@ -17,7 +17,7 @@ needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish"
 
 
 @needs_stockfish
-def test_stockfish_plays_as_well_as_ours(start: Start, inbox: Inbox) -> None:
+def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
     engine = start(command=(STOCKFISH,), uci_options={"Skill Level": 3, "UCI_ShowWDL": True, "MultiPV": 3})
     engine.search(search(1, "e2e4", depth=6))
     answer = heard(inbox)
@@ -32,7 +32,7 @@ def test_stockfish_plays_as_well_as_ours(start: Start, inbox: Inbox) -> None:
 
 
 @needs_stockfish
-def test_what_stockfish_does_not_take_is_told_and_it_plays_all_the_same(start: Start, inbox: Inbox) -> None:
+def test_options_that_stockfish_refuses_become_complaints(start: Start, inbox: Inbox) -> None:
     engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "Slow Mover": 1})
     engine.search(search(1, depth=1))
     assert isinstance(heard(inbox), BestMove)
@@ -60,7 +60,7 @@ def test_options_are_set_after_uciok_and_before_isready(
 
 
 @pytest.mark.parametrize(("moves", "clocks"), [((), "wtime 800 btime 2000"), (("e2e4",), "wtime 1000 btime 1800")])
-def test_an_engine_without_move_overhead_is_shown_that_much_less_on_its_own_clock(
+def test_an_engine_without_move_overhead_is_shown_less_on_its_clock(
     start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, moves: tuple[str, ...], clocks: str
 ) -> None:
     engine = start("echoing", "e2e4")
