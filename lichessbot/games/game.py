@@ -73,7 +73,7 @@ class Game:
         self._monitor = StreamMonitor(timeouts)
         self._rereading = False
         self._invalid_states = 0
-        self._search = MoveSearch(config.engine, timeouts)
+        self._search = MoveSearch(config.engine)
         self._delivery: MoveDelivery | None = None
         self._ending: _Ending | None = None
         offered_earlier = done[LimitedAction.DRAW_OFFER] > 0
@@ -242,13 +242,13 @@ class Game:
             yield from self._reread("a move was taken back, or an old line came late")
             return
         self._board, self._known_moves = board, tuple(state.moves.split())
-        self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at)
+        self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at, self._timeouts)
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
         self._absence.note_turn(len(self._moves), our_turn=board.turn == self._colour)
         if self._delivery is None:  # else the request crosses our move, and the next state shows which came first
             opponent = full.player(self._colour.other)
-            yield from self._takebacks.read(clock, opponent, self._timeouts, now, fresh=fresh)
+            yield from self._takebacks.read(clock, opponent, now, fresh=fresh)
         if board.turn == self._colour and board.legal_moves():
             yield from self._take_turn(full, clock, now, fresh=fresh)
         else:

@@ -64,14 +64,14 @@ class MoveDelivery:
         if report.command != self._command or self._stage is not _Stage.SENT:
             return
         if isinstance(report, CommandDone):
-            echo_s = clock.opening_s(self._timeouts.move_echo.total_seconds(), self._timeouts, now)
+            echo_s = clock.opening_s(self._timeouts.move_echo.total_seconds(), now)
             self._enter(_Stage.PLAYED, now + echo_s)
         elif isinstance(report.error, Refused):
             # An earlier request may have got through, or the game may be over: only the stream tells.
             self.hold()
             yield ReopenStream(str(report.error))
         elif isinstance(report.error, RateLimited):
-            pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), self._timeouts, now)
+            pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), now)
             self._enter(_Stage.WAITING, now + pause_s)
         else:
             yield from self._retry(clock, now)
@@ -88,7 +88,7 @@ class MoveDelivery:
 
     def _retry(self, clock: GameClock, now: float) -> Iterator[Action]:
         planned_s = self._backoff.next_delay().total_seconds()
-        self._enter(_Stage.WAITING, now + clock.retry_pause_s(planned_s, self._timeouts, now))
+        self._enter(_Stage.WAITING, now + clock.retry_pause_s(planned_s, now))
         yield from self.tick(now)
 
     def _enter(self, stage: _Stage, due_at: float | None = None) -> None:

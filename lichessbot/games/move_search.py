@@ -22,7 +22,6 @@ from lichessbot.games.actions import (
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
 from lichessbot.move_sources.models import Question
-from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, Search
 
 
@@ -56,10 +55,9 @@ class _Pending:
 class MoveSearch:
     """At most one search for our move, and at most one ponder search."""
 
-    def __init__(self, engine: EngineConfig, timeouts: Timeouts) -> None:
+    def __init__(self, engine: EngineConfig) -> None:
         self.engine = engine
         """The configuration of the engine to ask; it may change during the game."""
-        self._timeouts = timeouts
         self._last_id = 0
         self._pending: _Pending | None = None
         self._pondering = Pondering()
@@ -128,7 +126,7 @@ class MoveSearch:
         pending = self._pending
         if pending is not None and pending.awaits_start and isinstance(pending.search, Search):
             pending.awaits_start = False
-            pending.due_at = now + clock.think_limit_s(self.engine, pending.search.limits, self._timeouts, now)
+            pending.due_at = now + clock.think_limit_s(self.engine, pending.search.limits, now)
 
     def engine_died(self, search_id: int | None) -> None:
         """Note that the next engine has yet to start."""
@@ -141,7 +139,7 @@ class MoveSearch:
         """Ask the move sources."""
         self._last_id += 1
         clock = position.clock
-        limit_s = clock.sources_limit_s(self._timeouts, now)
+        limit_s = clock.sources_limit_s(now)
         remaining_s = clock.remaining_s(now) if clock.timed else None
         board = position.board.copy()
         question = Question(self._last_id, full.variant.key, board, remaining_s, full.initial_s, limit_s)
@@ -152,13 +150,13 @@ class MoveSearch:
         """Ask the engine for the best move, among `only` if given; a ponder search of this position goes on."""
         search = self._pondering.hit(position.moves)
         if search is not None and not only and position.clock.covers(search.limits, now):
-            limit_s = position.clock.think_limit_s(self.engine, search.limits, self._timeouts, now)
+            limit_s = position.clock.think_limit_s(self.engine, search.limits, now)
             self._pending = _Pending(search, now + limit_s)
             yield PonderHit(search.search_id)
             early = self._pondering.early_answer(search)
             if early is not None:
                 yield TakeAnswer(early)
-        elif self._engine_is_new and not self._can_wait(position.clock, now):
+        elif self._engine_is_new and not position.clock.affords_engine_start(now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.
             start, pending = self._start(position, now)
@@ -170,7 +168,7 @@ class MoveSearch:
     def ponder(self, position: Position, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Ponder on `reply` to our `move`."""
         if self.engine.ponder:
-            limits = position.clock.limits_after_move(self.engine, self._timeouts, now)
+            limits = position.clock.limits_after_move(self.engine, now)
             search = self._pondering.start(position.board, move, reply, self._last_id + 1, limits)
             if search is not None:
                 self._last_id += 1
@@ -191,7 +189,7 @@ class MoveSearch:
             yield self._fall_back(pending, pending.search, position, now)
         else:
             pending.told_to_stop = True
-            pending.due_at = now + position.clock.stop_limit_s(self._timeouts, now)
+            pending.due_at = now + position.clock.stop_limit_s(now)
             yield StopSearch()
 
     def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
@@ -201,28 +199,24 @@ class MoveSearch:
         assert isinstance(pending.search, Search), "only an engine is replaced"
         yield KillEngine(reason)
         self._engine_is_new = True
-        if not pending.second_try and self._can_wait(position.clock, now):
+        if not pending.second_try and position.clock.affords_engine_start(now):
             yield self._start(position, now, only=pending.search.only, second_try=True)[0]
         else:
             yield self._fall_back(pending, pending.search, position, now)
 
     def _fall_back(self, pending: _Pending, search: Search, position: Position, now: float) -> Fallback:
         pending.due_at, pending.awaits_start = None, False
-        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(self._timeouts, now))
-
-    def _can_wait(self, clock: GameClock, now: float) -> bool:
-        """Return whether the clock allows for the start of an engine."""
-        return clock.remaining_s(now) > self._timeouts.engine_restart_floor.total_seconds()
+        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(now))
 
     def _start(
         self, position: Position, now: float, *, only: tuple[str, ...] = (), second_try: bool = False
     ) -> tuple[StartSearch, _Pending]:
         self._last_id += 1
         board, clock = position.board, position.clock
-        limits = clock.limits(self.engine, self._timeouts, now)
+        limits = clock.limits(self.engine, now)
         search = Search(self._last_id, board.initial_fen, board.chess960, position.moves, limits, only)
         limit_s = clock.start_limit_s if self._engine_is_new else clock.think_limit_s
-        due_at = now + limit_s(self.engine, limits, self._timeouts, now)
+        due_at = now + limit_s(self.engine, limits, now)
         self._pending = _Pending(search, due_at, second_try, awaits_start=self._engine_is_new)
         return StartSearch(search), self._pending
 

@@ -39,9 +39,7 @@ class Takebacks:
         self.held_until: float | None = None
         """Until then no move is sent, because a grant is on its way."""
 
-    def read(
-        self, clock: GameClock, opponent: Player, timeouts: Timeouts, now: float, *, fresh: bool
-    ) -> Iterator[Action]:
+    def read(self, clock: GameClock, opponent: Player, now: float, *, fresh: bool) -> Iterator[Action]:
         """Answer the request in the state of `clock`; a `fresh` state is newer than our last answer."""
         state = clock.state
         ours, theirs = state.asks_takeback(clock.colour), state.asks_takeback(clock.colour.other)
@@ -58,7 +56,7 @@ class Takebacks:
         self._tries += 1
         self._answers_left -= 1
         if self._answer.granted:
-            self.held_until = now + clock.retry_pause_s(timeouts.offer_answer.total_seconds(), timeouts, now)
+            self.held_until = now + clock.retry_pause_s(clock.timeouts.offer_answer.total_seconds(), now)
         yield self._answer
 
     def _decide(self, opponent: Player, *, withdraw: bool) -> Iterator[Action]:

@@ -71,7 +71,7 @@ class StreamMonitor:
 
     def expect_opponent(self, clock: GameClock, now: float) -> None:
         """Expect the opponent's move."""
-        self._opponent_due_at = now + clock.silence_s(self._timeouts, now)
+        self._opponent_due_at = now + clock.silence_s(now)
 
     def expect_nobody(self) -> None:
         """Expect nothing: it is our turn, or the game is over."""
@@ -84,7 +84,7 @@ class StreamMonitor:
         if clock is None:
             pause_s = min(retry_in_s, self._longest_unread_s)
         else:
-            pause_s = clock.reopen_pause_s(retry_in_s, self._timeouts, now, as_asked=loss.as_asked)
+            pause_s = clock.reopen_pause_s(retry_in_s, now, as_asked=loss.as_asked)
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
         self.connecting(clock, now, min(pause_s, retry_in_s))
 
@@ -153,7 +153,7 @@ class StreamMonitor:
 
     def _limited_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
         planned_s = planned.total_seconds()
-        return planned_s if clock is None else clock.opening_s(planned_s, self._timeouts, now)
+        return planned_s if clock is None else clock.opening_s(planned_s, now)
 
 
 def _is_due(due_at: float | None, now: float) -> bool:

@@ -64,16 +64,19 @@ class GameClock:
     """Whether our clock runs."""
     state: GameState
     read_at: float
+    timeouts: Timeouts
     by_days: bool = False
     """Whether there are days per move instead of a clock."""
 
     @classmethod
-    def read(cls, full: GameFull, state: GameState, colour: Colour, to_move: str, received_at: float) -> Self:
+    def read(
+        cls, full: GameFull, state: GameState, colour: Colour, to_move: str, received_at: float, timeouts: Timeouts
+    ) -> Self:
         """Return the clocks of `state`; `to_move` is the side to move."""
         running = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
-        return cls(colour, full.clock is not None or limited, running, state, received_at, by_days)
+        return cls(colour, full.clock is not None or limited, running, state, received_at, timeouts, by_days)
 
     def remaining_s(self, now: float) -> float:
         """Return our remaining time; infinite without a clock, never negative."""
@@ -83,10 +86,10 @@ class GameClock:
         elapsed_s = now - self.read_at if self.running else 0.0
         return max(0.0, ours_ms / 1000 - elapsed_s)
 
-    def limits(self, engine: EngineConfig, timeouts: Timeouts, now: float) -> Limits:
+    def limits(self, engine: EngineConfig, now: float) -> Limits:
         """Return the limits of one search: the clocks, and what the configuration sets."""
         if not self.timed:
-            wished_s = (engine.move_time_ms or 0) / 1000 or timeouts.untimed_move.total_seconds()
+            wished_s = (engine.move_time_ms or 0) / 1000 or self.timeouts.untimed_move.total_seconds()
             move_time_s = min(wished_s, self.remaining_s(now) * _SHARE_OF_DAYS)
             return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=max(1, int(move_time_s * 1000)))
         white = self.colour is Colour.WHITE
@@ -103,9 +106,9 @@ class GameClock:
             move_time_ms=self._affordable(engine.move_time_ms, ours_ms),
         )
 
-    def limits_after_move(self, engine: EngineConfig, timeouts: Timeouts, now: float) -> Limits:
+    def limits_after_move(self, engine: EngineConfig, now: float) -> Limits:
         """Return the limits for our next move if the opponent replies at once."""
-        limits = self.limits(engine, timeouts, now)
+        limits = self.limits(engine, now)
         if not self.timed:
             return limits
         if self.colour is Colour.WHITE:
@@ -136,10 +139,10 @@ class GameClock:
         may_flag = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
         return theirs_ms / 1000 if may_flag else math.inf
 
-    def think_limit_s(self, engine: EngineConfig, limits: Limits, timeouts: Timeouts, now: float) -> float:
+    def think_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
         """Return how long the engine may search under `limits` before it is told to stop."""
         limit_s = math.inf
-        overrun_s = timeouts.engine_overrun.total_seconds()
+        overrun_s = self.timeouts.engine_overrun.total_seconds()
         if self.timed:
             remaining_s = self.remaining_s(now)
             limit_s = remaining_s * _SHARE_FOR_ONE_MOVE + self._increment_ms / 1000
@@ -151,26 +154,30 @@ class GameClock:
             limit_s = min(limit_s, limits.move_time_ms / 1000 + overrun_s)
         if self.timed and not self.running:
             # Our clock does not run yet, so that an engine may be given time to start.
-            limit_s = min(limit_s, timeouts.first_move_pause.total_seconds())
-            limit_s += timeouts.engine_handshake.total_seconds()
+            limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds())
+            limit_s += self.timeouts.engine_handshake.total_seconds()
         return limit_s
 
-    def start_limit_s(self, engine: EngineConfig, limits: Limits, timeouts: Timeouts, now: float) -> float:
+    def start_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
         """Return how long a move waits for a new engine to start."""
-        limit_s = self.think_limit_s(engine, limits, timeouts, now)
+        limit_s = self.think_limit_s(engine, limits, now)
         return min(limit_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else limit_s
 
-    def sources_limit_s(self, timeouts: Timeouts, now: float) -> float:
+    def affords_engine_start(self, now: float) -> bool:
+        """Return whether our move can wait for the start of an engine."""
+        return self.remaining_s(now) > self.timeouts.engine_restart_floor.total_seconds()
+
+    def sources_limit_s(self, now: float) -> float:
         """Return how long the move sources may take before the engine is asked instead."""
-        return min(timeouts.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
+        return min(self.timeouts.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
 
-    def stop_limit_s(self, timeouts: Timeouts, now: float) -> float:
+    def stop_limit_s(self, now: float) -> float:
         """Return how long an engine that was told to stop may take to answer."""
-        return min(timeouts.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
+        return min(self.timeouts.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
 
-    def fallback_limit_s(self, timeouts: Timeouts, now: float) -> float:
+    def fallback_limit_s(self, now: float) -> float:
         """Return how long the search in this process may take when no engine answers."""
-        return min(timeouts.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
+        return min(self.timeouts.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
 
     def fake_think_s(self, ply: int) -> float:
         """Return the least time for the move after `ply` plies under `fake_think_time`."""
@@ -183,47 +190,48 @@ class GameClock:
         most_s = self.remaining_s(now) * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
         return max(0.0, min(wished_s, most_s))
 
-    def retry_pause_s(self, planned_s: float, timeouts: Timeouts, now: float) -> float:
+    def retry_pause_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait before the next try: `planned_s` if the clock affords it."""
-        floor_s = min(planned_s, timeouts.retry_floor.total_seconds())
+        floor_s = min(planned_s, self.timeouts.retry_floor.total_seconds())
         return max(floor_s, min(planned_s, self.remaining_s(now) * _SHARE_FOR_A_RETRY))
 
-    def silence_s(self, timeouts: Timeouts, now: float) -> float:
+    def silence_s(self, now: float) -> float:
         """Return how long to wait for the opponent's move before we ask whether it was lost.
 
         Our clock may be running unseen: the less it shows, the sooner we ask.
         """
         if not self.timed:
-            return timeouts.heartbeat.total_seconds()
+            return self.timeouts.heartbeat.total_seconds()
         share_s = self.remaining_s(now) * _SHARE_FOR_A_RETRY
-        return max(timeouts.silence_floor.total_seconds(), min(timeouts.silence_ceiling.total_seconds(), share_s))
+        floor, ceiling = self.timeouts.silence_floor, self.timeouts.silence_ceiling
+        return max(floor.total_seconds(), min(ceiling.total_seconds(), share_s))
 
-    def opening_s(self, planned_s: float, timeouts: Timeouts, now: float) -> float:
+    def opening_s(self, planned_s: float, now: float) -> float:
         """Return how long to wait for the stream or its next line, while our clock may run unseen."""
         share_s = replace(self, running=True).remaining_s(now) * _SHARE_FOR_A_RETRY
-        return min(planned_s, max(timeouts.stream_floor.total_seconds(), share_s))
+        return min(planned_s, max(self.timeouts.stream_floor.total_seconds(), share_s))
 
-    def refused_move_pause_s(self, asked_s: float, timeouts: Timeouts, now: float) -> float:
+    def refused_move_pause_s(self, asked_s: float, now: float) -> float:
         """Return how long to wait before a move is sent again after a 429 that asks for a pause of `asked_s`.
 
         As long as asked, if enough of the clock is left then. Before the clock runs, the opponent may abort.
         """
-        spacing_s = timeouts.rate_limit_spacing.total_seconds()
+        spacing_s = self.timeouts.rate_limit_spacing.total_seconds()
         remaining_s = self.remaining_s(now)
         if self.timed and not self.running:
-            return min(asked_s, timeouts.first_move_pause.total_seconds())
+            return min(asked_s, self.timeouts.first_move_pause.total_seconds())
         if asked_s <= remaining_s * (1 - _SHARE_AFTER_A_PAUSE):
             return asked_s
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
 
-    def reopen_pause_s(self, wished_s: float, timeouts: Timeouts, now: float, *, as_asked: bool) -> float:
+    def reopen_pause_s(self, wished_s: float, now: float, *, as_asked: bool) -> float:
         """Return how long to wait before a lost stream is opened again, as our clock may run unseen.
 
         `as_asked`: Lichess asked for the pause, so that it is shortened less.
         """
         running = replace(self, running=True)
         pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
-        return pause_s(wished_s, timeouts, now)
+        return pause_s(wished_s, now)
 
 
 def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:

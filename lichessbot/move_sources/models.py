@@ -53,7 +53,7 @@ class SourceAnswer:
     reply: str | None = None
 
 
-_Model = TypeVar("_Model", bound=BaseModel)
+Model = TypeVar("Model", bound=BaseModel)
 _MOST_MOVES: Final = 256
 _RATE_LIMITED: Final = "rate limit exceeded"
 
@@ -184,41 +184,27 @@ class Chessdb(_Reply):
     moves: Annotated[tuple[ChessdbMove, ...], Field(max_length=_MOST_MOVES)] = ()
 
 
-def parse_explorer(body: bytes) -> Explorer:
+def parse(model: type[Model], body: bytes) -> Model:
     """Raises UnreadableLine."""
-    return _parsed(Explorer, body)
-
-
-def parse_growing_explorer(body: bytes) -> Explorer:
-    """Parse the last complete line of an answer that grows. Raises UnreadableLine."""
-    whole = [line for line in body.split(b"\n")[:-1] if line.strip()]
-    return _parsed(Explorer, whole[-1] if whole else b"")
-
-
-def parse_cloud(body: bytes) -> CloudEvaluation:
-    """Raises UnreadableLine."""
-    return _parsed(CloudEvaluation, body)
-
-
-def parse_table(body: bytes) -> Table:
-    """Raises UnreadableLine."""
-    return _parsed(Table, body)
-
-
-def parse_chessdb(body: bytes, pause: timedelta) -> Chessdb:
-    """Raises UnreadableLine, and RateLimited with `pause`, which this server reports with status 200."""
-    reply = _parsed(Chessdb, body.rstrip(b"\0\r\n "))
-    if reply.status == _RATE_LIMITED:
-        raise RateLimited(pause, reply.status)
-    return reply
-
-
-def _parsed(model: type[_Model], body: bytes) -> _Model:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
         kinds = sorted({details["type"] for details in error.errors(include_url=False, include_input=False)})
         raise UnreadableLine(f"no {model.__name__.lower()} answer ({', '.join(kinds[:3])})") from error
+
+
+def parse_growing_explorer(body: bytes) -> Explorer:
+    """Parse the last complete line of an answer that grows. Raises UnreadableLine."""
+    whole = [line for line in body.split(b"\n")[:-1] if line.strip()]
+    return parse(Explorer, whole[-1] if whole else b"")
+
+
+def parse_chessdb(body: bytes, pause: timedelta) -> Chessdb:
+    """Raises UnreadableLine, and RateLimited with `pause`, which this server reports with status 200."""
+    reply = parse(Chessdb, body.rstrip(b"\0\r\n "))
+    if reply.status == _RATE_LIMITED:
+        raise RateLimited(pause, reply.status)
+    return reply
 
 
 @dataclass(frozen=True, slots=True)

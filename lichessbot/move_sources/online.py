@@ -1,6 +1,7 @@
 """Online sources: the opening explorer, cloud evaluations and tablebase of Lichess, and chessdb.cn."""
 
 import random
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -26,11 +27,9 @@ from lichessbot.move_sources.models import (
     Suggestion,
     Table,
     Variation,
+    parse,
     parse_chessdb,
-    parse_cloud,
-    parse_explorer,
     parse_growing_explorer,
-    parse_table,
 )
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import SearchSummary
@@ -57,7 +56,7 @@ class ExplorerServer:
         """Raises ApiError."""
         board, source = question.board, self._config.source
         query: dict[str, object] = {"fen": board.fen(), "moves": _MOST_MOVES, "topGames": 0}
-        parse = parse_explorer
+        parse_reply: Callable[[bytes], Explorer] = partial(parse, Explorer)
         if source is ExplorerSource.MASTERS:
             if question.variant == Variant.CHESS960:
                 return None  # the explorer has no master games of it
@@ -65,10 +64,10 @@ class ExplorerServer:
             query |= {"variant": _variant(question), "recentGames": 0}
         if source is ExplorerSource.PLAYER:
             query |= {"player": self._player, "color": board.turn}
-            parse = parse_growing_explorer
+            parse_reply = parse_growing_explorer
         growing = source is ExplorerSource.PLAYER
         request = Request(f"/{source.value}", query, until, self._retries, with_token=True, growing=growing)
-        return self._best(self._host.ask(request, parse), board)
+        return self._best(self._host.ask(request, parse_reply), board)
 
     def _best(self, known: Explorer, board: Board) -> Suggestion | None:
         """Return the moves played often enough, best first."""
@@ -95,7 +94,7 @@ class CloudServer:
         """Raises ApiError."""
         lines = 1 if self._config.move_quality is CloudQuality.BEST else _MOST_VARIATIONS
         query = {"fen": question.board.fen(), "multiPv": lines, "variant": _variant(question)}
-        known = self._host.ask(Request("/api/cloud-eval", query, until, self._retries), parse_cloud)
+        known = self._host.ask(Request("/api/cloud-eval", query, until, self._retries), partial(parse, CloudEvaluation))
         deep = known.depth >= self._config.min_depth and known.knodes >= self._config.min_knodes
         return self._choose(known, question.board) if deep else None
 
@@ -175,7 +174,7 @@ class LichessTables:
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         request = Request("/standard", {"fen": question.board.fen()}, until, self._retries)
-        return self._choose(self._host.ask(request, parse_table))
+        return self._choose(self._host.ask(request, partial(parse, Table)))
 
     def _choose(self, known: Table) -> Suggestion | None:
         wdl = known.category.wdl

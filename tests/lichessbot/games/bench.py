@@ -3,27 +3,27 @@
 from datetime import timedelta
 from typing import Any
 
-from lichessbot.config import Config, EngineConfig
+from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.games.actions import (
     Action,
     ReopenStream,
     StartSearch,
 )
-from lichessbot.games.game import Game
+from lichessbot.games.game import NOTHING_DONE, Game
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import SendMove
 from lichessbot.lichess.enums import Colour
-from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState
+from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent
+from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove
+from lichessbot.uci.search import BestMove, SearchSummary
 
 GAME = "abcd1234"
 US = "testbot"
 THEM = "ferdinand"
 TIMEOUTS = Timeouts()
-ENGINE_ALONE = Config(engine=EngineConfig(own_book=False))
 REFUSED = Refused(400, "Not your turn, or game already over")
 UNREACHABLE = Unreachable("ConnectionError: reset")
 
@@ -33,9 +33,11 @@ def limited(seconds: float) -> RateLimited:
 
 
 def state(
-    moves: str = "", *, time_ms: int = 60_000, status: str = "started", winner: str | None = None
+    moves: str = "", flags: str = "", *, time_ms: int = 60_000, status: str = "started", winner: str | None = None
 ) -> dict[str, Any]:
+    """Return a state as Lichess sends it; `flags` are the names of fields that are true."""
     return {
+        **dict.fromkeys(flags.split(), True),
         "moves": moves,
         "wtime": time_ms,
         "btime": time_ms,
@@ -57,16 +59,24 @@ class Bench:
         fen: str = "startpos",
         timed: bool = True,
         announced: Colour | None = None,
-        config: Config = ENGINE_ALONE,
+        sources: bool = False,
+        their_title: str = "",
+        takebacks_done: int = 0,
         **settings: Any,
     ) -> None:
+        """`sources`: with the default move sources, else the engine alone. `settings`: keys of the configuration."""
         self.now = 1000.0
-        self.game = Game(GAME, US, config.model_copy(update=settings), TIMEOUTS, announced)
+        config = Config.model_validate(settings)
+        if not sources:
+            config = config.model_copy(update={"engine": config.engine.model_copy(update={"own_book": False})})
+        done = {**NOTHING_DONE, LimitedAction.TAKEBACK: takebacks_done}
+        self.game = Game(GAME, US, config, TIMEOUTS, announced, done)
+        them = {"id": THEM, "title": their_title, "rating": 1800}
         self._full = {
             "id": GAME,
             "variant": {"key": variant},
-            "white": {"id": US if white else THEM},
-            "black": {"id": THEM if white else US},
+            "white": {"id": US} if white else them,
+            "black": them if white else {"id": US},
             "initialFen": fen,
             "clock": {"initial": 60_000, "increment": 0} if timed else None,
         }
@@ -74,29 +84,38 @@ class Bench:
     def hear(self, report: Report) -> list[Action]:
         return list(self.game.handle(report, self.now))
 
-    def full(self, moves: str = "", **changes: Any) -> list[Action]:
-        full = GameFull.model_validate({**self._full, "state": state(moves, **changes)})
+    def full(self, moves: str = "", flags: str = "", **changes: Any) -> list[Action]:
+        full = GameFull.model_validate({**self._full, "state": state(moves, flags, **changes)})
         return self.hear(StreamEvent(GAME, full, self.now))
 
-    def state(self, moves: str = "", **changes: Any) -> list[Action]:
-        return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, **changes)), self.now))
+    def state(self, moves: str = "", flags: str = "", **changes: Any) -> list[Action]:
+        return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, flags, **changes)), self.now))
 
     def finish(self, status: str = "resign", winner: str | None = "white") -> list[Action]:
         game = {"gameId": GAME, "variant": {"key": "standard"}, "status": {"name": status}, "winner": winner}
         return self.hear(StreamEvent(None, GameFinish.model_validate({"game": game}), self.now))
 
+    def gone(self, claim_in_s: int | None, *, gone: bool = True) -> list[Action]:
+        event = OpponentGone.model_validate({"gone": gone, "claimWinInSeconds": claim_in_s})
+        return self.hear(StreamEvent(GAME, event, self.now))
+
+    def find(self, actions: list[Action], move: str, score: str = "cp 0") -> list[Action]:
+        """Answer the search among `actions`."""
+        think = next(action for action in actions if isinstance(action, StartSearch))
+        return self.hear(BestMove(GAME, think.search.search_id, move, SearchSummary(depth=5, score=score)))
+
     def wait(self, seconds: float) -> list[Action]:
-        """What is done because of the time; looks at the games in progress are passed over."""
+        """Let time pass; return what is done but for requests for the list of games."""
         self.now += seconds
         return [action for action in self.game.tick(self.now) if not isinstance(action, PlayingWanted)]
 
-    def looked_after(self, seconds: float) -> bool:
-        """Whether the passing of this time brings a look at the games in progress."""
+    def list_requested_after(self, seconds: float) -> bool:
+        """Let time pass; return whether the list of games is requested."""
         self.now += seconds
         return any(isinstance(action, PlayingWanted) for action in list(self.game.tick(self.now)))
 
     def standing(self, *, our_turn: bool | None, asked_ago: float = 0.0) -> list[Action]:
-        """A look at the games in progress; `our_turn` None: ours is not among them."""
+        """Hand in a list of games; `our_turn` None: ours is not among them."""
         info = None
         if our_turn is not None:
             info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, "isMyTurn": our_turn})
@@ -107,16 +126,16 @@ class Bench:
         return self.wait(max(0.0, self.game.wake_at - self.now))
 
     def owing(self, move: str = "e2e4") -> SendMove:
-        """Our first move as White, found and just sent."""
+        """Find and send our first move as White."""
         think = only(self.full(), StartSearch)
         return only(self.hear(BestMove(GAME, think.search.search_id, move)), SendMove)
 
 
-def tells_of_a_hang(actions: list[Action]) -> bool:
+def reports_a_hang(actions: list[Action]) -> bool:
     return any(isinstance(action, ReopenStream) and action.hangs for action in actions)
 
 
 def only(actions: list[Action], kind: type[Any]) -> Any:
-    """The single action, which must be of that kind."""
+    """Return the single action, which must be of that kind."""
     assert [type(action) for action in actions] == [kind], actions
     return actions[0]

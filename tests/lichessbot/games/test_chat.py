@@ -1,4 +1,4 @@
-"""What is said in a game's chat, to whom, how often, and never at whose mercy."""
+"""The chat of a game: greetings and commands."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,7 +30,7 @@ FULL_GREETING = {
 
 
 class Talk:
-    """A conversation on the bench, with Ferdinand."""
+    """A chat with Ferdinand."""
 
     def __init__(self, greeting: dict[str, str] | None = None, *done: LimitedAction) -> None:
         self.now = 1000.0
@@ -109,13 +109,13 @@ def test_an_aborted_game_ends_without_goodbye() -> None:
     assert list(talk.conversation.say_goodbye(GameStatus.ABORTED)) == []
 
 
-def test_nobody_talks_to_the_built_in_ai() -> None:
+def test_the_built_in_ai_is_not_greeted() -> None:
     said = Talk(FULL_GREETING).meet({"aiLevel": 3})
     assert said == [RecordAction(LimitedAction.GREETING), Say(GAME, SPECTATOR, "TestBot plays AI-3")]
 
 
 @pytest.mark.parametrize("name", ["{me}", "{opponent}", "{0.__class__}", "%s", "\\1", "{"])
-def test_a_name_is_put_in_and_never_read_as_a_pattern(name: str) -> None:
+def test_a_name_is_inserted_and_not_used_as_a_format(name: str) -> None:
     _, said, _ = Talk(FULL_GREETING).meet({"id": "x", "name": name})
     assert said == Say(GAME, PLAYER, f"Hi {name}, I am TestBot.")
 
@@ -192,7 +192,7 @@ def test_an_endless_variation_is_cut() -> None:
     assert answer.endswith("e2e4")
 
 
-def test_before_the_first_search_there_is_nothing_to_tell() -> None:
+def test_before_the_first_search_there_is_no_evaluation() -> None:
     talk = Talk()
     talk.meet()
     assert talk.answer("!eval", "spectator", "Somebody") == "I have not searched yet."

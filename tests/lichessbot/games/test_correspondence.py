@@ -19,7 +19,7 @@ def correspondence() -> CorrespondenceGames:
 
 
 def order(correspondence: CorrespondenceGames, now: float = 100.0) -> list[str]:
-    """The games in the order in which they would be played."""
+    """Return the games in the order in which they would be played."""
     played: list[str] = []
     while (info := correspondence.next(now, played)) is not None:
         played.append(info.game_id)
@@ -50,12 +50,12 @@ def test_time_left_counts_from_when_it_was_seen(correspondence: CorrespondenceGa
     assert order(correspondence) == ["earlier", "later"]
 
 
-def test_a_game_of_which_nobody_says_whose_turn_it_is_is_looked_at(correspondence: CorrespondenceGames) -> None:
+def test_a_game_with_an_unknown_turn_is_visited(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("unclear", our_turn=None), 10.0)
     assert order(correspondence) == ["unclear"]
 
 
-def test_a_game_that_ended_is_visited_though_no_look_shows_it_any_more(correspondence: CorrespondenceGames) -> None:
+def test_a_game_that_ended_is_visited_though_no_list_shows_it(correspondence: CorrespondenceGames) -> None:
     correspondence.note(game("a", our_turn=False), 10.0)
     correspondence.revisit("a", 20.0)
     correspondence.forget_all_but((), 30.0)
@@ -111,7 +111,7 @@ def test_a_game_that_ended_meanwhile_is_visited_once_more_at_once(correspondence
     assert order(correspondence) == ["over", "soon"]
 
 
-def test_a_game_that_cut_lists_do_not_show_is_looked_at_now_and_then(correspondence: CorrespondenceGames) -> None:
+def test_a_game_that_incomplete_lists_do_not_show_is_visited(correspondence: CorrespondenceGames) -> None:
     for game_id, seen_at in (("long", 10.0), ("lately", 50.0), ("listed", 10.0)):
         correspondence.note(game(game_id, our_turn=False), seen_at)
     correspondence.note(game("ours"), 12.0)

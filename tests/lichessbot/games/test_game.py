@@ -12,23 +12,22 @@ from lichessbot.games.actions import (
     StartSearch,
     StopSearch,
 )
-from lichessbot.games.game import Game
 from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.uci.search import BestMove
-from tests.lichessbot.games.bench import ENGINE_ALONE, GAME, TIMEOUTS, UNREACHABLE, US, Bench, only
+from tests.lichessbot.games.bench import GAME, UNREACHABLE, Bench, only
 
 # Our turn
 
 
-def test_we_think_when_it_is_our_turn() -> None:
+def test_a_search_starts_on_our_turn() -> None:
     search = only(Bench().full(), StartSearch).search
     assert (search.initial_fen, search.moves, search.chess960) == (STARTING_FEN, (), False)
 
 
-def test_we_wait_when_it_is_not() -> None:
+def test_no_search_starts_on_the_opponents_turn() -> None:
     assert Bench(white=False).full() == []
     assert Bench().full("e2e4") == []
 
@@ -67,7 +66,7 @@ def test_a_state_before_the_first_full_one_is_not_enough() -> None:
     assert Bench().state("") == []
 
 
-def test_talk_and_absence_change_nothing() -> None:
+def test_chat_and_absence_change_nothing() -> None:
     bench = Bench()
     bench.full()
     for event in (ChatLine(text="hi"), OpponentGone(gone=True)):
@@ -120,7 +119,7 @@ def test_the_clock_of_a_resumed_game_goes_to_the_engine() -> None:
     assert limits.white_time_ms == 7000
 
 
-def test_without_a_legal_move_we_wait_for_the_verdict() -> None:
+def test_without_a_legal_move_we_wait_for_the_result() -> None:
     mate = "f2f3 e7e5 g2g4 d8h4"
     assert Bench().full(mate) == []
 
@@ -210,13 +209,12 @@ def test_a_game_of_others_is_left() -> None:
 
 
 def test_a_game_whose_players_cannot_be_read_is_played_with_the_colour_announced() -> None:
-    bench = Bench()
-    bench.game = Game(GAME, US, ENGINE_ALONE, TIMEOUTS, Colour.BLACK)
+    bench = Bench(announced=Colour.BLACK)
     bench._full |= {"white": None, "black": None}
     only(bench.full("e2e4"), StartSearch)
 
 
-def test_an_end_in_words_nobody_knows_is_not_certain() -> None:
+def test_an_unknown_final_status_is_not_certain() -> None:
     assert not only(Bench().full(status="nobodyKnows"), GameOver).certain
     assert only(Bench().full(status="mate"), GameOver).certain
 
@@ -280,7 +278,7 @@ def test_an_impossible_move_on_the_stream_is_read_again_first() -> None:
 
 
 def unreadable_thrice(bench: Bench, moves: str) -> Resign:
-    """What our rules refuse is read three times before the game is resigned."""
+    """Hand in an invalid state until the game is resigned."""
     for _ in range(2):
         actions = bench.full(moves) or bench.wait(1)
         only(actions, ReopenStream)
@@ -344,7 +342,7 @@ def test_we_are_idle_from_when_our_move_shows_until_it_is_answered() -> None:
     assert bench.game.engine_wanted
 
 
-def test_who_sits_down_again_begins_anew() -> None:
+def test_rejoining_discards_searches_in_flight() -> None:
     bench = by_days()
     first = only(bench.full("e2e4 e7e5"), StartSearch).search
     bench.game.join(bench.now)

@@ -63,7 +63,7 @@ def test_a_rate_limited_move_waits_as_long_as_the_clock_survives() -> None:
     assert bench.wait(1) == [sent]
 
 
-def test_the_clock_runs_from_when_the_line_arrived_not_from_when_somebody_had_time_for_it() -> None:
+def test_the_clock_runs_from_the_arrival_of_the_line() -> None:
     bench = Bench()
     full = GameFull.model_validate({**bench._full, "state": state("e2e4 e7e5", time_ms=60_000)})
     think = only(bench.hear(StreamEvent(GAME, full, bench.now - 0.5)), StartSearch)
@@ -79,7 +79,7 @@ def test_a_rate_limited_move_is_tried_earlier_when_the_pause_would_lose_on_time(
     assert bench.wait(1) == [sent]
 
 
-def test_a_refused_move_is_looked_up_on_the_stream_before_it_is_sent_again() -> None:
+def test_a_refused_move_is_sent_again_after_reading_the_stream() -> None:
     bench = Bench()
     sent = bench.owing()
     only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
@@ -122,7 +122,7 @@ def test_after_a_takeback_another_move_may_be_sent_for_the_same_ply() -> None:
     assert bench.hear(BestMove(GAME, think.search.search_id, "d2d4")) == [SendMove(GAME, 1, "d2d4")]
 
 
-def test_a_move_whose_answer_trickles_for_ever_is_looked_up_and_sent_again() -> None:
+def test_a_move_without_a_whole_answer_is_sent_again_after_reading() -> None:
     bench = Bench()
     sent = bench.owing()
     assert bench.wait(5) == []
@@ -142,7 +142,7 @@ def test_with_little_time_left_a_move_without_answer_is_sent_again_sooner() -> N
     assert tries > 10
 
 
-def test_an_acknowledged_move_that_does_not_show_is_looked_up() -> None:
+def test_an_acknowledged_move_that_does_not_show_is_sent_again_after_reading() -> None:
     bench = Bench()
     sent = bench.owing()
     assert bench.hear(CommandDone(sent)) == []
@@ -164,7 +164,7 @@ def test_an_acknowledged_move_is_not_sent_again_by_a_reconnection() -> None:
 TEN_PLIES = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7"
 
 
-def test_fake_thinking_keeps_a_move_back_from_the_sixth_on() -> None:
+def test_fake_thinking_delays_moves_from_the_sixth_on() -> None:
     bench = Bench(fake_think_time=True)
     think = only(bench.full(TEN_PLIES), StartSearch)
     bench.now += 0.5
@@ -173,14 +173,14 @@ def test_fake_thinking_keeps_a_move_back_from_the_sixth_on() -> None:
     assert bench.wait(0.11) == [SendMove(GAME, 11, "f1e1")], "2.5 % of a minute"
 
 
-def test_thinking_counts_as_fake_thinking() -> None:
+def test_search_time_counts_towards_fake_thinking() -> None:
     bench = Bench(fake_think_time=True)
     think = only(bench.full(TEN_PLIES), StartSearch)
     bench.now += 1.6
     only(bench.hear(BestMove(GAME, think.search.search_id, "f1e1")), SendMove)
 
 
-def test_the_opening_is_not_thought_about_in_show() -> None:
+def test_fake_thinking_does_not_delay_the_opening() -> None:
     bench = Bench(fake_think_time=True)
     bench.owing()
 
@@ -195,7 +195,7 @@ def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
     assert bench.now == pytest.approx(1001.0)
 
 
-def test_a_wished_pause_never_costs_more_than_the_clock_can_bear() -> None:
+def test_an_optional_pause_is_limited_by_the_clock() -> None:
     bench = Bench(rate_limiting_delay=60_000)
     bench.owing()
     think = only(bench.state("e2e4 e7e5", time_ms=4000), StartSearch)
@@ -204,7 +204,7 @@ def test_a_wished_pause_never_costs_more_than_the_clock_can_bear() -> None:
     assert bench.now == pytest.approx(1000.1), "a fortieth of four seconds"
 
 
-def test_a_move_that_waits_is_doubted_with_its_stream() -> None:
+def test_a_waiting_move_is_held_while_the_stream_is_read_again() -> None:
     bench = Bench(fake_think_time=True)
     think = only(bench.full(TEN_PLIES), StartSearch)
     bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))

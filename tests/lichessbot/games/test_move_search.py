@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.config import Config, EngineConfig
+from lichessbot.config import EngineConfig
 from lichessbot.games.actions import (
     AskSources,
     Fallback,
@@ -25,7 +25,7 @@ from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, only
 
 
 def running(bench: Bench, time_ms: int = 60_000) -> StartSearch:
-    """A search while our clock runs."""
+    """Start a search while our clock runs."""
     think: StartSearch = only(bench.full("e2e4 e7e5", time_ms=time_ms), StartSearch)
     return think
 
@@ -79,7 +79,7 @@ def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
     assert kinds == [KillEngine, Fallback]
 
 
-def test_with_hardly_any_time_left_nobody_waits_for_a_new_engine_until_it_has_answered() -> None:
+def test_with_little_time_the_fallback_moves_until_a_new_engine_has_answered() -> None:
     bench = Bench()
     bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
     bench.hear(BestMove(GAME, 1, "g1f3"))
@@ -95,14 +95,14 @@ def test_with_hardly_any_time_left_nobody_waits_for_a_new_engine_until_it_has_an
     only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", time_ms=400), StartSearch)
 
 
-def test_a_new_engine_is_waited_for_once_the_clock_can_bear_it_again() -> None:
+def test_a_move_waits_for_a_new_engine_if_the_clock_allows() -> None:
     bench = Bench()
     bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
     bench.hear(BestMove(GAME, 1, "g1f3"))
     only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), StartSearch)
 
 
-def test_a_new_engine_that_starts_slowly_costs_little_of_the_clock_and_goes_on_starting() -> None:
+def test_a_slow_start_costs_little_of_the_clock_and_goes_on() -> None:
     bench = Bench()
     _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "no answer to uci in time"))
     assert isinstance(again, StartSearch)
@@ -133,7 +133,7 @@ def test_an_illegal_move_is_not_sent(move: str | None) -> None:
     assert kinds == [KillEngine, StartSearch]
 
 
-def test_the_death_of_an_idle_engine_is_no_concern() -> None:
+def test_the_death_of_an_idle_engine_is_ignored() -> None:
     bench = Bench()
     bench.owing()
     assert bench.hear(EngineDied(GAME, None, "crashed")) == []
@@ -144,8 +144,8 @@ def test_the_death_of_an_idle_engine_is_no_concern() -> None:
 
 
 def consulting(**about: Any) -> tuple[Bench, AskSources]:
-    """A game that has just asked for its first move."""
-    bench = Bench(config=Config(), **about)
+    """Return a game that has asked the sources for its first move."""
+    bench = Bench(sources=True, **about)
     return bench, only(bench.full(), AskSources)
 
 
@@ -166,7 +166,7 @@ def test_without_sources_the_engine_is_asked_at_once() -> None:
     assert isinstance(only(Bench().full(), StartSearch), StartSearch)
 
 
-def test_where_the_sources_know_nothing_the_engine_thinks() -> None:
+def test_the_engine_is_asked_if_the_sources_know_nothing() -> None:
     bench, consult = consulting()
     think = only(bench.hear(advice(consult)), StartSearch)
     assert think.search.only == ()
@@ -183,12 +183,12 @@ def test_of_several_moves_the_engine_chooses() -> None:
 
 
 @pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
-def test_illegal_advice_is_no_advice(move: str) -> None:
+def test_illegal_moves_of_sources_are_ignored(move: str) -> None:
     bench, consult = consulting()
     assert only(bench.hear(advice(consult, move)), StartSearch).search.only == ()
 
 
-def test_sources_that_do_not_answer_in_time_are_not_waited_for() -> None:
+def test_the_engine_is_asked_if_the_sources_are_late() -> None:
     bench, consult = consulting()
     assert bench.wait(consult.question.patience_s / 2) == []
     think = only(bench.wait(consult.question.patience_s / 2), StartSearch)
@@ -196,14 +196,14 @@ def test_sources_that_do_not_answer_in_time_are_not_waited_for() -> None:
     assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
 
 
-def test_the_less_time_is_left_the_less_the_sources_get() -> None:
-    long_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=600_000), AskSources).question.patience_s
-    short_s = only(Bench(config=Config()).full("e2e4 e7e5", time_ms=2_000), AskSources).question.patience_s
+def test_sources_get_less_time_on_a_short_clock() -> None:
+    long_s = only(Bench(sources=True).full("e2e4 e7e5", time_ms=600_000), AskSources).question.patience_s
+    short_s = only(Bench(sources=True).full("e2e4 e7e5", time_ms=2_000), AskSources).question.patience_s
     assert long_s == TIMEOUTS.source_answer.total_seconds()
     assert short_s == pytest.approx(0.05)
 
 
-def test_advice_for_an_earlier_position_is_passed_over() -> None:
+def test_a_source_answer_for_an_earlier_position_is_ignored() -> None:
     bench, first = consulting()
     bench.hear(advice(first, "e2e4"))
     second = only(bench.state("e2e4 e7e5"), AskSources)
@@ -212,23 +212,22 @@ def test_advice_for_an_earlier_position_is_passed_over() -> None:
 
 
 def test_a_game_without_a_clock_tells_the_sources_so() -> None:
-    bench = Bench(timed=False, config=Config())
+    bench = Bench(timed=False, sources=True)
     question = only(bench.full(time_ms=2**31 - 1), AskSources).question
     assert (question.remaining_s, question.initial_s) == (None, None)
     assert question.patience_s == TIMEOUTS.source_answer.total_seconds()
 
 
-def test_a_state_read_anew_does_not_ask_the_sources_again() -> None:
+def test_a_repeated_state_does_not_ask_the_sources_again() -> None:
     bench, consult = consulting()
     assert bench.full() == []
     assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"
 
 
 def agreeing(fen: str) -> Bench:
-    """A game whose rules let it end by what tables say."""
+    """Return a game that may offer draws and resign."""
     rules = {"offer_draw_enabled": True, "resign_enabled": True}
-    config = Config.model_validate({"engine": {"draw_or_resign": rules}})
-    return Bench(config=config, fen=fen, variant="fromPosition")
+    return Bench(sources=True, fen=fen, variant="fromPosition", engine={"draw_or_resign": rules})
 
 
 def test_a_position_lost_by_the_table_is_resigned() -> None:
@@ -237,7 +236,7 @@ def test_a_position_lost_by_the_table_is_resigned() -> None:
     assert isinstance(only(bench.hear(advice(consult, "e1f1", wdl=-2)), Resign), Resign)
 
 
-def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts() -> None:
+def test_a_table_result_counts_even_if_the_engine_chooses() -> None:
     bench = agreeing("4k3/8/8/8/8/r7/8/R3K3 w - - 0 1")
     consult = only(bench.full("a1b1 a3a2"), AskSources)
     think = only(bench.hear(advice(consult, "b1c1", "b1d1", wdl=0)), StartSearch)
@@ -251,7 +250,7 @@ def test_where_the_table_leaves_the_choice_to_the_engine_its_word_still_counts()
 
 
 def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
-    """Our first move is found and sent, and what the engine expects is thought about."""
+    """Send our first move and ponder on `reply`."""
     think = only(bench.full(), StartSearch)
     sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply))
     assert isinstance(sent, SendMove)
@@ -259,7 +258,7 @@ def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
     return supposed
 
 
-def test_the_expected_reply_is_thought_about_on_the_opponents_time() -> None:
+def test_the_engine_ponders_on_the_expected_reply() -> None:
     bench = Bench()
     search = pondering(bench).search
     assert search.moves == ("e2e4", "e7e5")
@@ -275,7 +274,7 @@ def test_a_ponder_hit_goes_on_as_the_search_for_our_move() -> None:
     assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
 
 
-def test_another_reply_is_a_new_question() -> None:
+def test_another_reply_starts_a_new_search() -> None:
     bench = Bench()
     supposed = pondering(bench).search
     bench.state("e2e4")
@@ -285,7 +284,7 @@ def test_another_reply_is_a_new_question() -> None:
     only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove)
 
 
-def test_an_answer_before_the_hit_is_kept_for_it() -> None:
+def test_an_answer_before_the_ponder_hit_is_kept() -> None:
     bench = Bench()
     search = pondering(bench).search
     early = BestMove(GAME, search.search_id, "g1f3")
@@ -314,19 +313,19 @@ def test_an_engine_that_dies_while_pondering_costs_nothing_and_ponders_no_more()
 
 
 @pytest.mark.parametrize("reply", [None, "e2e4", "a1a8", "0000", "e7e5q"])
-def test_an_impossible_reply_is_not_thought_about(reply: str | None) -> None:
+def test_an_illegal_reply_is_not_pondered(reply: str | None) -> None:
     bench = Bench()
     think = only(bench.full(), StartSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply)), SendMove)
 
 
-def test_a_reply_that_ends_the_game_is_not_thought_about() -> None:
+def test_a_reply_that_ends_the_game_is_not_pondered() -> None:
     bench = Bench()
     think = only(bench.full("f2f3 e7e5"), StartSearch)
     only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", reply="d8h4")), SendMove)
 
 
-def test_the_search_on_the_opponents_time_ends_with_a_takeback() -> None:
+def test_a_takeback_ends_pondering() -> None:
     bench = Bench()
     think = only(bench.full("e2e4 e7e5"), StartSearch)
     bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6"))
@@ -341,7 +340,7 @@ def test_the_only_legal_move_is_sent_at_once() -> None:
     assert Bench(variant="fromPosition", fen=fen).full() == [], "stalemate leaves no move at all"
 
 
-def test_the_only_legal_move_ends_a_wrong_supposition() -> None:
+def test_the_only_legal_move_ends_a_missed_ponder_search() -> None:
     bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/7q/8/K7 w - - 0 1")
     think = only(bench.full(), StartSearch)
     bench.hear(BestMove(GAME, think.search.search_id, "a1b1", reply="a8b8"))
@@ -350,7 +349,7 @@ def test_the_only_legal_move_ends_a_wrong_supposition() -> None:
     assert sent == SendMove(GAME, 3, "b1c2")
 
 
-def test_a_move_that_left_late_makes_the_hit_a_new_question() -> None:
+def test_a_late_move_turns_the_hit_into_a_new_search() -> None:
     bench = Bench()
     pondering(bench)
     search = only(bench.state("e2e4 e7e5", time_ms=50_000), StartSearch).search
@@ -366,7 +365,7 @@ def consulting_after_the_expected_reply() -> tuple[Bench, Search, AskSources]:
     return bench, supposed.search, only(bench.state("e2e4 e7e5"), AskSources)
 
 
-def test_while_the_sources_are_asked_the_engine_goes_on_with_what_it_expected() -> None:
+def test_pondering_goes_on_while_the_sources_are_asked() -> None:
     bench, search, consult = consulting_after_the_expected_reply()
     assert bench.hear(advice(consult)) == [PonderHit(search.search_id)]
     bench, search, consult = consulting_after_the_expected_reply()
@@ -374,19 +373,19 @@ def test_while_the_sources_are_asked_the_engine_goes_on_with_what_it_expected() 
     assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
 
 
-def test_a_move_of_the_sources_ends_what_the_engine_expected() -> None:
+def test_a_move_of_the_sources_ends_pondering() -> None:
     bench, search, consult = consulting_after_the_expected_reply()
     assert bench.hear(advice(consult, "g1f3")) == [StopSearch(), SendMove(GAME, 3, "g1f3")]
     assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
 
 
-def test_of_several_moves_the_engine_chooses_anew() -> None:
+def test_several_moves_of_the_sources_start_a_new_search() -> None:
     bench, _, consult = consulting_after_the_expected_reply()
     search = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch).search
     assert (search.only, search.limits.ponder) == (("g1f3", "b1c3"), False)
 
 
-def test_without_ponder_nothing_is_thought_about() -> None:
+def test_the_engine_does_not_ponder_if_disabled() -> None:
     bench = Bench()
     bench.game.engine = EngineConfig(ponder=False, own_book=False)
     think = only(bench.full(), StartSearch)

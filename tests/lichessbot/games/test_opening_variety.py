@@ -1,4 +1,4 @@
-"""No opponent gets the same game twice: what is searched again, and which move is played then."""
+"""Variety in the opening: when several lines are searched, and which move is chosen."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -50,7 +50,7 @@ def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(st
     assert opening_variety.prepare("two", search(2, "e2e4", "e7e5")).lines == 1
 
 
-def test_a_position_that_another_game_thinks_about_is_known(store: Store) -> None:
+def test_a_position_in_another_game_is_known(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     opening_variety.prepare("one", search(1))
     assert opening_variety.prepare("two", search(1)).lines == 4
@@ -64,14 +64,14 @@ def supposed(number: int, *moves: str) -> Search:
     return replace(asked, limits=replace(asked.limits, ponder=True))
 
 
-def test_a_supposition_that_did_not_come_true_counts_for_nothing(store: Store) -> None:
+def test_a_missed_ponder_search_does_not_count(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     played(opening_variety, "one", 1, "e2e4")
     played(opening_variety, "two", 1, "e2e4")
     opening_variety.prepare("two", supposed(2, "e2e4", "e7e5"))
     opening_variety.choose_move(answer("two", 2, "g1f3"))  # the engine was stopped
     opening_variety.prepare("two", search(3))
-    assert opening_variety._openings["two"].known == 2, "as if nothing had been pondered"
+    assert opening_variety._openings["two"].known == 2, "the missed ponder search does not count"
     assert opening_variety.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
 
 
@@ -170,7 +170,7 @@ def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
     assert known == [1, 2, 0, 1]
 
 
-def test_the_answer_says_what_is_expected_of_the_move_that_is_played(store: Store) -> None:
+def test_the_answer_holds_the_score_of_the_chosen_move(store: Store) -> None:
     opening_variety = OpeningVariety(store)
     played(opening_variety, "one", 1, "e2e4")
     opening_variety.prepare("two", search(1))
@@ -221,7 +221,7 @@ class Thinker:
 
 
 def game(opening_variety: OpeningVariety, thinker: Thinker, game_id: str, plies: int = 40) -> tuple[str, ...]:
-    """We are White; Black always plays the first legal move there is."""
+    """Play a game as White; Black always plays the first legal move."""
     board = Board()
     while len(board.moves) < plies and board.legal_moves():
         if board.turn == "white":
@@ -234,13 +234,13 @@ def game(opening_variety: OpeningVariety, thinker: Thinker, game_id: str, plies:
     return tuple(board.moves)
 
 
-def test_fifty_games_without_a_book_against_one_who_always_answers_the_same_all_differ(store: Store) -> None:
+def test_fifty_games_against_replies_that_never_change_all_differ(store: Store) -> None:
     opening_variety, thinker = OpeningVariety(store), Thinker()
     games = [game(opening_variety, thinker, f"game{number}") for number in range(50)]
     assert len(set(games)) == 50
 
 
-def test_without_a_memory_they_would_all_be_the_same(tmp_path: Path) -> None:
+def test_without_the_store_the_games_would_be_equal(tmp_path: Path) -> None:
     games = set()
     for number in range(3):
         fresh = Store(Database(tmp_path / str(number)))

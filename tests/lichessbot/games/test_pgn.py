@@ -29,7 +29,7 @@ WON = GameOver(GameStatus.RESIGN, Colour.WHITE, 4)
 
 
 class Sheet:
-    """A sheet for a game in which we have White, unless told otherwise."""
+    """A recorder of a game in which we are White by default."""
 
     def __init__(self, *, white: bool = True, **changes: Any) -> None:
         self.sheet = PgnRecorder("https://lichess.org", US)
@@ -102,7 +102,7 @@ def test_each_ply_we_saw_has_the_clock_of_who_moved() -> None:
     assert clocks == [180, 171, 175, None, 160]
 
 
-def test_our_evaluations_are_written_as_white_sees_them() -> None:
+def test_our_evaluations_are_written_for_white() -> None:
     for white, moves, value in ((True, "", 31), (False, "e2e4", -31)):
         sheet = Sheet(white=white)
         sheet.full("")
@@ -241,7 +241,7 @@ def record(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand")
 
 
 def games(path: Path) -> list[str]:
-    """The ids of the games in a file."""
+    """Return the ids of the games in a file."""
     file = io.StringIO(path.read_text(encoding="utf-8"))
     found = []
     while (game := chess.pgn.read_game(file)) is not None:
@@ -269,7 +269,7 @@ def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGroup
     assert sorted(game for name in names for game in games(folder / name)) == ["game0001", "game0002"]
 
 
-def test_a_game_that_is_told_twice_has_one_file_with_one_game(tmp_path: Path) -> None:
+def test_a_game_archived_twice_has_one_file_with_one_game(tmp_path: Path) -> None:
     archive = PgnArchive()
     for _ in range(2):
         archive.put(record(), tmp_path, PgnGrouping.GAME)
@@ -319,7 +319,7 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
     assert games(tmp_path / "TestBot games.pgn") == ["game0001", "game0003"]
 
 
-def test_a_folder_that_cannot_be_is_warned_of_and_the_next_game_is_tried_again(
+def test_a_folder_that_cannot_be_made_is_logged_and_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "pgn"

@@ -24,7 +24,7 @@ NOW = 1000.0
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a process left that was killed in the middle of two games."""
+    """Return the records of a process that was killed during two games."""
     with closing(Store(Database(tmp_path))) as store:
         GameRecovery(store, URL, TIMEOUTS).introduce(US)
         store.note_game("first", "Ferdinand")
@@ -51,7 +51,7 @@ def test_nothing_is_joined_before_there_is_an_engine(recovery: GameRecovery) -> 
     assert ids(recovery, NOW + 101) == ["second", "first"]
 
 
-def test_lichess_has_a_moment_to_tell(recovery: GameRecovery) -> None:
+def test_lichess_gets_time_to_send_the_list(recovery: GameRecovery) -> None:
     recovery.engine_is_good(NOW)
     assert ids(recovery, NOW) == []
     assert recovery.wake_at == NOW + PATIENCE_S
@@ -60,13 +60,13 @@ def test_lichess_has_a_moment_to_tell(recovery: GameRecovery) -> None:
     assert recovery.wake_at is None
 
 
-def test_a_failure_ends_the_patience(recovery: GameRecovery) -> None:
+def test_a_failure_ends_the_wait(recovery: GameRecovery) -> None:
     recovery.engine_is_good(NOW)
     recovery.list_failed(NOW + 0.1)
     assert ids(recovery, NOW + 0.1) == ["second", "first"]
 
 
-def test_a_list_that_came_makes_the_memory_useless(folder: Path) -> None:
+def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
     with closing(Store(Database(folder))) as store:
         recovery = GameRecovery(store, URL, TIMEOUTS)
         recovery.engine_is_good(NOW)
@@ -76,7 +76,7 @@ def test_a_list_that_came_makes_the_memory_useless(folder: Path) -> None:
         assert later.left_over == [("first", "Ferdinand")]
 
 
-def test_another_account_has_no_part_in_the_games(recovery: GameRecovery) -> None:
+def test_the_games_of_another_account_are_not_joined(recovery: GameRecovery) -> None:
     other = Account(id="other", username="Other", title="BOT")
     assert recovery.is_another(other)
     assert not recovery.is_another(US)
@@ -85,7 +85,7 @@ def test_another_account_has_no_part_in_the_games(recovery: GameRecovery) -> Non
     assert ids(recovery, NOW + PATIENCE_S) == []
 
 
-def test_games_of_another_server_are_not_looked_for_here(folder: Path) -> None:
+def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
     with closing(Store(Database(folder))) as store:
         recovery = GameRecovery(store, "http://localhost:9663", TIMEOUTS)
         recovery.engine_is_good(NOW)
@@ -100,13 +100,13 @@ SPACING_S = TIMEOUTS.playing_spacing.total_seconds()
 HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
 
 
-def test_without_a_doubt_nothing_is_looked_at() -> None:
+def test_no_list_is_requested_without_a_reason() -> None:
     reconciler = Reconciler(TIMEOUTS)
     assert reconciler.wake_at is None
     assert not reconciler.begin(NOW)
 
 
-def test_many_doubts_at_once_are_one_look() -> None:
+def test_many_reasons_make_one_request() -> None:
     reconciler = Reconciler(TIMEOUTS)
     for _ in range(20):
         reconciler.want(NOW)
@@ -116,7 +116,7 @@ def test_many_doubts_at_once_are_one_look() -> None:
     assert not reconciler.begin(NOW + SPACING_S)
 
 
-def test_a_doubt_that_came_during_a_look_needs_another_one() -> None:
+def test_a_reason_during_a_request_needs_another_one() -> None:
     reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
@@ -128,7 +128,7 @@ def test_a_doubt_that_came_during_a_look_needs_another_one() -> None:
     assert reconciler.begin(NOW + SPACING_S)
 
 
-def test_a_look_that_failed_is_made_again() -> None:
+def test_a_failed_request_is_repeated() -> None:
     reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)
@@ -136,7 +136,7 @@ def test_a_look_that_failed_is_made_again() -> None:
     assert reconciler.begin(NOW + 15 + SPACING_S)
 
 
-def test_now_and_then_the_games_are_looked_at_without_a_doubt() -> None:
+def test_the_list_is_requested_regularly() -> None:
     reconciler = Reconciler(TIMEOUTS)
     reconciler.want(NOW)
     reconciler.begin(NOW)

@@ -16,7 +16,7 @@ from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamOpened, StreamRefused
 from lichessbot.uci.search import BestMove
-from tests.lichessbot.games.bench import GAME, REFUSED, Bench, only, tells_of_a_hang
+from tests.lichessbot.games.bench import GAME, REFUSED, Bench, only, reports_a_hang
 
 
 def test_a_refused_stream_asks_whether_the_game_is_still_on() -> None:
@@ -38,7 +38,7 @@ def test_a_refused_stream_is_opened_again_until_somebody_says_that_the_game_is_g
     only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
 
 
-def test_a_stream_that_is_refused_again_and_again_is_given_up_if_the_game_is_really_on() -> None:
+def test_a_game_whose_stream_is_always_refused_is_left() -> None:
     bench = Bench(announced=Colour.WHITE)
     for _ in range(20):
         only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
@@ -46,7 +46,7 @@ def test_a_stream_that_is_refused_again_and_again_is_given_up_if_the_game_is_rea
     assert not only(bench.standing(our_turn=True), GameOver).certain
 
 
-def test_pages_of_something_on_the_way_to_lichess_never_give_a_game_up() -> None:
+def test_a_refusal_by_a_proxy_never_ends_a_game() -> None:
     bench = Bench(announced=Colour.WHITE)
     for _ in range(20):
         only(bench.hear(StreamRefused(GAME, 403, "Forbidden", certain=False)), PlayingWanted)
@@ -55,7 +55,7 @@ def test_pages_of_something_on_the_way_to_lichess_never_give_a_game_up() -> None
     only(bench.standing(our_turn=None), GameOver)
 
 
-def test_a_game_that_only_we_believe_in_is_given_up_without_a_look() -> None:
+def test_a_game_known_only_from_records_is_left_without_a_list() -> None:
     bench = Bench()
     for _ in range(7):
         only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
@@ -66,7 +66,7 @@ def test_a_game_that_only_we_believe_in_is_given_up_without_a_look() -> None:
     assert not over.certain, "a look may still find it"
 
 
-def test_a_game_that_was_read_once_waits_for_a_look_however_often_it_is_refused() -> None:
+def test_a_game_that_was_read_once_is_left_only_after_a_list() -> None:
     bench = Bench()
     bench.full()
     for _ in range(20):
@@ -74,26 +74,26 @@ def test_a_game_that_was_read_once_waits_for_a_look_however_often_it_is_refused(
         bench.wait(4)
 
 
-def test_a_silent_opponent_is_looked_after_and_not_too_often() -> None:
+def test_a_silent_opponent_makes_us_request_the_list() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
-    assert not bench.looked_after(9.9)
-    assert bench.looked_after(0.1)
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
     assert bench.standing(our_turn=False) == []
-    assert not bench.looked_after(9.9)
-    assert bench.looked_after(0.1)
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
 
 
-def test_while_no_look_is_answered_the_stream_is_read_anew_instead() -> None:
+def test_the_stream_is_read_again_while_no_list_comes() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
-    assert bench.looked_after(10)
+    assert bench.list_requested_after(10)
     only(bench.wait(10), ReopenStream)
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
-    assert bench.looked_after(10)
+    assert bench.list_requested_after(10)
 
 
-def test_an_opponents_move_that_never_arrived_is_read_anew() -> None:
+def test_a_lost_move_of_the_opponent_is_read_again() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3")
     bench.wait(10)
@@ -101,7 +101,7 @@ def test_an_opponents_move_that_never_arrived_is_read_anew() -> None:
     only(bench.full("e2e4 e7e5 g1f3 b8c6"), StartSearch)
 
 
-def test_a_look_older_than_the_last_line_says_nothing() -> None:
+def test_a_list_older_than_the_last_line_is_ignored() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3")
     bench.wait(5)
@@ -132,7 +132,7 @@ def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
     [(180_000, 5, 10), (24_000, 3, 6), (4_000, 1, 2)],
     ids=["long", "short", "nearly gone"],
 )
-def test_a_stream_that_does_not_open_is_not_waited_for_but_each_time_twice_as_long(
+def test_a_stream_that_does_not_open_is_replaced_after_a_doubling_wait(
     time_ms: int, patience_s: float, next_s: float
 ) -> None:
     bench = Bench()
@@ -140,8 +140,8 @@ def test_a_stream_that_does_not_open_is_not_waited_for_but_each_time_twice_as_lo
     bench.hear(StreamLost(GAME, "reset", timedelta()))
     assert bench.wait(patience_s - 0.1) == []
     assert only(bench.wait(0.1), ReopenStream).hangs
-    assert not tells_of_a_hang(bench.wait(next_s - 0.1))
-    assert tells_of_a_hang(bench.wait(0.1)), "nor the next"
+    assert not reports_a_hang(bench.wait(next_s - 0.1))
+    assert reports_a_hang(bench.wait(0.1)), "nor the next"
     bench.hear(StreamOpened(GAME))
     bench.full("e2e4", time_ms=time_ms)
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
@@ -153,12 +153,12 @@ def test_a_site_that_opens_slowly_is_reached_before_the_clock_is_gone() -> None:
     bench.hear(StreamLost(GAME, "reset", timedelta()))
     hung_at = [bench.now]
     while len(hung_at) < 4:
-        if tells_of_a_hang(bench.wait_until_due()):
+        if reports_a_hang(bench.wait_until_due()):
             hung_at.append(bench.now)
     assert [round(later - earlier, 3) for earlier, later in pairwise(hung_at)] == [1, 2, 4]
 
 
-def test_a_refused_stream_that_then_does_not_open_is_not_waited_for_either() -> None:
+def test_a_refused_stream_that_then_hangs_is_replaced() -> None:
     bench = Bench()
     bench.full("e2e4")
     bench.hear(StreamRefused(GAME, 400, "odd"))
@@ -166,14 +166,14 @@ def test_a_refused_stream_that_then_does_not_open_is_not_waited_for_either() -> 
     assert any(isinstance(action, ReopenStream) and action.hangs for action in bench.wait(5))
 
 
-def test_a_first_stream_that_does_not_open_is_not_waited_for_either() -> None:
+def test_a_first_stream_that_hangs_is_replaced() -> None:
     bench = Bench()
     bench.game.join(bench.now)
     assert bench.wait(4.9) == []
     assert only(bench.wait(0.1), ReopenStream).hangs
 
 
-def test_a_first_state_that_does_not_come_is_waited_for_less_if_the_clock_is_short() -> None:
+def test_a_missing_first_state_is_noticed_sooner_on_a_short_clock() -> None:
     bench = Bench()
     bench.full("e2e4", time_ms=16_000)
     bench.hear(StreamOpened(GAME))
@@ -181,7 +181,7 @@ def test_a_first_state_that_does_not_come_is_waited_for_less_if_the_clock_is_sho
     assert not only(bench.wait(0.1), ReopenStream).hangs
 
 
-def test_a_stream_that_is_to_wait_longer_than_the_clock_is_opened_earlier() -> None:
+def test_a_pause_longer_than_the_clock_is_cut_short() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=20_000)
     assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True)) == []
@@ -189,7 +189,7 @@ def test_a_stream_that_is_to_wait_longer_than_the_clock_is_opened_earlier() -> N
     assert any(isinstance(action, ReopenStream) for action in bench.wait(1))
 
 
-def test_a_lost_stream_is_looked_for_more_often_than_its_reader_would_if_the_clock_is_short() -> None:
+def test_a_lost_stream_is_reopened_sooner_on_a_short_clock() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=4_000)
     assert bench.hear(StreamLost(GAME, "refused", timedelta(seconds=4))) == []
@@ -197,7 +197,7 @@ def test_a_lost_stream_is_looked_for_more_often_than_its_reader_would_if_the_clo
     assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
 
 
-def test_a_stream_whose_pause_the_clock_survives_is_left_to_its_reader() -> None:
+def test_a_pause_that_the_clock_affords_is_left_to_the_reader() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=90_000)
     bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
@@ -214,7 +214,7 @@ def test_a_stream_whose_pause_the_clock_survives_is_left_to_its_reader() -> None
     ],
     ids=["much is left", "little is left", "nothing is left", "nobody knows"],
 )
-def test_a_game_that_was_never_read_does_not_wait_out_a_pause(
+def test_a_game_that_was_never_read_cuts_a_pause_short(
     announced: dict[str, Any], again_after_s: float
 ) -> None:
     bench = Bench()

@@ -1,4 +1,4 @@
-"""What the tests of the move sources share."""
+"""Fixtures for the tests of the move sources."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Trying the sources before a game does."""
+"""The check of the move sources."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def of_servers(hosts: Hosts, oracle: Oracle, *names: str) -> list[SourceCheck]:
     return list(check_sources([EngineConfig.model_validate({"online_moves": online})], hosts))
 
 
-def test_every_book_is_looked_through(hosts: Hosts, tmp_path: Path) -> None:
+def test_every_book_is_checked(hosts: Hosts, tmp_path: Path) -> None:
     good = book(tmp_path / "good.bin", e2e4=1, d2d4=1)
     (tmp_path / "short.bin").write_bytes(bytes(17))
     write(tmp_path / "wrong.bin", [Entry(polyglot_key(Board()), 0o1444, 1)])
@@ -37,11 +37,11 @@ def test_every_book_is_looked_through(hosts: Hosts, tmp_path: Path) -> None:
     assert "No such file" in found[3].text
 
 
-def test_a_book_that_is_not_wanted_is_not_tried(hosts: Hosts) -> None:
+def test_a_disabled_book_is_not_checked(hosts: Hosts) -> None:
     assert list(check_sources([EngineConfig()], hosts)) == []
 
 
-def test_every_server_says_a_move(oracle: Oracle, hosts: Hosts, lichess: ScriptedLichess) -> None:
+def test_every_server_is_asked_for_a_move(oracle: Oracle, hosts: Hosts, lichess: ScriptedLichess) -> None:
     lichess.answer("/api/cloud-eval", Reply(body={"depth": 50, "knodes": 1, "pvs": [{"moves": "e2e4", "cp": 20}]}))
     names = ("online_egtb", "chessdb_book", "lichess_cloud_analysis", "lichess_opening_explorer")
     found = of_servers(hosts, oracle, *names)
@@ -52,7 +52,7 @@ def test_every_server_says_a_move(oracle: Oracle, hosts: Hosts, lichess: Scripte
 @pytest.mark.parametrize(
     ("manner", "complaint"), [(Manner.FAILING, "does not answer: 500"), (Manner.FORBIDDING, "refuses: 401")]
 )
-def test_a_server_that_is_no_use_is_named_with_its_reason(
+def test_a_failing_server_is_named_with_its_reason(
     oracle: Oracle, hosts: Hosts, manner: Manner, complaint: str
 ) -> None:
     oracle.manner = manner

@@ -33,7 +33,7 @@ def chosen(moves: list[BookMove] = MOVES, **keys: object) -> Counter[str | None]
     return Counter(choose(moves, policy, rng) for _ in range(1000))
 
 
-def test_moves_are_played_as_often_as_they_weigh() -> None:
+def test_moves_are_chosen_by_weight() -> None:
     played = chosen()
     assert set(played) == {"e2e4", "d2d4", "c2c4"}
     assert played["e2e4"] == pytest.approx(600, abs=60)
@@ -80,7 +80,7 @@ def test_where_nothing_weighs_anything_all_is_equal_if_that_is_allowed() -> None
 
 
 def book(path: Path, *moves: str, **weights: int) -> Path:
-    """A book that knows one position, the one after `moves`."""
+    """Return a book with one position, the one after `moves`."""
     board = Board()
     for move in moves:
         board.push(move)
@@ -104,7 +104,7 @@ def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:
     assert books.find(question("a2a3"), 0.0) is None
 
 
-def test_a_missing_and_a_damaged_book_are_passed_over_and_said_once(
+def test_missing_and_damaged_books_are_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "damaged.bin").write_bytes(bytes(17))
@@ -129,7 +129,7 @@ def test_a_book_cut_short_during_the_game_is_not_asked_again(tmp_path: Path, cap
     assert len(caplog.records) == 1
 
 
-def test_a_book_that_leads_in_circles_is_left(tmp_path: Path) -> None:
+def test_a_book_that_repeats_positions_is_left(tmp_path: Path) -> None:
     there_and_back = ("g1f3", "g8f6", "f3g1")
     path = book(tmp_path / "book.bin", *there_and_back, f6g8=9)
     assert shelf(path).find(question(*there_and_back), 0.0) is None
@@ -184,7 +184,7 @@ def test_without_distances_no_move_is_known(tables: Path, tmp_path: Path) -> Non
     assert asked(tmp_path, ROOK_ENDING) is None
 
 
-def test_a_damaged_file_is_said_once_and_passed_over(
+def test_a_damaged_table_is_logged_once(
     tables: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for file in tables.glob("K?vK.rtb?"):

@@ -34,7 +34,7 @@ def soon() -> float:
 
 
 def first(found: Any) -> str:
-    """The move it would play."""
+    """Return the move to play."""
     assert found is not None
     move: str = found.moves[0]
     return move
@@ -103,7 +103,7 @@ def test_the_best_score_or_the_most_games_of_our_side_decide(
     assert (found.moves[0] if found else None) == move
 
 
-def test_of_an_answer_that_still_grows_the_last_whole_line_counts(lichess: ScriptedLichess, hosts: Hosts) -> None:
+def test_the_last_complete_line_of_a_growing_answer_counts(lichess: ScriptedLichess, hosts: Hosts) -> None:
     whole, cut = b'{"moves":[{"uci":"e7e5","black":20}]}\n', b'{"moves":[{"uci":"c7'
     lines: list[bytes | float] = [b'{"moves":[]}\n', b"\n", whole, cut, 5.0]
     lichess.answer("/player", Reply(lines=lines))
@@ -136,7 +136,7 @@ def evaluation(*scores: tuple[str, int], depth: int = 30, knodes: int = 9000) ->
 BLACK_TO_MOVE = evaluation(("e7e5", -20), ("c7c5", 10), ("e7e6", 31), ("a7a6", 90))
 
 
-def test_the_best_line_of_the_cloud_is_played_and_nobody_sees_the_token(
+def test_the_best_cloud_line_is_played_and_the_token_is_not_sent(
     lichess: ScriptedLichess, hosts: Hosts
 ) -> None:
     lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
@@ -207,13 +207,13 @@ def test_a_position_chessdb_does_not_know_has_no_move(oracle: Oracle, hosts: Hos
         assert chessdb(hosts, oracle.url, move_quality=quality).find(KINGS_PAWN, soon()) is None
 
 
-def test_chessdb_says_with_a_good_status_that_it_is_asked_too_often(lichess: ScriptedLichess, hosts: Hosts) -> None:
+def test_chessdb_reports_its_rate_limit_with_status_200(lichess: ScriptedLichess, hosts: Hosts) -> None:
     lichess.answer("/cdb.php", Reply(body={"status": "rate limit exceeded"}))
     with pytest.raises(RateLimited):
         chessdb(hosts, lichess.url).find(KINGS_PAWN, soon())
 
 
-def test_moves_that_castle_are_told_as_king_takes_rook(oracle: Oracle, hosts: Hosts) -> None:
+def test_castling_is_written_as_king_takes_rook(oracle: Oracle, hosts: Hosts) -> None:
     found = explorer(hosts, oracle.url, source="lichess").find(CASTLING, soon())
     assert found is not None
     assert {"e1h1", "e1a1"} <= set(found.moves)
@@ -267,7 +267,7 @@ def told(*moves: tuple[str, str], category: str) -> dict[str, Any]:
         (told(("e2d2", "draw"), ("e2d3", "win"), category="draw"), ("e2d2",), 0),
     ],
 )
-def test_moves_are_judged_with_the_opponents_eyes(
+def test_the_category_of_a_move_is_the_opponents_result(
     lichess: ScriptedLichess, hosts: Hosts, reply: dict[str, Any], moves: tuple[str, ...], wdl: int
 ) -> None:
     lichess.answer("/standard", Reply(body=reply))
@@ -282,14 +282,14 @@ def test_a_table_that_contradicts_itself_gives_no_move(lichess: ScriptedLichess,
 
 
 @pytest.mark.parametrize("word", ["unknown", "a word of next year"])
-def test_a_worth_nobody_knows_is_no_worth(word: str) -> None:
+def test_an_unknown_category_has_no_result(word: str) -> None:
     assert Category(word).wdl is None
 
 
 @pytest.mark.parametrize(
     ("score", "wdl"), [(29_990, 2), (20_001, 2), (19_980, 1), (0, 0), (-19_980, -1), (-29_000, -2)]
 )
-def test_what_the_scores_of_chessdb_are_worth(score: int, wdl: int) -> None:
+def test_the_result_for_a_score_of_chessdb(score: int, wdl: int) -> None:
     assert chessdb_wdl(score) == wdl
 
 

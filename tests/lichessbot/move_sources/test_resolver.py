@@ -27,7 +27,7 @@ from tests.lichessbot.move_sources.test_local import book
 
 @dataclass
 class Sayer:
-    """A source that says what it was told to."""
+    """A source with a given answer."""
 
     name: str
     answer: Suggestion | ApiError | None = None
@@ -53,14 +53,14 @@ def consult(resolver: MoveResolver, asked: Question | None = None) -> tuple[tupl
     return (answer.moves, answer.source) if answer.moves else None
 
 
-def test_the_first_that_knows_a_move_is_followed_and_the_others_are_not_asked() -> None:
+def test_the_first_source_that_knows_a_move_is_used() -> None:
     ignorant, knowing, late = Sayer("a"), Sayer("b", Suggestion(("e2e4",))), Sayer("c", Suggestion(("d2d4",)))
     assert consult(resolver(limited(ignorant), limited(knowing), limited(late))) == (("e2e4",), "b")
     assert (len(ignorant.asked), len(late.asked)) == (1, 0)
 
 
 @pytest.mark.parametrize("moves", [("e2e5",), ("",), ("e7e5",), ("nonsense",), ("0000",), ("e1g1",)])
-def test_a_source_that_lies_is_passed_over(moves: tuple[str, ...]) -> None:
+def test_a_source_with_illegal_moves_is_skipped(moves: tuple[str, ...]) -> None:
     sources = resolver(limited(Sayer("liar", Suggestion(moves))), limited(Sayer("b", Suggestion(("e2e4",)))))
     assert consult(sources) == (("e2e4",), "b")
 
@@ -80,7 +80,7 @@ def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> No
         assert good.moves == (move,)
 
 
-def test_openings_do_not_go_back_but_tables_may() -> None:
+def test_openings_do_not_repeat_positions_but_tables_may() -> None:
     back = Suggestion(("f6g8",))
     asked = question("g1f3", "g8f6", "f3g1")
     assert consult(resolver(limited(Sayer("a", back))), asked) is None
@@ -90,7 +90,7 @@ def test_openings_do_not_go_back_but_tables_may() -> None:
 @pytest.mark.parametrize(
     "error", [Unreachable("gone"), Refused(404, "no"), HostPaused("rests"), RateLimited(timedelta(days=7), "slow")]
 )
-def test_a_source_that_fails_is_passed_over(error: ApiError) -> None:
+def test_a_source_that_fails_is_skipped(error: ApiError) -> None:
     assert consult(resolver(limited(Sayer("a", error)), limited(Sayer("b", Suggestion(("e2e4",)))))) == (("e2e4",), "b")
 
 
@@ -98,7 +98,7 @@ def test_a_source_that_fails_is_passed_over(error: ApiError) -> None:
 
 
 def asked_after(answers: Sequence[Suggestion | ApiError | None], max_misses: int, kind: Kind) -> int:
-    """How often a source was asked that answers so, one position after the other."""
+    """Return how often a source with these answers was asked."""
     sayer = Sayer("a")
     them = resolver(limited(sayer, kind), max_misses=max_misses)
     for answer in answers:
@@ -112,12 +112,12 @@ def test_after_so_many_unknown_positions_no_opening_server_is_asked() -> None:
     assert asked_after([Refused(404, "unknown")] * 9, 3, Kind.ONLINE_OPENINGS) == 3
 
 
-def test_tables_and_books_are_asked_for_ever() -> None:
+def test_tables_and_books_are_asked_without_limit() -> None:
     assert asked_after([None] * 9, 3, Kind.ONLINE_ENDINGS) == 9
     assert asked_after([None] * 9, 3, Kind.BOOK) == 9
 
 
-def test_a_server_that_does_not_answer_says_nothing_about_the_position() -> None:
+def test_a_failure_does_not_count_as_an_unknown_position() -> None:
     assert asked_after([Unreachable("gone")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
     assert asked_after([HostPaused("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
 
@@ -130,7 +130,7 @@ def test_one_position_unknown_to_several_counts_once() -> None:
     assert (len(first.asked), len(second.asked)) == (2, 2)
 
 
-def test_when_time_is_up_nobody_else_is_asked() -> None:
+def test_no_source_is_asked_after_the_time_limit() -> None:
     sayer = Sayer("a", Suggestion(("e2e4",)))
     assert consult(resolver(limited(sayer)), question(patience_s=0.0)) is None
     assert sayer.asked == []
@@ -162,7 +162,7 @@ def test_each_limit(limits: dict[str, Any], asked: Question, allowed: bool) -> N
     assert limited(Sayer("a"), **limits).allows(asked) is allowed
 
 
-def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: Path) -> None:
+def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
     on = {"enabled": True}
     config = EngineConfig.model_validate(
         {
@@ -184,7 +184,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
     ]
 
 
-def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
+def test_disabled_sources_are_not_asked(hosts: Hosts) -> None:
     assert sources_for(EngineConfig(own_book=False), hosts, EventLog()) == []
     assert not EngineConfig(own_book=False).has_sources
     assert EngineConfig().has_sources
@@ -192,7 +192,7 @@ def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
     assert EngineConfig.model_validate({"own_book": False, "online_moves": online}).has_sources
 
 
-def test_the_book_the_bot_brings_knows_as_many_moves_as_it_is_asked_for(hosts: Hosts) -> None:
+def test_the_depth_of_the_own_book_is_its_limit(hosts: Hosts) -> None:
     book, (own,) = Book(OWN_BOOK), sources_for(EngineConfig(), hosts, EventLog())
     frontier, plies = [Board()], 0
     while frontier:
@@ -224,7 +224,7 @@ GAME = "abcd1234"
 
 
 class Hanging:
-    """Never answers until let go, as a look-up of a name or a dead disk may."""
+    """A source that hangs until let go."""
 
     name = "hanging"
 
@@ -283,7 +283,7 @@ def next_answer(inbox: Inbox) -> SourceAnswer:
     return report
 
 
-def test_the_answer_comes_on_the_queue_with_whose_it_is(oracle: Oracle, make: Opener, inbox: Inbox) -> None:
+def test_the_answer_names_game_question_and_source(oracle: Oracle, make: Opener, inbox: Inbox) -> None:
     make(explorer_at(oracle)).ask(question("e2e4"))
     answer = next_answer(inbox)
     assert (answer.game_id, answer.search_id, answer.moves, answer.source) == (
@@ -292,14 +292,14 @@ def test_the_answer_comes_on_the_queue_with_whose_it_is(oracle: Oracle, make: Op
     assert 0 < answer.took_s < 5
 
 
-def test_the_book_the_bot_brings_answers_by_default(make: Opener, inbox: Inbox) -> None:
+def test_the_own_book_answers_by_default(make: Opener, inbox: Inbox) -> None:
     make(EngineConfig()).ask(question())
     answer = next_answer(inbox)
     assert answer.source == "own_book"
     assert len(answer.moves) == 1
 
 
-def test_no_thread_is_kept_for_questions_that_no_source_allows(inbox: Inbox, hanging: Hanging) -> None:
+def test_a_question_that_no_source_allows_starts_no_thread(inbox: Inbox, hanging: Hanging) -> None:
     resolver = MoveResolver(GAME, [LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, inbox.put)
     before = threading.active_count()
     resolver.ask(question("e2e4", "e7e5"))
@@ -308,7 +308,7 @@ def test_no_thread_is_kept_for_questions_that_no_source_allows(inbox: Inbox, han
 
 
 @pytest.mark.parametrize("manner", [it for it in Manner if it is not Manner.HELPFUL])
-def test_whatever_a_server_does_there_is_an_answer_in_time(
+def test_every_question_is_answered_in_time(
     oracle: Oracle, make: Opener, inbox: Inbox, manner: Manner
 ) -> None:
     oracle.manner, oracle.elsewhere = manner, oracle.url
@@ -318,7 +318,7 @@ def test_whatever_a_server_does_there_is_an_answer_in_time(
     assert time.monotonic() - started < 2.5
 
 
-def test_a_source_that_hangs_does_not_keep_the_next_question_waiting(
+def test_a_hanging_source_does_not_delay_the_next_question(
     make: Opener, inbox: Inbox, hanging: Hanging
 ) -> None:
     resolver = make(EngineConfig(), hanging)
@@ -331,7 +331,7 @@ def test_a_source_that_hangs_does_not_keep_the_next_question_waiting(
     assert hanging.asked == 3
 
 
-def test_after_the_end_of_the_game_nothing_is_said(make: Opener, inbox: Inbox, hanging: Hanging) -> None:
+def test_a_closed_resolver_answers_nothing(make: Opener, inbox: Inbox, hanging: Hanging) -> None:
     resolver = make(EngineConfig(), hanging)
     resolver.ask(question())
     resolver.close()

@@ -1,4 +1,4 @@
-"""Which engine a game gets: the section, the profiles that match, and what the machine can bear."""
+"""Which engine a game gets: the section, the matching profiles, and the limits of the machine."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -163,7 +163,7 @@ def test_the_game_itself_tells_it_for_sure(opponent: dict[str, Any], kind: Oppon
         (4096, 4, None, 4096),  # nobody knows
     ],
 )
-def test_tables_are_made_to_fit_the_machine(
+def test_hash_tables_are_limited_by_the_memory(
     hash_mb: int, engines: int, memory_mb: int | None, expected: int
 ) -> None:
     settings = Config.model_validate({"challenge": {"concurrency": engines}, "engine": {"hash_mb": hash_mb}})
@@ -185,7 +185,7 @@ def test_pondering_needs_a_core_for_each_thread_of_each_game(
     assert engine_for(BLITZ_BY_A_HUMAN, settings, Machine(cores, None)).ponder is ponders
 
 
-def test_every_engine_that_a_game_may_get_is_a_candidate_once() -> None:
+def test_every_engine_that_a_game_may_get_is_listed_once() -> None:
     settings = config(
         ({"speed": "bullet"}, {"depth": 3}),  # the same program, and nothing it could refuse
         ({"speed": "blitz", "variant": "standard"}, {"command": ["other"]}),

@@ -1,4 +1,4 @@
-"""An engine is judged by its answer, or by its death."""
+"""The check of all engines at the start."""
 
 import sys
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
     assert not fault.is_lasting
 
 
-def test_a_program_that_is_not_there_is_the_configurations_fault() -> None:
+def test_a_missing_program_is_a_lasting_fault() -> None:
     engine = SMALL.model_copy(update={"command": ("no-such-engine",)})
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine), inbox.put, Timeouts(), Limits(depth=1))
