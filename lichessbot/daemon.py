@@ -31,7 +31,7 @@ from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, Thre
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import (
     AcceptChallenge,
-    AccountCommand,
+    Command,
     CommandDone,
     CommandFailed,
     DeclineChallenge,
@@ -52,7 +52,7 @@ from lichessbot.lichess.models import (
     StreamLine,
 )
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.parsing import parse_house_event
+from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     PlayingWanted,
@@ -295,7 +295,7 @@ class Daemon:
 
     # The account and the event stream
 
-    def _hear_answer(self, command: AccountCommand, report: CommandDone | CommandFailed) -> None:
+    def _hear_answer(self, command: Command, report: CommandDone | CommandFailed) -> None:
         if isinstance(report, CommandFailed):
             self._hear_failure(command, report.error)
         if isinstance(command, LobbyCommand):
@@ -303,7 +303,7 @@ class Daemon:
         elif isinstance(report, CommandDone):
             self._hear_reading(command, report)
 
-    def _hear_reading(self, command: AccountCommand, report: CommandDone) -> None:
+    def _hear_reading(self, command: Command, report: CommandDone) -> None:
         match command, report.answer:
             case ReadAccount(), Account() as account:
                 self._manager.reached(Milestone.CONNECTION_TRIED)
@@ -312,7 +312,7 @@ class Daemon:
             case ReadPlaying(), tuple() as games:
                 self._reconcile(games, report.sent_at)
 
-    def _hear_failure(self, command: AccountCommand, error: ApiError) -> None:
+    def _hear_failure(self, command: Command, error: ApiError) -> None:
         # What comes of our own ventures is told where it is decided.
         say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
         say("command.failed", command=command, error=error)
@@ -397,7 +397,7 @@ class Daemon:
         if self._events is not None or self._exit is not None:
             return
         api = self._open_api(self._timeouts.liveness)
-        source = Source(None, api, api.event_stream, parse_house_event)
+        source = Source(None, api, api.event_stream, parse_account_event)
         self._events = StreamReader(source, self._inbox.put, self._timeouts, self._rate_limiter)
         self._events.start()
 

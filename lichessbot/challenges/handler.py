@@ -159,7 +159,7 @@ class ChallengeHandler:
 
     def _until(self, challenge: Challenge, since: float) -> float:
         """When an answer comes too late: a challenge without a clock does not expire."""
-        patience_s = self._timeouts.house_patience.total_seconds()
+        patience_s = self._timeouts.request_patience.total_seconds()
         return math.inf if challenge.time_control.clock is None else since + patience_s
 
     def _send_away(self, challenge: Challenge, rule: str, because: str) -> None:

@@ -14,8 +14,7 @@ from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
-from lichessbot.lichess.models import Account, Challenge
-from lichessbot.lichess.replies import GameRecord
+from lichessbot.lichess.models import Account, Challenge, GameRecord
 from lichessbot.timeouts import Timeouts
 
 _OPEN: Final = ("created", "offline")
@@ -40,7 +39,7 @@ class Series:
         self._invitation = invitation
         self._timeouts = timeouts
         self._out = out
-        self._api = LichessClient(access, timeouts.house_answer)
+        self._api = LichessClient(access, timeouts.request_answer)
         self._pending: str | None = None
 
     def run(self) -> bool:

@@ -13,7 +13,7 @@ from typing import IO
 
 from lichessbot.errors import ApiError, StateError
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.replies import ArenaInfo
+from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.database import Database, Statement, owner, write_beside
 from lichessbot.timeouts import Timeouts
 
@@ -30,7 +30,7 @@ class Request:
 
 def register(request: Request, access: Access, timeouts: Timeouts, state_dir: Path, out: IO[str]) -> bool:
     """Enter, or leave. True if that was done; says in one line how it is now, or what is wrong."""
-    api = LichessClient(access, timeouts.house_answer)
+    api = LichessClient(access, timeouts.request_answer)
     try:
         name = _leave(api, request) if request.leave else _enter(api, request)
         pid = _record(request, state_dir)

@@ -17,7 +17,7 @@ _CONSENT: Final = "yes"
 
 def upgrade(access: Access, timeouts: Timeouts, answers: IO[str] | None, out: IO[str]) -> bool:
     """Explain, ask on `answers` (None: consent was given already), upgrade. True if it is a BOT now."""
-    api = LichessClient(access, timeouts.house_answer)
+    api = LichessClient(access, timeouts.request_answer)
     try:
         account = api.account()
         if account.is_bot:

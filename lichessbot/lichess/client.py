@@ -23,19 +23,27 @@ from urllib3.exceptions import HTTPError
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
-from lichessbot.lichess.models import Account, Challenge, GameInfo, TokenInfo
-from lichessbot.lichess.parsing import parse_account, parse_error, parse_playing, parse_token_test
-from lichessbot.lichess.replies import (
+from lichessbot.lichess.models import (
+    Account,
     ArenaInfo,
     BotUser,
+    Challenge,
+    GameInfo,
     GameRecord,
+    TokenInfo,
     UserStatus,
+)
+from lichessbot.lichess.parsing import (
+    parse_account,
     parse_arena,
     parse_bots,
     parse_challenge,
+    parse_error,
     parse_game_record,
     parse_outgoing,
+    parse_playing,
     parse_statuses,
+    parse_token_test,
 )
 from lichessbot.timeouts import Timeouts
 
@@ -150,7 +158,7 @@ class LichessClient:
 
     def online_bots(self) -> tuple[BotUser, ...]:
         """The bots that are online; only those that arrive in time."""
-        until = time.monotonic() + self._access.timeouts.house_answer.total_seconds()
+        until = time.monotonic() + self._access.timeouts.request_answer.total_seconds()
         stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
         try:
             return parse_bots(stream.read(_LONGEST_LIST_BYTES, until))

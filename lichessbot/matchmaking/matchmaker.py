@@ -27,9 +27,8 @@ from lichessbot.lichess.commands import (
     Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
-from lichessbot.lichess.models import BOT_TITLE, Account, Challenge, GameFull
+from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.replies import BotUser
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents, Silence
 from lichessbot.matchmaking.limits import Quota, clock_time
