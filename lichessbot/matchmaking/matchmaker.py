@@ -12,6 +12,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline
 from lichessbot.config import Config
@@ -222,8 +223,8 @@ class Matchmaker:
     def _pause(self, now: float, *, in_vain: bool) -> None:
         """Until the next attempt: the longer, the more of them were in vain."""
         self._failures = self._failures + 1 if in_vain else 0
-        grown = self._timeouts.challenge_spacing * 2.0 ** min(max(0, self._failures - 1), 32)
-        self._not_before = now + min(grown, self._timeouts.challenge_spacing_ceiling).total_seconds()
+        ceiling = self._timeouts.challenge_spacing_ceiling
+        self._not_before = now + doubled(self._timeouts.challenge_spacing, self._failures - 1, ceiling).total_seconds()
 
     # The open challenge
 
