@@ -13,7 +13,7 @@ from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
 from lichessbot.lichess.models import Account
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.parsing import parse_house_event
+from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamLost, StreamReader, StreamReport
 from lichessbot.log import EventLog
@@ -68,7 +68,7 @@ class Connection:
         """Open the event stream, unless that is done already."""
         if self._stream is None:
             client = self.open_client(self._timeouts.liveness)
-            source = Source(None, client, client.event_stream, parse_house_event)
+            source = Source(None, client, client.event_stream, parse_account_event)
             self._stream = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
             self._stream.start()
 

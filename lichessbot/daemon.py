@@ -41,7 +41,7 @@ from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, Thre
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
     AcceptChallenge,
-    AccountCommand,
+    Command,
     CommandDone,
     CommandFailed,
     DeclineChallenge,
@@ -296,7 +296,7 @@ class Daemon:
 
     # The account, and the answers of Lichess
 
-    def _command_answered(self, command: AccountCommand, report: CommandDone | CommandFailed) -> None:
+    def _command_answered(self, command: Command, report: CommandDone | CommandFailed) -> None:
         if isinstance(report, CommandFailed):
             self._command_failed(command, report.error)
         if isinstance(command, LobbyCommand):
@@ -311,7 +311,7 @@ class Daemon:
                 self._in_progress.compare(games, sent_at, self._context)
                 self._listen()
 
-    def _command_failed(self, command: AccountCommand, error: ApiError) -> None:
+    def _command_failed(self, command: Command, error: ApiError) -> None:
         # Failures of our own challenges and tournaments are logged where they are handled.
         say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
         say("command.failed", command=command, error=error)

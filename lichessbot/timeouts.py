@@ -28,13 +28,13 @@ class Timeouts:
     """For any byte on a stream, whose keep-alive line comes every 7 s, before it counts as dead."""
     game_answer: timedelta = timedelta(seconds=3)
     """For the answer to a game command: a move is better sent again than waited for."""
-    stuck_answer: timedelta = timedelta(seconds=6)
+    stuck_move: timedelta = timedelta(seconds=6)
     """For the whole answer to a move, which may trickle in, before it is looked for on the stream."""
-    house_answer: timedelta = timedelta(seconds=10)
+    request_answer: timedelta = timedelta(seconds=10)
     """For the answer to every other request."""
-    stuck_house_answer: timedelta = timedelta(seconds=30)
+    stuck_request: timedelta = timedelta(seconds=30)
     """For the whole answer to every other request, which may trickle in, before it is given up."""
-    house_patience: timedelta = timedelta(seconds=15)
+    request_patience: timedelta = timedelta(seconds=15)
     """How long a house request is worth sending or repeating: an unanswered challenge lives 20 s."""
     challenge_wait: timedelta = timedelta(seconds=12)
     """For a slot, before a challenge is declined: after 20 s Lichess lets it expire, and the answer needs time too."""

@@ -17,8 +17,8 @@ from pydantic import SecretStr
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.lichess.models import ArenaInfo
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.replies import ArenaInfo
 from lichessbot.log import EventLog
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store, Table

@@ -153,7 +153,7 @@ class ChallengeHandler:
 
     def _until(self, challenge: Challenge, since: float) -> float:
         """Return when an answer comes too late; a challenge without a clock does not expire."""
-        patience_s = self._timeouts.house_patience.total_seconds()
+        patience_s = self._timeouts.request_patience.total_seconds()
         return math.inf if challenge.time_control.clock is None else since + patience_s
 
     def _decline_later(self, challenge: Challenge, rule: str, because: str) -> None:

@@ -7,23 +7,22 @@ at most the news of its own list: an answer is never waited for by anybody who a
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import version
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
+from lichessbot.errors import Unreachable
+from lichessbot.http import PROGRAM, configured, network_error, read_body
 from lichessbot.log import EventLog
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
-_READ_BYTES: Final = 1 << 16
 _MOST_REDIRECTS: Final = 5
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 _UNCHANGED: Final = 304
@@ -111,30 +110,31 @@ class Fetcher:
     def __init__(self, address: str, timeouts: Timeouts, proxy: str | None, etag: str = "") -> None:
         self.address = address
         self._timeouts = timeouts
-        self._proxies = {"http": proxy, "https": proxy} if proxy else {}
+        self._proxy = proxy
         self._etag = etag
 
     def fetch(self) -> ListFetched | None:
         """The list if it changed. Raises ListUnusable."""
         deadline = time.monotonic() + self._timeouts.list_answer.total_seconds()
-        with requests.Session() as session:
-            # Neither ~/.netrc nor the environment decides what is sent where.
-            session.trust_env = False
-            session.proxies.update(self._proxies)
+        with configured(requests.Session(), self._proxy) as session:
             try:
                 with self._final_answer(session) as response:
                     if response.status_code == _UNCHANGED:
                         return None
-                    names = parse(b"".join(_pieces(response, deadline)))
-            except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                raise ListUnusable(f"{error.__class__.__name__}: {error}") from error
+                    if response.headers.get("Content-Encoding", "identity") != "identity":
+                        raise ListUnusable("compressed, though that was not asked for")
+                    names = parse(read_body(response, LONGEST_LIST_BYTES, deadline))
+            except Unreachable as error:
+                raise ListUnusable(str(error)) from error
+            except (requests.RequestException, OSError, ValueError) as error:
+                raise ListUnusable(network_error(error)) from error
         self._etag = response.headers.get("ETag", "")
         return ListFetched(self.address, names, self._etag)
 
     def _final_answer(self, session: requests.Session) -> requests.Response:
         """Follows redirections, but only to addresses that could stand in the config."""
         timeout = (self._timeouts.connect.total_seconds(), self._timeouts.list_answer.total_seconds())
-        headers = {"User-Agent": f"lichessbot/{version('lichessbot')}", "Accept-Encoding": "identity"}
+        headers = {"User-Agent": PROGRAM, "Accept-Encoding": "identity"}
         if self._etag:
             headers["If-None-Match"] = self._etag
         address = self.address
@@ -164,16 +164,3 @@ def parse(body: bytes) -> frozenset[str]:
     if 2 * len(names) < len(entries):
         raise ListUnusable("most of its lines are no names of players")
     return frozenset(names)
-
-
-def _pieces(response: requests.Response, deadline: float) -> Iterator[bytes]:
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise ListUnusable("compressed, though that was not asked for")
-    size = 0
-    while piece := response.raw.read1(_READ_BYTES, decode_content=False):
-        size += len(piece)
-        if size > LONGEST_LIST_BYTES:
-            raise ListUnusable(f"longer than {LONGEST_LIST_BYTES} bytes")
-        if time.monotonic() > deadline:
-            raise ListUnusable("too slow")
-        yield piece

@@ -19,8 +19,7 @@ from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refu
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, GameStatus, Variant
-from lichessbot.lichess.models import Account, Challenge
-from lichessbot.lichess.replies import GameRecord
+from lichessbot.lichess.models import Account, Challenge, GameRecord
 from lichessbot.timeouts import Timeouts
 
 _LONGEST_INCREMENT_S: Final = 180
@@ -104,7 +103,7 @@ class Series:
         self._invitation = invitation
         self._timeouts = timeouts
         self._out = out
-        self._api = LichessClient(access, timeouts.house_answer)
+        self._api = LichessClient(access, timeouts.request_answer)
         self._pending: str | None = None
 
     def run(self) -> bool:

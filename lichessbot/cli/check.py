@@ -88,7 +88,7 @@ class Check:
 
     def _check_account(self, url: str) -> None:
         access = Access(url, self._loaded.token, self._timeouts, proxy=self._loaded.config.proxy)
-        api = LichessClient(access, self._timeouts.house_answer)
+        api = LichessClient(access, self._timeouts.request_answer)
         try:
             info = api.token_info()
             if info is None:

@@ -18,7 +18,7 @@ import click
 from lichessbot.cli.options import Parsed, access_to, config_option, load
 from lichessbot.errors import ApiError, ConfigError, ExitCode, StateError
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.replies import ArenaInfo
+from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.database import Database, Statement, owner, write_beside
 from lichessbot.timeouts import Timeouts
 
@@ -63,7 +63,7 @@ class Request:
 
 def register(request: Request, access: Access, timeouts: Timeouts, state_dir: Path, out: IO[str]) -> bool:
     """Join or leave. Write the result in one line; return whether it succeeded."""
-    api = LichessClient(access, timeouts.house_answer)
+    api = LichessClient(access, timeouts.request_answer)
     try:
         name = _leave(api, request) if request.leave else _enter(api, request)
         pid = _record(request, state_dir)

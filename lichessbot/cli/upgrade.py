@@ -32,7 +32,7 @@ def command(config_file: Path | None, yes: bool) -> int:
 
 def upgrade(access: Access, timeouts: Timeouts, answers: IO[str] | None, out: IO[str]) -> bool:
     """Explain, ask on `answers` (None: do not ask) and upgrade. Return whether the account is a BOT account now."""
-    api = LichessClient(access, timeouts.house_answer)
+    api = LichessClient(access, timeouts.request_answer)
     try:
         account = api.account()
         if account.is_bot:

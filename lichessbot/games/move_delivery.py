@@ -44,7 +44,7 @@ class MoveDelivery:
         return self._moves_before == moves
 
     def send(self, now: float) -> Iterator[Action]:
-        self._enter(_Stage.SENT, now + self._timeouts.stuck_answer.total_seconds())
+        self._enter(_Stage.SENT, now + self._timeouts.stuck_move.total_seconds())
         yield self._command
 
     def send_at(self, due_at: float) -> None:

@@ -12,6 +12,5 @@ __all__ = [
     "outbox",
     "parsing",
     "rate_limiter",
-    "replies",
     "streams",
 ]

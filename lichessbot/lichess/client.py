@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 import berserk
@@ -18,32 +17,38 @@ from berserk.formats import FormatHandler
 from pydantic import SecretStr
 from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
-from urllib3.exceptions import HTTPError
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
+from lichessbot.http import PROGRAM, configured, network_error, read_body, read_some
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
-from lichessbot.lichess.models import Account, Challenge, GameInfo, TokenInfo
-from lichessbot.lichess.parsing import parse_account, parse_error, parse_playing, parse_token_test
-from lichessbot.lichess.replies import (
+from lichessbot.lichess.models import (
+    Account,
     ArenaInfo,
     BotUser,
+    Challenge,
+    GameInfo,
     GameRecord,
+    TokenInfo,
     UserStatus,
+)
+from lichessbot.lichess.parsing import (
+    parse_account,
     parse_arena,
     parse_bots,
     parse_challenge,
+    parse_error,
     parse_game_record,
     parse_outgoing,
+    parse_playing,
     parse_statuses,
+    parse_token_test,
 )
 from lichessbot.timeouts import Timeouts
 
 # A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
 LONGEST_LINE_BYTES = 1 << 20
 LONGEST_BODY_BYTES = 1 << 20
-_READ_BYTES = 1 << 16
-_PROGRAM = f"lichessbot/{version('lichessbot')}"
 _LONGEST_COMPLAINT = 200  # characters of an error text, for the log
 _MOST_PLAYING = 50
 _MOST_BOTS = 512
@@ -66,7 +71,7 @@ class Access:
     def user_agent(self) -> str:
         """Lichess answers 401 if `user:` names anybody but the owner of the token."""
         name = f" user:{self.user_name}" if self.user_name else ""
-        return f"{_PROGRAM}{name}"
+        return f"{PROGRAM}{name}"
 
 
 class LichessClient:
@@ -150,7 +155,7 @@ class LichessClient:
 
     def online_bots(self) -> tuple[BotUser, ...]:
         """The bots that are online; only those that arrive in time."""
-        until = time.monotonic() + self._access.timeouts.house_answer.total_seconds()
+        until = time.monotonic() + self._access.timeouts.request_answer.total_seconds()
         stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
         try:
             return parse_bots(stream.read(_LONGEST_LIST_BYTES, until))
@@ -233,7 +238,7 @@ class LichessClient:
             body = _body(error.response)
             raise answer_error(error.response, body, self._access.timeouts.rate_limit) from error
         except (berserk.exceptions.ApiError, requests.RequestException) as error:
-            raise Unreachable(_network_complaint(error)) from error
+            raise Unreachable(network_error(error)) from error
         except (KeyError, TypeError, ValueError, UnreadableLine) as error:
             # A good status with a page, or with JSON of another shape: something stands between.
             raise Unreachable(f"unexpected reply: {error.__class__.__name__}: {error}") from error
@@ -251,7 +256,7 @@ class LineStream:
         """Blocks; ends when the server ends the stream cleanly. Raises Unreachable otherwise."""
         rest = b""
         begun_at = time.monotonic()
-        while data := self._read():
+        while data := read_some(self._response, decode=True):
             now = time.monotonic()
             *lines, tail = (rest + data).split(b"\n")
             if lines or not rest:
@@ -263,22 +268,9 @@ class LineStream:
             if now - begun_at > self._longest_line.total_seconds():
                 raise Unreachable("a line that does not end")
 
-    def read(self, longest: int, until: float) -> bytes:
-        """All of it, or what came before it got too long or too late. Raises Unreachable."""
-        body = b""
-        while len(body) < longest and time.monotonic() < until and (data := self._read()):
-            body += data
-        return body
-
-    def _read(self) -> bytes:
-        try:
-            # read1 returns what has arrived; every other way waits for a block to fill.
-            return self._response.raw.read1(_READ_BYTES, decode_content=True)
-        except (HTTPError, OSError) as error:
-            raise Unreachable(_network_complaint(error)) from error
-        except (ValueError, AttributeError) as error:
-            # Python's TLS socket, told to shut down by another thread, may be without its cipher in mid-read.
-            raise Unreachable(f"interrupted: {error}") from error
+    def read(self, most_bytes: int, until: float) -> bytes:
+        """Return the whole body, or what arrived before it got too long or too late. Raises Unreachable."""
+        return read_body(self._response, most_bytes, until, decode=True, partial=True)
 
     def interrupt(self) -> None:
         """Free the thread that reads, from any other thread: it sees the stream end."""
@@ -315,31 +307,22 @@ class _Adapter(HTTPAdapter):
         self.sent_at = time.monotonic()
         response = super().send(request, *args, **kwargs)
         if not kwargs.get("stream"):
-            _read_body(response)
+            _load_body(response)
         return response
 
 
-def _read_body(response: requests.Response) -> None:
-    """Read the body, which `content` then holds. Raises Unreachable if it is endless."""
-    body = b""
-    for piece in response.iter_content(_READ_BYTES):
-        body += piece
-        if len(body) > LONGEST_BODY_BYTES:
-            response.close()
-            raise Unreachable(f"a body of more than {LONGEST_BODY_BYTES} bytes")
-    response._content = body
+def _load_body(response: requests.Response) -> None:
+    """Read the body into `content`, unless it is there. Raises Unreachable if it is too long."""
+    if not isinstance(response._content, bytes):
+        response._content = read_body(response, LONGEST_BODY_BYTES, decode=True)
 
 
 def _session(access: Access, adapter: _Adapter) -> requests.Session:
     session = berserk.TokenSession(access.token.get_secret_value())
     # TokenSession leaves a plain dict, in which header names are case-sensitive.
     session.headers = CaseInsensitiveDict(session.headers)
-    session.headers["User-Agent"] = access.user_agent
-    # An entry in ~/.netrc would replace the token by a password, and a proxy is only used if we are told to.
-    session.trust_env = False
-    if access.proxy is not None:
-        session.proxies = {"http": access.proxy, "https": access.proxy}
-    # Lichess redirects no request of ours, and another host must never see the token.
+    configured(session, access.proxy, **{"User-Agent": access.user_agent})
+    # Lichess does not redirect our requests, and another host must never see the token.
     session.max_redirects = 0
     session.mount("https://", adapter)
     session.mount("http://", adapter)
@@ -361,7 +344,7 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
 def _body(response: requests.Response) -> bytes:
     """The body of a refusal, or nothing if it broke off: the status alone is an answer too."""
     try:
-        _read_body(response)
+        _load_body(response)
         return response.content
     except (Unreachable, requests.RequestException, RuntimeError):
         return b""
@@ -371,13 +354,6 @@ def _retry_after(response: requests.Response) -> timedelta | None:
     """The header in its form of seconds; its form of a date would need trust in two wall clocks."""
     value = response.headers.get("Retry-After", "").strip()
     return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) < 9 else None
-
-
-def _network_complaint(error: BaseException) -> str:
-    """The innermost cause, which is the short and telling one."""
-    while (inner := error.__cause__ or error.__context__) is not None:
-        error = inner
-    return f"{error.__class__.__name__}: {error}"
 
 
 def _nothing(body: Any) -> None:

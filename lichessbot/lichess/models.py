@@ -22,6 +22,7 @@ STANDARD_START: Final = "startpos"
 # Instants end with the year 9999, as Python's do; a claim may be a month away, but not lifetimes.
 _LATEST_MS: Final = 253_402_300_799_000
 _LONGEST_S: Final = 10**9
+_LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 
 # What Lichess writes where there is no limit (section 5); no true number but an instant is larger.
 _LARGEST: Final = 2**31 - 1
@@ -322,9 +323,9 @@ class UnknownEvent(Payload):
     type: str = ""
 
 
-HouseEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
+AccountEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
 GameEvent = GameFull | GameState | ChatLine | OpponentGone | UnknownEvent
-StreamLine = HouseEvent | GameEvent
+StreamLine = AccountEvent | GameEvent
 
 
 class Account(Payload):
@@ -344,6 +345,40 @@ class Account(Payload):
         return None if perf is None else perf.rating
 
 
+class BotUser(Account):
+    """Section 3.1: one of the bots that are online."""
+
+    id: Id
+    disabled: bool = False
+    violates_terms: bool = Field(default=False, alias="tosViolation")
+
+
+class UserStatus(Payload):
+    """Section 3.1: where somebody is just now; what is false is left out."""
+
+    id: str
+    online: bool = False
+    playing: bool = False
+
+
+class GameRecord(Payload):
+    """Section 3.5: an exported game, in progress or over."""
+
+    id: Id
+    status: GameStatus
+    winner: Colour | None = None
+
+
+class ArenaInfo(Payload):
+    """An arena tournament: whether it is to come, runs or is over is told by what is left out."""
+
+    id: Id
+    full_name: str = Field(default="", alias="fullName")
+    is_finished: bool = Field(default=False, alias="isFinished")
+    seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
+    seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)
+
+
 class TokenInfo(Payload):
     """Section 3.1: one value of the token test; `scopes` is a comma-separated list."""
 
@@ -358,7 +393,7 @@ class TokenInfo(Payload):
 
 class _RateLimitInfo(Payload):
     key: str = ""
-    seconds: float | None = Field(default=None, ge=0, le=timedelta(days=366).total_seconds())
+    seconds: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
 
 
 class ErrorBody(Payload):

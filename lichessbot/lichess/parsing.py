@@ -13,6 +13,10 @@ from pydantic import BaseModel, ValidationError
 from lichessbot.errors import UnreadableLine
 from lichessbot.lichess.models import (
     Account,
+    AccountEvent,
+    ArenaInfo,
+    BotUser,
+    Challenge,
     ChallengeCanceled,
     ChallengeDeclined,
     ChallengeReceived,
@@ -22,20 +26,21 @@ from lichessbot.lichess.models import (
     GameFinish,
     GameFull,
     GameInfo,
+    GameRecord,
     GameStart,
     GameState,
-    HouseEvent,
     OpponentGone,
     StreamLine,
     TokenInfo,
     UnknownEvent,
+    UserStatus,
 )
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 _MOST_DIGITS: Final = 40
 
-_HOUSE_EVENTS: Final[dict[str, type[HouseEvent]]] = {
+_ACCOUNT_EVENTS: Final[dict[str, type[AccountEvent]]] = {
     "gameStart": GameStart,
     "gameFinish": GameFinish,
     "challenge": ChallengeReceived,
@@ -52,9 +57,9 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
 _STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
 
 
-def parse_house_event(line: bytes) -> StreamLine:
+def parse_account_event(line: bytes) -> StreamLine:
     """One line of the event stream. Raises UnreadableLine."""
-    return _parse_event(line, _HOUSE_EVENTS)
+    return _parse_event(line, _ACCOUNT_EVENTS)
 
 
 def parse_game_event(line: bytes) -> StreamLine:
@@ -64,7 +69,7 @@ def parse_game_event(line: bytes) -> StreamLine:
 
 def parse_account(body: Any) -> Account:
     """The reply of `/api/account`. Raises UnreadableLine."""
-    return validated(Account, body)
+    return _validated(Account, body)
 
 
 def parse_playing(body: Any) -> tuple[GameInfo, ...]:
@@ -79,7 +84,48 @@ def parse_token_test(body: Any, token: str) -> TokenInfo | None:
     if not isinstance(body, dict):
         raise UnreadableLine(f"not a token test: {type(body).__name__}")
     info = body.get(token)
-    return None if info is None else validated(TokenInfo, info)
+    return None if info is None else _validated(TokenInfo, info)
+
+
+def parse_bots(body: bytes) -> tuple[BotUser, ...]:
+    """The lines of `/api/bot/online`; one that cannot be read, such as a last one cut short, is left out."""
+    return tuple(filter(None, map(_bot, body.splitlines())))
+
+
+def _bot(line: bytes) -> BotUser | None:
+    try:
+        return BotUser.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
+def parse_game_record(body: Any) -> GameRecord:
+    """The reply of `/game/export/{id}` as JSON. Raises UnreadableLine."""
+    return _validated(GameRecord, body)
+
+
+def parse_arena(body: Any) -> ArenaInfo:
+    """The reply of `/api/tournament/{id}`. Raises UnreadableLine."""
+    return _validated(ArenaInfo, body)
+
+
+def parse_challenge(body: Any) -> Challenge:
+    """A challenge as the reply to its creation, or when asked for. Raises UnreadableLine."""
+    return _validated(Challenge, body)
+
+
+def parse_outgoing(body: Any) -> tuple[Challenge, ...]:
+    """Our own challenges in the reply of `/api/challenge`. Raises UnreadableLine."""
+    if not isinstance(body, dict) or not isinstance(body.get("out"), list):
+        raise UnreadableLine(f"not lists of challenges: {type(body).__name__}")
+    return tuple(_validated(Challenge, challenge) for challenge in body["out"])
+
+
+def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
+    """The reply of `/api/users/status`. Raises UnreadableLine."""
+    if not isinstance(body, list):
+        raise UnreadableLine(f"not a list of users: {type(body).__name__}")
+    return tuple(_validated(UserStatus, status) for status in body)
 
 
 def parse_error(body: bytes) -> ErrorBody | None:
@@ -95,7 +141,7 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
-    event: StreamLine = validated(model, data) if model in _STRICT else _salvaged(model, data)
+    event: StreamLine = _validated(model, data) if model in _STRICT else _salvaged(model, data)
     return event
 
 
@@ -107,7 +153,7 @@ def _read_json(text: bytes) -> Any:
         raise UnreadableLine(f"not JSON: {text[:80]!r}") from error
 
 
-def validated(model: type[_Model], data: Any) -> _Model:
+def _validated(model: type[_Model], data: Any) -> _Model:
     """`data` as that model. Raises UnreadableLine."""
     try:
         return model.model_validate(data)
@@ -122,7 +168,7 @@ def _salvaged(model: type[_Model], data: Any) -> _Model:
     except ValidationError as error:
         for details in error.errors(include_url=False, include_input=False):
             data = _without(data, details["loc"])
-        return validated(model, data)
+        return _validated(model, data)
 
 
 def _without(data: Any, path: Sequence[int | str]) -> Any:

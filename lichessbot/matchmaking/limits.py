@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
+from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
 from lichessbot.errors import RateLimited
 from lichessbot.matchmaking.history import Diary
@@ -73,7 +74,7 @@ class Quota:
             self._set(BOT_GAMES, _Limit(most, now + error.pause.total_seconds()))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
-        grown_s = min(self._longest_pause_s, self._first_pause_s * 2.0 ** min(self._refusals, 32))
+        grown_s = doubled(self._first_pause_s, self._refusals, self._longest_pause_s)
         self._refusals += 1
         self._set(_CHALLENGES, _Limit(None, now + max(error.pause.total_seconds(), grown_s)))
 

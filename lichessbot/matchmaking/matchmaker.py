@@ -11,6 +11,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import Occupancy, Slots
@@ -27,9 +28,8 @@ from lichessbot.lichess.commands import (
     Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
-from lichessbot.lichess.models import BOT_TITLE, Account, Challenge, GameFull
+from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.replies import BotUser
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents, Silence
 from lichessbot.matchmaking.limits import Quota, clock_time
@@ -214,8 +214,8 @@ class Matchmaker:
     def _pause(self, now: float, *, in_vain: bool) -> None:
         """Wait before the next attempt: the longer, the more attempts in a row were in vain."""
         self._failures = self._failures + 1 if in_vain else 0
-        grown = self._timeouts.challenge_spacing * 2.0 ** min(max(0, self._failures - 1), 32)
-        self._not_before = now + min(grown, self._timeouts.challenge_spacing_ceiling).total_seconds()
+        ceiling = self._timeouts.challenge_spacing_ceiling
+        self._not_before = now + doubled(self._timeouts.challenge_spacing, self._failures - 1, ceiling).total_seconds()
 
     # The open challenge
 

@@ -15,8 +15,7 @@ from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, R
 from lichessbot.config.matchmaking import VariantChoice as Choice
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
-from lichessbot.lichess.models import Account
-from lichessbot.lichess.replies import BotUser
+from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents
 
 _Item = TypeVar("_Item", bound=Hashable)

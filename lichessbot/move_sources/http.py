@@ -15,16 +15,16 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError
 
+from lichessbot.backoff import doubled
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
+from lichessbot.http import configured, network_error, read_body
 from lichessbot.lichess.client import Access, answer_error
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
 from lichessbot.log import EventLog
 
 # Ordinary answers have some tens of kilobytes.
 MAX_BODY_BYTES: Final = 1 << 19
-_READ_BYTES: Final = 1 << 16
 _MAX_CONNECTIONS: Final = 4
 
 T = TypeVar("T")
@@ -125,8 +125,8 @@ class Host:
             if time.monotonic() < self._paused_until:
                 return
             self._failures += 1
-            doublings = min(self._failures - 1, 16)
-        self._pause(min(timeouts.source_rest * float(2**doublings), timeouts.source_rest_ceiling), error)
+            pause = doubled(timeouts.source_rest, self._failures - 1, timeouts.source_rest_ceiling)
+        self._pause(pause, error)
 
     def _pause(self, pause: timedelta, reason: ApiError) -> None:
         with self._lock:
@@ -158,9 +158,9 @@ class Host:
         session = self._session()
         try:
             body = self._read(session, request)
-        except (requests.RequestException, HTTPError, OSError) as error:
+        except (requests.RequestException, OSError) as error:
             session.close()
-            raise Unreachable(f"{type(error).__name__} at {self.address}") from error
+            raise Unreachable(f"{network_error(error)} at {self.address}") from error
         except ApiError:
             session.close()
             raise
@@ -181,7 +181,7 @@ class Host:
             allow_redirects=False,
             stream=True,
         ) as response:
-            body = _body(response, request)
+            body = read_body(response, MAX_BODY_BYTES, request.until, partial=request.growing)
             if response.status_code >= HTTPStatus.BAD_REQUEST:
                 raise answer_error(response, body, self._access.timeouts.rate_limit)
             if response.status_code != HTTPStatus.OK:
@@ -199,29 +199,6 @@ class Host:
         """Return an idle session, or a new one."""
         with suppress(IndexError), self._lock:
             return self._idle.pop()
-        session = requests.Session()
-        # Do not send passwords from ~/.netrc, and use only the configured proxy.
-        session.trust_env = False
-        if self._access.proxy is not None:
-            session.proxies = {"http": self._access.proxy, "https": self._access.proxy}
-        # No compression, so that a small answer cannot become a huge one.
-        session.headers.update(
-            {"User-Agent": self._access.user_agent, "Accept": "application/json", "Accept-Encoding": "identity"}
-        )
-        return session
-
-
-def _body(response: requests.Response, request: Request) -> bytes:
-    """Return the body; of a growing one, what came in time. Raises Unreachable if it is too long or too slow."""
-    body = b""
-    try:
-        while piece := response.raw.read1(_READ_BYTES):
-            body += piece
-            if len(body) > MAX_BODY_BYTES:
-                raise Unreachable(f"the answer is longer than {MAX_BODY_BYTES} bytes")
-            if time.monotonic() >= request.until:
-                raise TimeoutError("the answer is too slow")
-    except (HTTPError, TimeoutError):
-        if not request.growing or not body:
-            raise
-    return body
+        # Uncompressed, so that a small answer cannot become a huge one.
+        headers = {"User-Agent": self._access.user_agent, "Accept": "application/json", "Accept-Encoding": "identity"}
+        return configured(requests.Session(), self._access.proxy, **headers)

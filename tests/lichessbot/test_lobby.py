@@ -28,8 +28,7 @@ from lichessbot.lichess.commands import (
     ReadTournament,
     Statuses,
 )
-from lichessbot.lichess.models import Account, Challenge, ChallengeReceived, GameInfo
-from lichessbot.lichess.replies import ArenaInfo, BotUser, UserStatus
+from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChallengeReceived, GameInfo, UserStatus
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store

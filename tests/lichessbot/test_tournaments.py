@@ -16,7 +16,7 @@ from lichessbot.lichess.commands import (
     LeaveTournament,
     ReadTournament,
 )
-from lichessbot.lichess.replies import ArenaInfo
+from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.store import Table
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Tournaments

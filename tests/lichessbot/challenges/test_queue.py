@@ -204,7 +204,7 @@ def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came
         desk.serve_queue()
         (accepted,) = outbox.sent
         assert isinstance(accepted, AcceptChallenge)
-        assert accepted.until == came_at + timeouts.house_patience.total_seconds()
+        assert accepted.until == came_at + timeouts.request_patience.total_seconds()
         assert len(desk.slots) == 1
 
 

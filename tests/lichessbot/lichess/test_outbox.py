@@ -50,13 +50,13 @@ ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
 TIMEOUTS = replace(
     Timeouts(),
     game_answer=timedelta(seconds=0.5),
-    house_answer=timedelta(seconds=0.5),
-    house_patience=timedelta(seconds=0.6),
+    request_answer=timedelta(seconds=0.5),
+    request_patience=timedelta(seconds=0.6),
     backoff_first=timedelta(seconds=0.1),
     offer_answer=timedelta(seconds=0.2),
     rate_limit=timedelta(seconds=0.4),
-    stuck_answer=timedelta(seconds=0.7),
-    stuck_house_answer=timedelta(seconds=0.7),
+    stuck_move=timedelta(seconds=0.7),
+    stuck_request=timedelta(seconds=0.7),
 )
 
 
@@ -393,7 +393,7 @@ def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
     trickle: list[bytes | float] = [b" ", 0.2] * 50
     lichess.answer(MOVE_PATH, Reply(lines=trickle), Reply())
     outbox.send(MOVE)
-    time.sleep(TIMEOUTS.stuck_answer.total_seconds() + 0.1)
+    time.sleep(TIMEOUTS.stuck_move.total_seconds() + 0.1)
     outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
     assert inbox.empty()
@@ -413,7 +413,7 @@ def test_a_house_answer_that_trickles_in_is_given_up_and_what_waits_behind_it_go
     assert outbox.wake_at is not None
     outbox.tick()
     assert inbox.empty()
-    time.sleep(TIMEOUTS.stuck_house_answer.total_seconds() + 0.1)
+    time.sleep(TIMEOUTS.stuck_request.total_seconds() + 0.1)
     outbox.tick()
     given_up = answer(inbox)
     assert isinstance(given_up, CommandFailed)

@@ -29,7 +29,7 @@ def read(name: str) -> Any:
 
 
 def context(name: str) -> events.StreamLine:
-    return parsing.parse_house_event(json.dumps(read(name)).encode())
+    return parsing.parse_account_event(json.dumps(read(name)).encode())
 
 
 def game(name: str) -> events.StreamLine:
@@ -40,7 +40,7 @@ def check_payload(path: Path) -> None:
     """Parse a payload with the model that its file name names, and see that the model knew it."""
     text = path.read_bytes()
     if path.name.startswith("event-"):
-        assert not isinstance(parsing.parse_house_event(text), events.UnknownEvent)
+        assert not isinstance(parsing.parse_account_event(text), events.UnknownEvent)
     elif path.name.startswith(("game-game", "game-chatLine", "game-opponentGone")):
         assert not isinstance(parsing.parse_game_event(text), events.UnknownEvent)
     elif path.name.startswith(("error-", "issue-")):
@@ -140,7 +140,7 @@ def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> No
 
 def test_an_unknown_type_is_no_error() -> None:
     for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}'):
-        assert isinstance(parsing.parse_house_event(line), events.UnknownEvent)
+        assert isinstance(parsing.parse_account_event(line), events.UnknownEvent)
         assert isinstance(parsing.parse_game_event(line), events.UnknownEvent)
 
 
@@ -165,7 +165,7 @@ def test_an_unreadable_line_is_one_narrow_error(line: bytes) -> None:
 @pytest.mark.parametrize("game_id", ["../../account", "a b", "", "x" * 50, "a?b"])
 def test_an_id_that_could_bend_an_address_is_unreadable(game_id: str) -> None:
     with pytest.raises(UnreadableLine):
-        parsing.parse_house_event(
+        parsing.parse_account_event(
             json.dumps({"type": "gameStart", "game": {"gameId": game_id, "variant": {"key": "standard"}}}).encode()
         )
 
@@ -184,7 +184,7 @@ def nulls_in_turn(data: Any) -> list[Any]:
 def test_a_null_anywhere_is_survived_or_unreadable(name: str) -> None:
     for data in nulls_in_turn(read(name)):
         with suppress(UnreadableLine):
-            parsing.parse_house_event(json.dumps(data).encode())
+            parsing.parse_account_event(json.dumps(data).encode())
 
 
 def test_null_flags_mean_absent() -> None:
@@ -207,7 +207,7 @@ def numbers_in(model: Any) -> Iterator[float]:
 @pytest.mark.parametrize("path", sorted(DATA.glob("*-game*.json")), ids=lambda path: path.name)
 def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: Path, number: str) -> None:
     text = path.read_text(encoding="utf-8")
-    parse = parsing.parse_house_event if path.name.startswith("event-") else parsing.parse_game_event
+    parse = parsing.parse_account_event if path.name.startswith("event-") else parsing.parse_game_event
     for found in re.finditer(r"(?<=: )-?\d+", text):
         event = parse((text[: found.start()] + number + text[found.end() :]).encode())
         assert type(event) is type(parse(text.encode()))
@@ -241,7 +241,7 @@ JSON = st.recursive(
 def test_no_json_makes_parsing_fail_otherwise(data: Any) -> None:
     for kind in ("challenge", "gameStart", "gameFull", "gameState"):
         line = {**data, "type": kind} if isinstance(data, dict) else data
-        for parse in (parsing.parse_house_event, parsing.parse_game_event):
+        for parse in (parsing.parse_account_event, parsing.parse_game_event):
             with suppress(UnreadableLine):
                 parse(json.dumps(line).encode())
 

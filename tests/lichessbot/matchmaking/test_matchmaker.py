@@ -25,7 +25,7 @@ from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, GameStart
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.lichess.parsing import parse_house_event
+from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
 from lichessbot.matchmaking.matchmaker import Matchmaker
@@ -125,7 +125,7 @@ class Desk:
         api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
-            Source(None, api, api.event_stream, parse_house_event), self.inbox.put, TIMEOUTS, rate_limiter
+            Source(None, api, api.event_stream, parse_account_event), self.inbox.put, TIMEOUTS, rate_limiter
         )
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)

@@ -12,8 +12,7 @@ from lichessbot.config import Config
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import Account
-from lichessbot.lichess.replies import BotUser
+from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents
 from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.storage.database import Database

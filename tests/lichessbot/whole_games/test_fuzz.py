@@ -84,7 +84,7 @@ def bent(line: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("rounds", [QUICK, pytest.param(LONG, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    ("prefix", "parse"), [("event-", parsing.parse_house_event), ("game-", parsing.parse_game_event)]
+    ("prefix", "parse"), [("event-", parsing.parse_account_event), ("game-", parsing.parse_game_event)]
 )
 def test_a_line_is_read_or_unreadable_whatever_is_wrong_in_it(
     prefix: str, parse: Callable[[bytes], events.StreamLine], rounds: int
