@@ -6,13 +6,13 @@ is decided in `arenas`.
 
 import asyncio
 import math
-import secrets
 from collections.abc import Callable
 
 from lichessbot.rehearsal.accounts import Account
 from lichessbot.rehearsal.arenas import DRAW_POINTS, WIN_POINTS, Application, Arena, ArenaTerms
 from lichessbot.rehearsal.errors import NotFound
 from lichessbot.rehearsal.game import BOTH_MOVED_PLIES
+from lichessbot.rehearsal.ids import new_id
 from lichessbot.rehearsal.payloads import Json, perf_key, perf_title
 from lichessbot.rehearsal.table import Table
 from lichessbot.rehearsal.timing import Timing, monotonic_ms
@@ -33,7 +33,7 @@ class Organiser:
     def open(self, terms: ArenaTerms, *, starts_in_s: float, lasts_s: float) -> Arena:
         """A tournament of that length; whoever waits in it is paired from its start on."""
         starts_ms = monotonic_ms() + 1000 * starts_in_s
-        arena = Arena(secrets.token_hex(4), terms, starts_ms, starts_ms + 1000 * lasts_s)
+        arena = Arena(new_id(), terms, starts_ms, starts_ms + 1000 * lasts_s)
         self._arenas[arena.id] = arena
         asyncio.get_running_loop().call_later(starts_in_s, self._pair, arena)
         return arena
