@@ -99,8 +99,11 @@ class Tablebase:
         """Where two folders have the same file, the first counts."""
         try:
             files = sorted(folder.iterdir())
-        except (OSError, ValueError) as error:         # ValueError: a null byte in the path
-            self._problems.append(f"{folder}: {error.strerror if isinstance(error, OSError) else error}")
+        except OSError as error:
+            self._problems.append(f"{folder}: {error.strerror}")
+            return
+        except ValueError:                             # each Python words it differently
+            self._problems.append(f"{folder}: the path contains a null byte")
             return
         for kind in Kind:
             for file in files:

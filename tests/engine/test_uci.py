@@ -191,7 +191,7 @@ def test_what_comes_after_a_perft_waits_for_its_end() -> None:
         ("setoption Hash value 16", "expected setoption name NAME value VALUE"),
         ("setoption name Hsh value 16", "unknown option 'Hsh'; did you mean Hash?"),
         ("setoption name Hash value 1_6", "found '1_6'"),
-        ("setoption name SyzygyPath value a\0b", "embedded null byte"),
+        ("setoption name SyzygyPath value a\0b", "the path contains a null byte: not used"),
         ("go depth", "expected a whole number"),
         ("go sideways", "unknown word 'sideways'"),
         ("go searchmoves e2e5", "'e2e5' is not legal here"),
