@@ -136,6 +136,10 @@ class Game:
         """Whether an engine thinks for us, at whoever's turn."""
         return self._thinking.engine_wanted
 
+    def is_asked(self, search_id: int) -> bool:
+        """Return whether the answer to this search or question is waited for."""
+        return self._thinking.is_asked(search_id)
+
     def join(self, now: float, info: GameInfo | None = None) -> None:
         """Somebody sits down at the game, perhaps not for the first time: nothing under way counts any more.
 

@@ -160,13 +160,17 @@ class GameTask:
     def handle(self, report: Report) -> None:
         if isinstance(report, BestMove):
             report = self._house.repertoire.settle(report)
-        self._tell(report)
-        self._measure(report)
+        # The answer to a search or a question that was given up is no move of this game.
+        counts = not isinstance(report, BestMove | Advice) or self._game.is_asked(report.search_id)
+        self._tell(report, counts=counts)
+        if counts:
+            self._measure(report)
         self._sheet.hear(report)
         self._choose_engine(report)
         now = time.monotonic()
         self._carry_out(self._game.handle(report, now))
-        self._carry_out(self._talk.hear(report, now))
+        if counts:
+            self._carry_out(self._talk.hear(report, now))
         if self.info.is_correspondence and not self._game.engine_wanted:
             self._close_engine()
 
@@ -320,7 +324,7 @@ class GameTask:
                 reaction_ms = (sent_at - self._move_owed_at) * 1000
                 self._journal.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
 
-    def _tell(self, report: Report) -> None:
+    def _tell(self, report: Report, *, counts: bool) -> None:
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._journal.info(
@@ -339,10 +343,10 @@ class GameTask:
             case CommandFailed(command=command, error=error):
                 self._journal.warning("command.failed", command=type(command).__name__, error=error)
             case BestMove(move=move, summary=summary):
-                self._journal.debug(
-                    "engine.move", move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score
-                )
+                event = "engine.move" if counts else "engine.unused"
+                self._journal.debug(event, move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score)
             case Advice(moves=moves, source=source, took_s=took_s) if moves:
-                self._journal.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
+                event = "source.move" if counts else "source.unused"
+                self._journal.debug(event, source=source, moves=" ".join(moves), took_s=took_s)
             case EngineDied(reason=reason):
                 self._journal.warning("engine.died", reason=reason)

@@ -1067,6 +1067,7 @@ def test_another_reply_is_a_new_question() -> None:
     bench.state("e2e4")
     search = only(bench.state("e2e4 c7c5"), Think).search
     assert (search.moves, search.limits.ponder) == (("e2e4", "c7c5"), False)
+    assert (bench.game.is_asked(supposed.search_id), bench.game.is_asked(search.search_id)) == (False, True)
     assert bench.hear(BestMove(GAME, supposed.search_id, "g1f3")) == []
     only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove)
 
