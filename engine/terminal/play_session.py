@@ -266,7 +266,8 @@ class PlaySession:
         try:
             Path(name).write_text(game_text(self._game.game()), encoding="utf-8")
         except (OSError, ValueError) as error:         # ValueError: a null byte in the name
-            self._say(f"cannot write {name}: {error.strerror if isinstance(error, OSError) else error}")
+            reason = error.strerror if isinstance(error, OSError) else "the name contains a null byte"
+            self._say(f"cannot write {name}: {reason}")
             return
         self._written.add(Path(name))
         self._say(f"written to {name}")

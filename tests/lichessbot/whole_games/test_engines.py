@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,19 @@ profiles:
     arena.until_ended(3)
     assert arena.stop() == 0
     assert (depths(arena, human), depths(arena, bot), depths(arena, plain)) == ({1}, {2}, {3})
+
+
+def test_the_answer_to_a_search_that_was_given_up_is_not_logged_as_a_move(arena: Arena) -> None:
+    arena.configure(depth=2, engine="own_book: false")
+    arena.start()
+    game = arena.challenge(arena.player("Unexpected"))
+    arena.until_ended(1)
+    assert arena.stop() == 0
+    events = re.findall(rf"(engine\.move|engine\.unused|move\.send) game={game} ", arena.log())
+    assert "engine.unused" in events, "greed is not what the engine expects"
+    moves = [event for event in events if event != "engine.unused"]
+    assert "engine.move" in moves
+    assert all(after == "move.send" for event, after in pairwise(moves) if event == "engine.move")
 
 
 def test_what_the_opponent_does_as_expected_is_a_ponder_hit(arena: Arena) -> None:

@@ -6,9 +6,8 @@ import ssl
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from pydantic import SecretStr
@@ -18,6 +17,7 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ApiError, Unreachable
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.timeouts import Timeouts
+from tests.fakes.http_server import LocalServer
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 TOKEN = "lip_secret0123456789"
@@ -129,15 +129,12 @@ def test_a_certificate_nobody_vouches_for_is_refused_whatever_the_environment_sa
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    server = LocalServer(Handler, context)
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
         monkeypatch.setenv(variable, str(certificate))
     try:
         with pytest.raises(Unreachable, match="certificate"):
-            api_of(f"https://127.0.0.1:{server.server_port}").account()
+            api_of(server.url).account()
     finally:
-        server.shutdown()
-        server.server_close()
+        server.close()
     assert seen == []
