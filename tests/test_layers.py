@@ -29,7 +29,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("cli",),
     ),
     "lichessbot": (
-        ("errors", "backoff", "http", "log", "systemd", "timeouts", "rehearsal"),
+        ("errors", "backoff", "log", "systemd", "timeouts", "rehearsal"),
         ("lichess", "storage"),
         ("config",),
         ("uci", "slots"),

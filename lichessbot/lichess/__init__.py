@@ -8,6 +8,7 @@ __all__ = [
     "client",
     "commands",
     "enums",
+    "http",
     "models",
     "outbox",
     "parsing",

@@ -19,9 +19,9 @@ from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
-from lichessbot.http import PROGRAM, configured, network_error, read_body, read_some
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
+from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body, read_some
 from lichessbot.lichess.models import (
     Account,
     ArenaInfo,
