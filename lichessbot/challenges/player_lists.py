@@ -16,7 +16,7 @@ import requests
 from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
 from lichessbot.errors import Unreachable
-from lichessbot.http import PROGRAM, configured, network_error, read_body
+from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
 from lichessbot.log import EventLog
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store

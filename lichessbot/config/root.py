@@ -1,20 +1,79 @@
-"""Everything an operator can set, as one typed, frozen model."""
+"""All keys an operator can set, as one typed, frozen model; and the sections that have no file of their own."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from lichessbot.config.base import Flag, Number, Section, Text, overlaid, server_address
 from lichessbot.config.challenge import ChallengeConfig
-from lichessbot.config.correspondence import CorrespondenceConfig
 from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
-from lichessbot.config.fields import Flag, Number, Section, Text, overlaid, server_address
-from lichessbot.config.greeting import GreetingConfig
 from lichessbot.config.matchmaking import MatchmakingConfig
-from lichessbot.config.tournaments import TournamentConfig
+
+LONGEST_CHAT_LINE: Final = 140
+PLACEHOLDERS: Final = ("me", "opponent")
+
+
+class CorrespondenceConfig(Section):
+    """How games with days for each move, or without a clock, are played. Times in seconds."""
+
+    concurrency: Annotated[Number, Field(ge=1, le=16)] = 1
+    move_time: Annotated[Number, Field(ge=1, le=600)] = 60
+    checkin_period: Annotated[Number, Field(ge=1, le=86400)] = 300
+    disconnect_time: Annotated[Number, Field(ge=0, le=86400)] = 150
+    ponder: Flag = False
+
+    @property
+    def check_in_every(self) -> timedelta:
+        """Between two looks at whose turn it is in the games at which nobody sits."""
+        return timedelta(seconds=self.checkin_period)
+
+    @property
+    def linger(self) -> timedelta:
+        """How long to wait at the board for the opponent's next move."""
+        return timedelta(seconds=self.disconnect_time)
+
+
+def _chat_text(text: str) -> str:
+    """One line that Lichess takes, with no braces but those of the names that are put in."""
+    line = " ".join(text.split())
+    if len(line) > LONGEST_CHAT_LINE:
+        raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
+    if re.search(r"[{}]", re.sub("|".join(f"{{{name}}}" for name in PLACEHOLDERS), "", line)):
+        raise ValueError("Input should be a line without braces but {me} and {opponent}")
+    return line
+
+
+_ChatText = Annotated[Text, AfterValidator(_chat_text)]
+
+
+class GreetingConfig(Section):
+    """Chat lines; None or nothing: not said."""
+
+    hello: _ChatText | None = None
+    goodbye: _ChatText | None = None
+    hello_spectators: _ChatText | None = None
+    goodbye_spectators: _ChatText | None = None
+
+
+class TournamentConfig(Section):
+    """One arena; `team` in a battle of teams, `password` if it is private."""
+
+    id: Annotated[Text, Field(pattern=r"^[A-Za-z0-9]{8}$")]
+    team: Text | None = None
+    password: SecretStr | None = None
+
+
+class PgnGrouping(StrEnum):
+    """Which games share a file."""
+
+    GAME = "game"
+    OPPONENT = "opponent"
+    ALL = "all"
 
 
 def _folder(path: Path) -> Path:
@@ -42,14 +101,6 @@ def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tupl
             if their_keys.draw_or_resign.resign_enabled:
                 why = f"{key}.style.material is below 0 and good scores are bad news"
                 yield f"{other}.draw_or_resign.resign_enabled", f"expected false, as {why}"
-
-
-class PgnGrouping(StrEnum):
-    """Which games share a file."""
-
-    GAME = "game"
-    OPPONENT = "opponent"
-    ALL = "all"
 
 
 class Config(Section):

@@ -18,8 +18,8 @@ import requests
 
 from lichessbot.backoff import doubled
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
-from lichessbot.http import configured, network_error, read_body
 from lichessbot.lichess.client import Access, answer_error
+from lichessbot.lichess.http import configured, network_error, read_body
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
 from lichessbot.log import EventLog
 
