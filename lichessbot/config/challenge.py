@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from lichessbot.config.fields import LOOPBACK, Flag, Number, Section, Text, distinct, no_list
+from lichessbot.config.base import LOOPBACK, Flag, Number, Section, Text, distinct, no_list
 from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")

@@ -6,10 +6,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many, overlaid
+from lichessbot.config.base import Flag, Number, Section, Text, distinct, one_or_many, overlaid
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
-from lichessbot.config.style import NEUTRAL, StyleConfig
 from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
 
 _MOST_HASH_MB = 65536
@@ -22,6 +20,63 @@ _TWINS = {
     "move overhead": ("move_overhead_ms", 0, _MOST_OVERHEAD_MS),
 }
 _SET_BY_GAME = {"uci_chess960": "the variant of the game", "ponder": "engine.ponder"}
+_NEUTRAL = 100
+_Weight = Annotated[Number, Field(ge=-200, le=400)]
+_Moves = Annotated[Number, Field(ge=1, le=100)]
+_Rating = Annotated[Number, Field(ge=0, le=4000)]
+
+
+class StyleConfig(Section):
+    """100 is what games taught; less than 0 turns a group round. The engine has an option for each."""
+
+    material: Annotated[Number, Field(ge=-200, le=200)] = _NEUTRAL
+    placement: _Weight = _NEUTRAL
+    mobility: _Weight = _NEUTRAL
+    pawn_structure: _Weight = _NEUTRAL
+    pawn_advance: _Weight = _NEUTRAL
+    pieces: _Weight = _NEUTRAL
+    king_safety: _Weight = _NEUTRAL
+    king_attack: _Weight = _NEUTRAL
+    threats: _Weight = _NEUTRAL
+    tempo: _Weight = _NEUTRAL
+
+    @property
+    def uci_options(self) -> dict[str, int]:
+        """The keys that the operator has named, as the engine calls them: `Style King Attack`."""
+        named = ((name, value) for name, value in self if name in self.model_fields_set)
+        return {f"Style {name.replace('_', ' ').title()}": value for name, value in named}
+
+    @property
+    def is_neutral(self) -> bool:
+        return all(value == _NEUTRAL for _, value in self)
+
+    @property
+    def plays_to_lose(self) -> bool:
+        """Whether good scores are bad news."""
+        return self.material < 0
+
+
+class DrawOrResignConfig(Section):
+    """Scores in centipawns from our side; None leaves that condition out.
+
+    One search alone never resigns; a tablebase does.
+    """
+
+    offer_draw_enabled: Flag = False
+    offer_draw_score: Annotated[Number, Field(ge=0, le=2000)] = 0
+    offer_draw_moves: _Moves = 5
+    offer_draw_pieces: Annotated[Number, Field(ge=2, le=32)] = 10
+    offer_draw_for_egtb_zero: Flag = True
+    offer_draw_min_game_length: Annotated[Number, Field(ge=0, le=300)] = 0
+    offer_draw_against_humans: Flag = True
+    offer_draw_min_rating: _Rating | None = None
+    resign_enabled: Flag = False
+    resign_score: Annotated[Number, Field(ge=-20000, le=0)] = -1000
+    resign_moves: Annotated[Number, Field(ge=2, le=100)] = 3
+    resign_for_egtb_minus_two: Flag = True
+    resign_against_humans: Flag = True
+    resign_min_rating: _Rating | None = None
+    opponent_flag_time: Annotated[Number, Field(ge=0, le=3600)] = 30
 
 
 def _named(value: Any) -> Any:
@@ -108,7 +163,7 @@ class EngineConfig(EngineKeys):
     @property
     def _style_options(self) -> dict[str, int]:
         """Without what is neutral, as every engine begins; in a profile that may undo what stands here."""
-        return {name: value for name, value in super()._style_options.items() if value != NEUTRAL}
+        return {name: value for name, value in super()._style_options.items() if value != _NEUTRAL}
 
     @property
     def has_sources(self) -> bool:

@@ -16,11 +16,11 @@ import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import Config
+from lichessbot.config.base import LOOPBACK, Section
 from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_token, read_token, token_complaint
 from lichessbot.config.engine import EngineKeys
-from lichessbot.config.fields import LOOPBACK, Section
 from lichessbot.config.lichess_bot_keys import instead_of
+from lichessbot.config.root import Config
 from lichessbot.errors import ConfigError
 
 Engine = TypeVar("Engine", bound=EngineKeys)

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from lichessbot.config.base import Flag, Number, Section, no_list
 from lichessbot.config.challenge import Addresses, Names
-from lichessbot.config.fields import Flag, Number, Section, no_list
 
 DEFAULT_TYPE: Final = "default"
 _OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from lichessbot.config.fields import Flag, Number, Section, Text, server_address
+from lichessbot.config.base import Flag, Number, Section, Text, server_address
 
 
 class Selection(StrEnum):
@@ -164,5 +164,9 @@ class OnlineMovesConfig(Section):
     @property
     def sources(self) -> list[tuple[str, bool]]:
         """Key of each server and whether it is wanted, in the order in which they are asked."""
-        order = ("online_egtb", "chessdb_book", "lichess_cloud_analysis", "lichess_opening_explorer")
-        return [(name, getattr(self, name).enabled) for name in order]
+        return [
+            ("online_egtb", self.online_egtb.enabled),
+            ("chessdb_book", self.chessdb_book.enabled),
+            ("lichess_cloud_analysis", self.lichess_cloud_analysis.enabled),
+            ("lichess_opening_explorer", self.lichess_opening_explorer.enabled),
+        ]

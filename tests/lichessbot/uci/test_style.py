@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 from engine.facade import STARTING_FEN, STYLES, Limits
 from lichessbot.config import Config, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
-from lichessbot.config.style import StyleConfig
+from lichessbot.config.engine import StyleConfig
 from lichessbot.errors import ConfigError
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind
