@@ -12,6 +12,7 @@ from typing import Final
 
 from lichessbot.games.correspondence import CorrespondenceGames
 from lichessbot.games.session import GameContext, GameSession
+from lichessbot.games.time_budget import earliest
 from lichessbot.inbox import Inbox, Report, Standing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
@@ -66,7 +67,7 @@ class GameManager:
         if self._context is not None and self._correspondence:
             moments += [self._suspend_at(session, self._context) for session in self._visited]
             moments.append(self._correspondence.wake_at(self._sessions) if self._can_visit(self._context) else None)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(*moments)
 
     @property
     def overdue(self) -> bool:
