@@ -20,7 +20,7 @@ from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.opponent_requests import OpponentAbsence, Takebacks
 from lichessbot.games.stream_monitor import StreamMonitor
-from lichessbot.games.time_budget import GameClock, longest_unread_s
+from lichessbot.games.time_budget import GameClock, earliest, is_due, longest_unread_s
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
@@ -86,7 +86,9 @@ class Game:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do; None if only a report can change anything."""
-        moments = (
+        if self._over:
+            return None
+        return earliest(
             self._search.due_at,
             self._delivery.due_at if self._delivery else None,
             self._ending.due_at if self._ending else None,
@@ -94,7 +96,6 @@ class Game:
             self._takebacks.held_until,
             self._absence.claim_at,
         )
-        return None if self._over else min((moment for moment in moments if moment is not None), default=None)
 
     @property
     def idle_since(self) -> float | None:
@@ -185,18 +186,18 @@ class Game:
         """Yield the actions that are due; harmless at any moment."""
         if self._over:
             return
-        if _is_due(self._search.due_at, now):
+        if is_due(self._search.due_at, now):
             if self._search.is_hung:
                 yield from self._replace_engine("does not stop", now)
             elif self._clock is not None:
                 yield from self._search.time_out(self._position, now)
         if self._delivery is not None:
             yield from self._delivery.tick(now)
-        if self._ending is not None and _is_due(self._ending.due_at, now):
+        if self._ending is not None and is_due(self._ending.due_at, now):
             self._ending.due_at = now + _s(self._timeouts.abort_retry)
             yield self._ending.command
         yield from self._monitor.tick(self._clock, now)
-        if _is_due(self._takebacks.held_until, now):
+        if is_due(self._takebacks.held_until, now):
             yield from self._reread("the answer to a takeback got no reply")
         if self._colour is not None:
             yield from self._absence.claim(self._board, self._colour, now)
@@ -407,10 +408,6 @@ class Game:
     @property
     def _moves(self) -> tuple[str, ...]:
         return tuple(self._board.moves)
-
-
-def _is_due(due_at: float | None, now: float) -> bool:
-    return due_at is not None and now >= due_at
 
 
 def _s(duration: timedelta) -> float:

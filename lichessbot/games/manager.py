@@ -12,6 +12,7 @@ from typing import Final
 
 from lichessbot.games.correspondence import CorrespondenceGames
 from lichessbot.games.session import GameContext, GameSession
+from lichessbot.games.time_budget import earliest, is_due
 from lichessbot.inbox import Inbox, Report, Standing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
@@ -61,12 +62,12 @@ class GameManager:
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         moments = [session.wake_at for session in self._sessions.values()]
-        if self._context is not None and len(self._correspondence) > len(self._visited):
+        if len(self._correspondence) > len(self._visited):
             moments.append(self._check_in_at)
-        if self._context is not None and self._correspondence:
-            moments += [self._suspend_at(session, self._context) for session in self._visited]
-            moments.append(self._correspondence.wake_at(self._sessions) if self._can_visit(self._context) else None)
-        return min((moment for moment in moments if moment is not None), default=None)
+        if self._correspondence:
+            moments += [self._suspend_at(session) for session in self._visited]
+            moments.append(self._correspondence.wake_at(self._sessions) if self._can_visit else None)
+        return earliest(*moments)
 
     @property
     def overdue(self) -> bool:
@@ -76,7 +77,7 @@ class GameManager:
     def join(self, info: GameInfo, context: GameContext) -> None:
         """Play a game that began or goes on; if it is being played, only note what is announced."""
         self._context = context
-        self._note(info, time.monotonic(), context)
+        self._note(info, time.monotonic())
 
     def compare(self, games: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
@@ -84,7 +85,7 @@ class GameManager:
         self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
         self._list_is_incomplete = len(games) >= _MAX_LISTED
         for info in sorted(games, key=lambda info: info.urgency):
-            self._note(info, asked_at, context)
+            self._note(info, asked_at)
         listed = {info.game_id: info for info in games}
         self._unplayable &= listed.keys()
         self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > asked_at}
@@ -121,10 +122,10 @@ class GameManager:
     def tick(self) -> None:
         """Do what is due in any game."""
         for session in list(self._sessions.values()):
-            if session.wake_at is not None and time.monotonic() >= session.wake_at:
+            if is_due(session.wake_at, time.monotonic()):
                 self._guarded(session, session.tick)
-        if self._context is not None and self._correspondence:
-            self._visit_next(self._context, time.monotonic())
+        if self._correspondence:
+            self._visit_next(time.monotonic())
 
     def close(self) -> None:
         """Close all sessions at once; nothing is sent to Lichess."""
@@ -133,7 +134,12 @@ class GameManager:
 
     # Joining
 
-    def _note(self, info: GameInfo, seen_at: float, context: GameContext) -> None:
+    @property
+    def _shared(self) -> GameContext:
+        assert self._context is not None, "set with the first game"
+        return self._context
+
+    def _note(self, info: GameInfo, seen_at: float) -> None:
         """Start to play a game in progress unless it is being played or cannot be."""
         known = info.game_id in self._sessions or info.game_id in self._correspondence
         if not known and (seen_at <= self._ended_at.get(info.game_id, -math.inf) or not self._may_join(info)):
@@ -149,7 +155,7 @@ class GameManager:
         if info.is_correspondence:
             self._correspondence.note(info, seen_at)
         elif not known:
-            self._start_session(info, context)
+            self._start_session(info)
         else:
             self._sessions[info.game_id].info = info
 
@@ -163,11 +169,11 @@ class GameManager:
             EventLog(info.game_id).warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
         return False
 
-    def _start_session(self, info: GameInfo, context: GameContext) -> None:
+    def _start_session(self, info: GameInfo) -> None:
         session = self._suspended.pop(info.game_id, None)
         if session is None:
-            context.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
-            session = GameSession(info, context)
+            self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
+            session = GameSession(info, self._shared)
         self._sessions[info.game_id] = session
         self._guarded(session, session.start)
 
@@ -177,42 +183,43 @@ class GameManager:
     def _visited(self) -> list[GameSession]:
         return [session for game_id, session in self._sessions.items() if game_id in self._correspondence]
 
-    def _can_visit(self, context: GameContext) -> bool:
-        return len(self._visited) < context.config.correspondence.concurrency
+    @property
+    def _can_visit(self) -> bool:
+        return len(self._visited) < self._shared.config.correspondence.concurrency
 
-    def _visit_next(self, context: GameContext, now: float) -> None:
+    def _visit_next(self, now: float) -> None:
         """Suspend games that have nothing to do, and visit those with our turn."""
         for session in self._visited:
-            suspend_at = self._suspend_at(session, context)
-            if suspend_at is not None and now >= suspend_at:
-                self._suspend(session, context, now)
-        while self._can_visit(context) and (info := self._correspondence.next(now, self._sessions)) is not None:
+            if is_due(self._suspend_at(session), now):
+                self._suspend(session, now)
+        while self._can_visit and (info := self._correspondence.next(now, self._sessions)) is not None:
             EventLog(info.game_id).debug("game.visit", seconds_left=info.seconds_left)
-            self._start_session(info, context)
+            self._start_session(info)
         if now >= self._check_in_at and len(self._correspondence) > len(self._visited):
-            self._request_list("whose turn is it in the correspondence games", context, now)
-        elif self._list_is_incomplete and self._can_visit(context):
+            self._request_list("whose turn is it in the correspondence games", now)
+        elif self._list_is_incomplete and self._can_visit:
             self._list_is_incomplete = False
-            self._request_list("the list of games may be incomplete", context, now)
+            self._request_list("the list of games may be incomplete", now)
 
-    def _suspend_at(self, session: GameSession, context: GameContext) -> float | None:
+    def _suspend_at(self, session: GameSession) -> float | None:
         """Return when to suspend a correspondence game; None if unknown."""
+        rules = self._shared.config.correspondence
         others_wait = self._correspondence.next(time.monotonic(), self._sessions) is not None
         if session.idle_since is not None:
-            return session.idle_since + (0.0 if others_wait else context.config.correspondence.linger.total_seconds())
-        patience = context.timeouts.visit.total_seconds() + context.config.correspondence.move_time
-        return session.began_at + patience if others_wait else None
+            return session.idle_since + (0.0 if others_wait else rules.linger.total_seconds())
+        limit_s = self._shared.timeouts.visit.total_seconds() + rules.move_time
+        return session.began_at + limit_s if others_wait else None
 
-    def _suspend(self, session: GameSession, context: GameContext, now: float) -> None:
+    def _suspend(self, session: GameSession, now: float) -> None:
         """Suspend a game until it is our turn again, or, if our move was not delivered, until the next try."""
-        again_at = None if session.idle_since is not None else now + context.timeouts.visit.total_seconds()
+        again_at = None if session.idle_since is not None else now + self._shared.timeouts.visit.total_seconds()
         self._correspondence.put_back(session.game_id, now, not_before=again_at)
         del self._sessions[session.game_id]
         self._suspended[session.game_id] = session
         session.suspend()
 
-    def _request_list(self, reason: str, context: GameContext, now: float) -> None:
-        self._check_in_at = now + context.config.correspondence.check_in_every.total_seconds()
+    def _request_list(self, reason: str, now: float) -> None:
+        self._check_in_at = now + self._shared.config.correspondence.check_in_every.total_seconds()
         self._inbox.put(PlayingWanted(reason))
 
     # Failures

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.games.actions import Action, ReopenStream
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.time_budget import GameClock, is_due
 from lichessbot.lichess.commands import CommandDone, CommandFailed, SendMove
 from lichessbot.timeouts import Timeouts
 
@@ -78,7 +78,7 @@ class MoveDelivery:
 
     def tick(self, now: float) -> Iterator[Action]:
         """Do what is due."""
-        if self.due_at is None or now < self.due_at:
+        if not is_due(self.due_at, now):
             return
         if self._stage is _Stage.WAITING:
             yield from self.send(now)

@@ -10,7 +10,7 @@ from typing import Final
 from engine.facade import Board
 from lichessbot.config import Config
 from lichessbot.games.actions import Action, RecordAction
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.time_budget import GameClock, is_due
 from lichessbot.lichess.commands import AnswerTakeback, ClaimDraw, ClaimVictory
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import OpponentGone, Player
@@ -98,7 +98,7 @@ class OpponentAbsence:
 
     def claim(self, board: Board, colour: Colour, now: float) -> Iterator[Action]:
         """Claim the game if that is due: a win if our `colour` has mating material, else a draw."""
-        if self.claim_at is None or now < self.claim_at:
+        if not is_due(self.claim_at, now):
             return
         self._claims_left -= 1
         self._claim_at = now + self._timeouts.claim_retry.total_seconds() if self._claims_left else None

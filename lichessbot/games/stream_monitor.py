@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from lichessbot.backoff import Backoff
 from lichessbot.games.actions import Action, ReopenStream
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.time_budget import GameClock, earliest, is_due
 from lichessbot.inbox import Standing
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamRefused
 from lichessbot.timeouts import Timeouts
@@ -41,8 +41,7 @@ class StreamMonitor:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = (self._opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(self._opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
 
     # Reports
 
@@ -130,19 +129,19 @@ class StreamMonitor:
 
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
         """Do what is due."""
-        if _is_due(self._opening_due_at, now):
+        if is_due(self._opening_due_at, now):
             # Each attempt starts from scratch: without growing patience a slow site would never be reached.
             self._min_patience_s = min(2 * self._patience_s, self._timeouts.liveness.total_seconds())
             self.connecting(clock, now)
             yield ReopenStream("it does not open", hangs=True)
-        if _is_due(self._state_due_at, now):
+        if is_due(self._state_due_at, now):
             self._state_due_at = None
             yield ReopenStream("its state did not come")
-        if _is_due(self._reopen_due_at, now):
+        if is_due(self._reopen_due_at, now):
             self._reopen_due_at = None
             self.connecting(clock, now)
             yield ReopenStream("the game cannot wait")
-        if _is_due(self._opponent_due_at, now) and clock is not None:
+        if is_due(self._opponent_due_at, now) and clock is not None:
             self.expect_opponent(clock, now)
             if self._asked_in_vain:
                 # The list may be delayed by a rate limit that does not apply to the stream of a game.
@@ -154,7 +153,3 @@ class StreamMonitor:
     def _limited_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
         planned_s = planned.total_seconds()
         return planned_s if clock is None else clock.opening_s(planned_s, now)
-
-
-def _is_due(due_at: float | None, now: float) -> bool:
-    return due_at is not None and now >= due_at

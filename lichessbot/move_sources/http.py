@@ -189,6 +189,11 @@ class Host:
             return body
 
     @property
+    def rate_limit_pause(self) -> timedelta:
+        """The pause after an answer that reports a rate limit without its length."""
+        return self._access.timeouts.rate_limit
+
+    @property
     def may_see_token(self) -> bool:
         """Return whether this is the server that our token belongs to, or a subdomain of it."""
         ours, home = urlsplit(self.address), urlsplit(self._access.url)

@@ -1,9 +1,9 @@
 """Online sources: the opening explorer, cloud evaluations and tablebase of Lichess, and chessdb.cn."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from engine.facade import Board
 from lichessbot.config.sources import (
@@ -31,7 +31,6 @@ from lichessbot.move_sources.models import (
     parse_chessdb,
     parse_growing_explorer,
 )
-from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import SearchSummary
 
 CHESSDB_PATH: Final = "/cdb.php"
@@ -41,15 +40,37 @@ _MATE_CP: Final = 100_000
 _ACTIONS: Final = {ChessdbQuality.ALL: "query", ChessdbQuality.GOOD: "querybest", ChessdbQuality.BEST: "querypv"}
 
 
-class ExplorerServer:
+C = TypeVar("C")
+T = TypeVar("T")
+
+
+class _OnlineSource(Generic[C]):
+    """A server with the configuration of one source."""
+
+    def __init__(self, host: Host, config: C, retries: int) -> None:
+        self._host = host
+        self._config = config
+        self._retries = retries
+
+    def _ask(
+        self, path: str, query: Mapping[str, object], until: float, parse_reply: Callable[[bytes], T], **options: bool
+    ) -> T:
+        """Raises ApiError."""
+        return self._host.ask(Request(path, query, until, self._retries, **options), parse_reply)
+
+    def _ask_chessdb(self, action: str, question: Question, until: float) -> Chessdb:
+        """Raises ApiError."""
+        query = {"action": action, "board": question.board.fen(), "json": 1}
+        return self._ask(CHESSDB_PATH, query, until, partial(parse_chessdb, pause=self._host.rate_limit_pause))
+
+
+class ExplorerServer(_OnlineSource[ExplorerConfig]):
     """The opening explorer: moves that people play, with their results."""
 
     name: Final = "lichess_opening_explorer"
 
     def __init__(self, host: Host, config: ExplorerConfig, retries: int, our_name: str) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
+        super().__init__(host, config, retries)
         self._player = config.player_name or our_name
 
     def find(self, question: Question, until: float) -> Suggestion | None:
@@ -66,8 +87,8 @@ class ExplorerServer:
             query |= {"player": self._player, "color": board.turn}
             parse_reply = parse_growing_explorer
         growing = source is ExplorerSource.PLAYER
-        request = Request(f"/{source.value}", query, until, self._retries, with_token=True, growing=growing)
-        return self._best(self._host.ask(request, parse_reply), board)
+        known = self._ask(f"/{source.value}", query, until, parse_reply, with_token=True, growing=growing)
+        return self._best(known, board)
 
     def _best(self, known: Explorer, board: Board) -> Suggestion | None:
         """Return the moves played often enough, best first."""
@@ -80,21 +101,16 @@ class ExplorerServer:
         return Suggestion(tuple(move.uci for move in played)) if played else None
 
 
-class CloudServer:
+class CloudServer(_OnlineSource[CloudConfig]):
     """Cloud evaluations."""
 
     name: Final = "lichess_cloud_analysis"
-
-    def __init__(self, host: Host, config: CloudConfig, retries: int) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         lines = 1 if self._config.move_quality is CloudQuality.BEST else _MOST_VARIATIONS
         query = {"fen": question.board.fen(), "multiPv": lines, "variant": _variant(question)}
-        known = self._host.ask(Request("/api/cloud-eval", query, until, self._retries), partial(parse, CloudEvaluation))
+        known = self._ask("/api/cloud-eval", query, until, partial(parse, CloudEvaluation))
         deep = known.depth >= self._config.min_depth and known.knodes >= self._config.min_knodes
         return self._choose(known, question.board) if deep else None
 
@@ -112,21 +128,14 @@ class CloudServer:
         return Suggestion((line.moves.split()[0],), summary)
 
 
-class ChessdbServer:
+class ChessdbServer(_OnlineSource[ChessdbConfig]):
     """Opening moves of chessdb.cn, scored by its engines."""
 
     name: Final = "chessdb_book"
 
-    def __init__(self, host: Host, config: ChessdbConfig, retries: int, timeouts: Timeouts) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-        self._parse = partial(parse_chessdb, pause=timeouts.rate_limit)
-
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        query = {"action": _ACTIONS[self._config.move_quality], "board": question.board.fen(), "json": 1}
-        known = self._host.ask(Request(CHESSDB_PATH, query, until, self._retries), self._parse)
+        known = self._ask_chessdb(_ACTIONS[self._config.move_quality], question, until)
         if self._config.move_quality is not ChessdbQuality.BEST:
             move = known.move or known.egtb or known.search
             return Suggestion((move,)) if move else None
@@ -161,20 +170,14 @@ def may_castle(board: Board) -> bool:
     return board.fen().split()[2] != "-"
 
 
-class LichessTables:
+class LichessTables(_OnlineSource[OnlineTableConfig]):
     """The Lichess tablebase: exact for seven pieces, and for some positions with eight."""
 
     name: Final = _NAME
 
-    def __init__(self, host: Host, config: OnlineTableConfig, retries: int) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        request = Request("/standard", {"fen": question.board.fen()}, until, self._retries)
-        return self._choose(self._host.ask(request, partial(parse, Table)))
+        return self._choose(self._ask("/standard", {"fen": question.board.fen()}, until, partial(parse, Table)))
 
     def _choose(self, known: Table) -> Suggestion | None:
         wdl = known.category.wdl
@@ -185,21 +188,14 @@ class LichessTables:
         return _suggestion(keeping, wdl, self._config.move_quality)
 
 
-class ChessdbTables:
+class ChessdbTables(_OnlineSource[OnlineTableConfig]):
     """The tablebase of chessdb.cn."""
 
     name: Final = _NAME
 
-    def __init__(self, host: Host, config: OnlineTableConfig, retries: int, timeouts: Timeouts) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-        self._parse = partial(parse_chessdb, pause=timeouts.rate_limit)
-
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        query = {"action": "queryall", "board": question.board.fen(), "json": 1}
-        known = self._host.ask(Request(CHESSDB_PATH, query, until, self._retries), self._parse)
+        known = self._ask_chessdb("queryall", question, until)
         ordered = sorted(known.moves, key=lambda move: -move.score)
         if not ordered:
             return None

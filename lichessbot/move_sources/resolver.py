@@ -231,15 +231,15 @@ def _own_book(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
 
 def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
     online = config.online_moves
-    egtb, retries, timeouts = online.online_egtb, online.max_retries, hosts.access.timeouts
+    egtb, retries = online.online_egtb, online.max_retries
     chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
     tables: Source = (
         LichessTables(hosts.at(online.tablebase_url), egtb, retries)
         if egtb.source is TableSource.LICHESS
-        else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries, timeouts)
+        else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
     )
     openings: list[tuple[OnlineSource, Source]] = [
-        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries, timeouts)),
+        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries)),
         (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
     ]

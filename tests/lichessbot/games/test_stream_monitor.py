@@ -181,27 +181,21 @@ def test_a_missing_first_state_is_noticed_sooner_on_a_short_clock() -> None:
     assert not only(bench.wait(0.1), ReopenStream).hangs
 
 
-def test_a_pause_longer_than_the_clock_is_cut_short() -> None:
+@pytest.mark.parametrize(
+    ("time_ms", "retry_s", "as_asked", "reopened_s"),
+    [(20_000, 60, True, 10), (4_000, 4, False, 0.5), (90_000, 60, True, None)],
+    ids=["asked for by Lichess", "planned by the reader", "affordable"],
+)
+def test_a_pause_longer_than_the_clock_affords_is_cut_short(
+    time_ms: int, retry_s: float, as_asked: bool, reopened_s: float | None
+) -> None:
     bench = Bench()
-    bench.full("e2e4 e7e5", time_ms=20_000)
-    assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True)) == []
-    assert not any(isinstance(action, ReopenStream) for action in bench.wait(9))
-    assert any(isinstance(action, ReopenStream) for action in bench.wait(1))
-
-
-def test_a_lost_stream_is_reopened_sooner_on_a_short_clock() -> None:
-    bench = Bench()
-    bench.full("e2e4 e7e5", time_ms=4_000)
-    assert bench.hear(StreamLost(GAME, "refused", timedelta(seconds=4))) == []
-    assert not any(isinstance(action, ReopenStream) for action in bench.wait(0.4))
-    assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
-
-
-def test_a_pause_that_the_clock_affords_is_left_to_the_reader() -> None:
-    bench = Bench()
-    bench.full("e2e4 e7e5", time_ms=90_000)
-    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
-    assert not any(isinstance(action, ReopenStream) for action in bench.wait(60))
+    bench.full("e2e4 e7e5", time_ms=time_ms)
+    assert bench.hear(StreamLost(GAME, "lost", timedelta(seconds=retry_s), as_asked=as_asked)) == []
+    waited_s = retry_s if reopened_s is None else reopened_s - 0.1
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(waited_s))
+    if reopened_s is not None:
+        assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
 
 
 @pytest.mark.parametrize(

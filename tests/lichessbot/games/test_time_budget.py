@@ -42,21 +42,19 @@ def clock(
     return GameClock(colour, timed, running, state, NOW, TIMEOUTS)
 
 
-def test_our_clock_runs_down_since_the_state_was_read() -> None:
-    assert clock().remaining_s(NOW + 10) == 50
-    assert clock(colour=Colour.BLACK).remaining_s(NOW + 10) == 50
-
-
-def test_a_clock_never_goes_below_zero() -> None:
-    assert clock().remaining_s(NOW + 100) == 0
-
-
-def test_a_clock_that_does_not_run_stands_still() -> None:
-    assert clock(running=False).remaining_s(NOW + 10) == 60
-
-
-def test_without_a_clock_time_is_endless() -> None:
-    assert clock(timed=False).remaining_s(NOW + 10**6) == math.inf
+@pytest.mark.parametrize(
+    ("reading", "elapsed_s", "remaining_s"),
+    [
+        (clock(), 10, 50),
+        (clock(colour=Colour.BLACK), 10, 50),
+        (clock(), 100, 0),
+        (clock(running=False), 10, 60),
+        (clock(timed=False), 10**6, math.inf),
+    ],
+    ids=["white", "black", "flag", "not running", "untimed"],
+)
+def test_the_remaining_time(reading: GameClock, elapsed_s: float, remaining_s: float) -> None:
+    assert reading.remaining_s(NOW + elapsed_s) == remaining_s
 
 
 def test_the_engine_gets_what_is_left_of_both_clocks() -> None:
@@ -65,13 +63,7 @@ def test_the_engine_gets_what_is_left_of_both_clocks() -> None:
     assert (limits.white_increment_ms, limits.black_increment_ms) == (2000, 2000)
     limits = clock(colour=Colour.BLACK).limits(ENGINE, NOW + 1)
     assert (limits.white_time_ms, limits.black_time_ms) == (90_000, 59_000)
-
-
-def test_the_engine_is_never_given_no_time_at_all() -> None:
-    assert clock().limits(ENGINE, NOW + 100).white_time_ms == 1
-
-
-def test_depth_and_nodes_come_from_the_config() -> None:
+    assert clock().limits(ENGINE, NOW + 100).white_time_ms == 1, "never 0"
     limits = clock().limits(EngineConfig(depth=5, nodes=1000), NOW)
     assert (limits.depth, limits.nodes) == (5, 1000)
 
@@ -106,7 +98,7 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
     assert patience_s + stopping_s + fallback_s < remaining_s or remaining_s == 0
 
 
-def test_our_own_engine_is_hung_as_soon_as_it_thinks_longer_than_it_ever_would() -> None:
+def test_our_own_engine_is_stopped_after_its_known_maximum() -> None:
     foreign = EngineConfig(command=("stockfish",))
     reading = clock(60_000)
     limits = reading.limits(ENGINE, NOW)
@@ -117,13 +109,13 @@ def test_our_own_engine_is_hung_as_soon_as_it_thinks_longer_than_it_ever_would()
     assert clock(3000).think_limit_s(ENGINE, clock(3000).limits(ENGINE, NOW), NOW) < 1
 
 
-def test_patience_waits_for_an_engine_that_is_starting_while_no_clock_runs() -> None:
+def test_the_think_limit_covers_a_start_while_no_clock_runs() -> None:
     reading = clock(5000, running=False)
     patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, NOW), NOW)
     assert patience_s > TIMEOUTS.engine_handshake.total_seconds()
 
 
-def test_a_first_move_is_found_before_opponents_give_the_game_up() -> None:
+def test_a_first_move_is_found_before_opponents_abort() -> None:
     reading = clock(1_800_000, running=False)
     limits = reading.limits(ENGINE, NOW)
     assert limits.white_time_ms == 120_000
@@ -131,7 +123,7 @@ def test_a_first_move_is_found_before_opponents_give_the_game_up() -> None:
     assert clock(1_800_000).limits(ENGINE, NOW).white_time_ms == 1_800_000
 
 
-def test_days_for_a_move_leave_most_of_what_is_left() -> None:
+def test_a_correspondence_search_takes_a_share_of_the_days() -> None:
     by_days = replace(clock(40_000, timed=False), by_days=True)
     assert by_days.remaining_s(NOW + 10) == 30
     assert by_days.limits(EngineConfig(move_time_ms=60_000), NOW).move_time_ms == 10_000
@@ -139,7 +131,7 @@ def test_days_for_a_move_leave_most_of_what_is_left() -> None:
     assert by_days.limits(EngineConfig(move_time_ms=5000), NOW + 100).move_time_ms == 1
 
 
-def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
+def test_the_think_limit_without_a_clock() -> None:
     reading = clock(timed=False)
     limits = reading.limits(ENGINE, NOW)
     assert reading.think_limit_s(ENGINE, limits, NOW) == 12
@@ -162,7 +154,7 @@ def test_a_refused_move_waits_as_long_as_the_clock_allows(ours_ms: int, asked_s:
     assert clock(ours_ms).refused_move_pause_s(asked_s, NOW) == expected_s
 
 
-def test_a_refused_first_move_waits_no_longer_than_opponents_do() -> None:
+def test_a_refused_first_move_waits_at_most_ten_seconds() -> None:
     assert clock(60_000, running=False).refused_move_pause_s(60.0, NOW) == 10.0
     assert clock(60_000, running=False).refused_move_pause_s(3.0, NOW) == 3.0
 
@@ -183,11 +175,11 @@ def test_a_silent_opponent_is_checked_sooner_with_less_time(ours_ms: int, expect
     assert clock(ours_ms, running=False).silence_s(NOW) == expected_s
 
 
-def test_without_a_clock_a_silent_opponent_is_doubted_all_the_same() -> None:
+def test_a_silent_opponent_is_checked_without_a_clock() -> None:
     assert clock(timed=False).silence_s(NOW) == TIMEOUTS.heartbeat.total_seconds()
 
 
-def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:
+def test_our_clock_counts_as_running_while_the_stream_is_lost() -> None:
     waiting = clock(80_000, running=False)
     assert waiting.reopen_pause_s(60.0, NOW, as_asked=True) == 60.0
     assert waiting.reopen_pause_s(60.0, NOW + 20, as_asked=True) == 30.0

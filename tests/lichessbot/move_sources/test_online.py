@@ -22,7 +22,7 @@ from lichessbot.move_sources.online import (
 )
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
-from tests.lichessbot.move_sources.conftest import TIMEOUTS, TOKEN
+from tests.lichessbot.move_sources.conftest import TOKEN
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 
 KINGS_PAWN = question("e2e4")
@@ -183,7 +183,7 @@ def test_a_position_the_cloud_does_not_know_is_a_refusal_and_no_failure(lichess:
 
 
 def chessdb(hosts: Hosts, address: str, **keys: Any) -> ChessdbServer:
-    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0, TIMEOUTS)
+    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0)
 
 
 @pytest.mark.parametrize(("quality", "action"), [("all", "query"), ("good", "querybest"), ("best", "querypv")])
@@ -228,7 +228,7 @@ ASKED = question(fen=ROOK_ENDING)
 def tables(hosts: Hosts, address: str, quality: TableQuality) -> list[LichessTables | ChessdbTables]:
     config = OnlineTableConfig(move_quality=quality)
     host = hosts.at(address)
-    return [LichessTables(host, config, 0), ChessdbTables(host, config, 0, TIMEOUTS)]
+    return [LichessTables(host, config, 0), ChessdbTables(host, config, 0)]
 
 
 def test_the_first_move_of_either_table_is_the_best(oracle: Oracle, hosts: Hosts) -> None:

@@ -1,4 +1,4 @@
-"""Draws, takebacks, claims, talk and records: the unchanged daemon against the embedded Lichess."""
+"""Draws, takebacks, claims, chat and PGN files: the daemon against the embedded Lichess."""
 
 import io
 import signal
@@ -19,19 +19,19 @@ from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, SlowOpponent, judge
 
-# Kings behind blocked pawns: nobody can win, and eight pieces are few.
+# A blocked position that neither side can win, with few pieces.
 BLOCKED = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1"
 HOPELESS = "4k3/8/8/8/3q4/8/5PPP/7K w - - 0 1"
-# A rook gives check on e8, to which there is one answer: that one needs no thinking, later ones do.
+# After the check on e8 there is one legal move, which needs no search.
 ONE_REPLY = "7k/6pp/8/8/8/7P/5rP1/4R2K w - - 0 1"
 READY_TO_DRAW = {"offer_draw_enabled": True, "offer_draw_score": 2000, "offer_draw_moves": 2}
-# A player who is not there can be claimed against after a second.
+# The game of an absent player can be claimed after a second.
 QUICK = Timing(tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_wait_floor_s=1.0, claim_clock_margin_s=0.1)
 
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
-    """A fresh server and bot; nothing crashed afterwards, and nobody is left over."""
+    """A fresh server and bot. Afterwards nothing has crashed and no process is left over."""
     with RehearsalServer(timing=QUICK) as server:
         arena = Arena(server, tmp_path)
         try:
@@ -55,7 +55,7 @@ def configure(arena: Arena, *, engine: dict[str, Any] | None = None, **settings:
 
 
 class Person:
-    """Somebody at the board against the bot, who acts when the test says so."""
+    """An opponent controlled by the test."""
 
     def __init__(
         self, arena: Arena, color: Color, *, fen: str | None = None, present: bool = True, base_s: int = 60
@@ -76,11 +76,11 @@ class Person:
         arena.until(lambda: len(arena.started) > before)
         self.table: Table = arena.started[-1]
         self.game = self.table.game
-        # What is said before the bot's stream is open is not repeated there.
+        # Chat lines from before the bot's stream opens are not repeated there.
         arena.until(lambda: f"game.state game={self.game.id}" in arena.log())
 
     def plays(self, *moves: str) -> None:
-        """Each move when it is his turn; then waits for the answer."""
+        """Play each move on our turn, then wait for the reply."""
         for move in moves:
             self._arena.until(lambda: self.game.turn is self.color)
             self._arena.server.call(lambda move=move: self.table.play(self.color, move))  # type: ignore[misc]
@@ -96,10 +96,10 @@ class Person:
         self._arena.server.call(lambda: self.table.answer_draw(self.color, accept=accept))
 
     def is_undisturbed(self) -> bool:
-        """On turn, with nothing asked by either side."""
+        """Return whether it is our turn and no takeback is requested."""
         return self.game.turn is self.color and self.game.state(0).takeback_offer is None
 
-    def asks_back(self) -> None:
+    def requests_takeback(self) -> None:
         self._arena.server.call(lambda: self.table.answer_takeback(self.color, accept=True))
 
     def says(self, text: str, room: ChatRoom = ChatRoom.PLAYER) -> None:
@@ -109,7 +109,7 @@ class Person:
         self._arena.until(lambda: len(self.heard(start)) >= times)
 
     def heard(self, start: str = "") -> list[str]:
-        """What stands in the chat, of either room."""
+        """Return the lines of both chat rooms that begin with `start`."""
         return [line.text for line in self.game.chat if line.text.startswith(start)]
 
     def leaves_the_game(self) -> None:
@@ -155,7 +155,7 @@ def test_the_opponents_offer_is_accepted_with_our_move(arena: Arena) -> None:
     human.offers_a_draw_with("e1d1")
     arena.until(lambda: human.game.is_over)
     assert human.game.status is Status.DRAW
-    assert human.game.ply == 5, "the acceptance came with a move that was not needed any more"
+    assert human.game.ply == 5, "the acceptance came with our move"
     assert human.heard("Black offers draw") == []
 
 
@@ -205,13 +205,13 @@ def test_the_game_of_an_opponent_who_left_is_claimed(arena: Arena, fen: str | No
 # Takebacks
 
 
-def test_a_takeback_is_granted_as_often_as_the_key_says_over_a_restart(arena: Arena) -> None:
+def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
     configure(arena, max_takebacks_accepted=2)
     arena.start()
     human = Person(arena, Color.WHITE)
     human.plays("e2e4")
     for granted in (1, 2):
-        human.asks_back()
+        human.requests_takeback()
         human.hears("Takeback accepted", granted)
         assert human.game.ply == 0
         if granted == 1:
@@ -219,7 +219,7 @@ def test_a_takeback_is_granted_as_often_as_the_key_says_over_a_restart(arena: Ar
             arena.wait_for_exit()
             arena.start()
         human.plays("d2d4")
-    human.asks_back()
+    human.requests_takeback()
     human.hears("Takeback declined")
     assert human.game.ply == 2
     human.leaves_the_game()
@@ -231,7 +231,7 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
     human = Person(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
     human.plays("e1e8")
     arena.server.call(lambda: human.table.play(Color.WHITE, "e8e7"))
-    human.asks_back()
+    human.requests_takeback()
     human.hears("Takeback accepted")
     assert human.game.ply == 2
     arena.server.call(lambda: human.table.play(Color.WHITE, "e8e6"))
@@ -250,15 +250,15 @@ def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
         move = moves[number % len(moves)]
         arena.server.call(lambda move=move: human.table.play(Color.WHITE, move))  # type: ignore[misc]
         time.sleep(0.003 * number)
-        human.asks_back()
+        human.requests_takeback()
         arena.until(lambda: human.is_undisturbed())
     assert human.heard("Takeback accepted")
     assert not human.game.is_over
-    assert "command.failed" not in arena.log(), "no move left that was not wanted any more"
+    assert "command.failed" not in arena.log(), "no move was sent in vain"
     human.leaves_the_game()
 
 
-# Talk
+# Chat
 
 
 GREETING = {
@@ -269,7 +269,7 @@ GREETING = {
 }
 
 
-def test_greetings_are_said_once_over_a_restart_and_the_goodbye_before_the_daemon_leaves(arena: Arena) -> None:
+def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(arena: Arena) -> None:
     configure(arena, greeting=GREETING)
     arena.start()
     human = Person(arena, Color.WHITE)
@@ -287,7 +287,7 @@ def test_greetings_are_said_once_over_a_restart_and_the_goodbye_before_the_daemo
     assert human.heard()[2:] == [f"Bye {human.account.name}.", "The end."]
 
 
-def test_commands_are_answered_also_while_the_engine_thinks(arena: Arena) -> None:
+def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
     configure(arena, engine={"depth": None, "move_time_ms": 10_000})
     arena.start()
     human = Person(arena, Color.WHITE)
@@ -300,7 +300,7 @@ def test_commands_are_answered_also_while_the_engine_thinks(arena: Arena) -> Non
     human.leaves_the_game()
 
 
-def test_whoever_waits_for_a_slot_is_named(arena: Arena) -> None:
+def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
     configure(arena, challenge={"concurrency": 1})
     arena.start()
     human = Person(arena, Color.WHITE)
@@ -323,10 +323,10 @@ def test_an_opponent_who_asks_for_time_gets_it(arena: Arena) -> None:
     human.leaves_the_game()
 
 
-# Records
+# PGN files
 
 
-def test_finished_games_are_written_down_with_clocks_and_evaluations(arena: Arena) -> None:
+def test_finished_games_are_written_with_clocks_and_evaluations(arena: Arena) -> None:
     configure(arena, pgn_directory="games", pgn_file_grouping="all")
     arena.start()
     for number, variant in enumerate((Variant.STANDARD, Variant.CHESS960)):
@@ -345,13 +345,13 @@ def test_finished_games_are_written_down_with_clocks_and_evaluations(arena: Aren
         bot_is_white = game.headers["White"] == "TestBot"
         ours = [node for node in game.mainline() if node.ply() % 2 == (1 if bot_is_white else 0)]
         assert all(node.clock() is not None for node in game.mainline() if not node.is_end()), "the end may come first"
-        # The only legal move is played without asking anybody.
+        # The only legal move is played without a search.
         chosen = [node for node in ours if node.parent and node.parent.board().legal_moves.count() > 1]
         assert sum(node.eval() is None for node in chosen) <= 1, "but for the mating move"
     assert chess.pgn.read_game(file) is None
 
 
-def test_a_disk_that_takes_no_record_costs_no_game(arena: Arena) -> None:
+def test_a_failing_disk_costs_no_game(arena: Arena) -> None:
     configure(arena, pgn_directory="config.yml/games")
     arena.start()
     arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)

@@ -1,4 +1,4 @@
-"""The token goes to Lichess and nowhere else, and nothing from the network grows without bounds."""
+"""The token goes only to Lichess, and answers are limited in size."""
 
 import json
 import shutil
@@ -85,14 +85,14 @@ def test_netrc_does_not_replace_the_token(
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])
-def test_an_endless_body_is_no_answer(lichess: ScriptedLichess, status: int) -> None:
+def test_an_endless_body_is_an_error(lichess: ScriptedLichess, status: int) -> None:
     lichess.answer("/api/account", Reply(status, lines=[b"x" * (1 << 16)] * 1000))
     with pytest.raises(ApiError) as refusal:
         api_of(lichess.url).account()
     assert len(str(refusal.value)) < 1000
 
 
-def test_no_representation_and_no_error_shows_the_token(lichess: ScriptedLichess, tmp_path: Path) -> None:
+def test_no_repr_and_no_error_shows_the_token(lichess: ScriptedLichess, tmp_path: Path) -> None:
     config = tmp_path / "config.yml"
     config.write_text(f"token: {TOKEN}\nurl: {lichess.url}\n")
     config.chmod(0o600)
@@ -107,7 +107,7 @@ def test_no_representation_and_no_error_shows_the_token(lichess: ScriptedLichess
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="makes a certificate with openssl")
-def test_a_certificate_nobody_vouches_for_is_refused_whatever_the_environment_says(
+def test_an_untrusted_certificate_is_refused_whatever_the_environment_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
