@@ -14,7 +14,7 @@ from engine.facade import InvalidNet
 from engine.uci import Uci
 
 MAX_BENCH_DEPTH = 30
-INTERRUPTED = 130                  # exit code after Ctrl-C, as in shells
+INTERRUPTED = 130                  # exit code, as shells have it
 USAGE = "usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]] | COMMAND ...]; --help lists the commands"
 
 
@@ -46,7 +46,7 @@ def _run(words: list[str]) -> int:
             print(USAGE, file=sys.stderr)
             return 2
         case _:
-            from engine.cli.main import run  # not for UCI and bench: it takes 0.1 s to load
+            from engine.cli.main import run  # not for UCI: loading it takes 0.1 s
 
             return run(words)
     return 0

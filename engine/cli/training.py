@@ -24,12 +24,15 @@ from engine.nnue.eval_file import load as load_evaluation
 from engine.progress import ProgressDisplay
 from engine.selfplay import match as matches
 from engine.selfplay import records as record_files
-from engine.selfplay import selfplay as self_play
+from engine.selfplay.selfplay import SelfplayPlan
+from engine.selfplay.selfplay import run as run_selfplay
 from engine.selfplay.sprt import MatchScore
-from engine.training import data, generations, trainer, wdl_fit
+from engine.training import data, wdl_fit
 from engine.training.export import train_network
+from engine.training.generations import LoopPlan, TrainingLoop
 from engine.training.statistics import read_statistics
-from engine.training.tuner import Fit, Progress, Settings, best_unit, load, module_text, named
+from engine.training.trainer import TrainingSettings
+from engine.training.tuner import Fit, FitProgress, TunerSettings, best_unit, load, module_text, named
 
 TUNED = Path(__file__).parents[1] / "evaluation" / "tuned.py"
 PROGRESS = "progress.json"
@@ -55,16 +58,16 @@ TRAINING_OPTIONS: dict[str, tuple[Any, str]] = {
 
 def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add an option for each setting of a training."""
-    for setting in reversed(fields(trainer.Settings)):
+    for setting in reversed(fields(TrainingSettings)):
         kind, text = TRAINING_OPTIONS[setting.name]
         name = f"--{setting.name.replace('_', '-')}"
         command = click.option(name, type=kind, default=setting.default, help=text)(command)
     return command
 
 
-def _training_settings(options: dict[str, Any]) -> trainer.Settings:
+def _training_settings(options: dict[str, Any]) -> TrainingSettings:
     """Take the settings out of the options. Raises InvalidNet for an impossible shape, before hours of work."""
-    settings = trainer.Settings(**{setting.name: options.pop(setting.name) for setting in fields(trainer.Settings)})
+    settings = TrainingSettings(**{setting.name: options.pop(setting.name) for setting in fields(TrainingSettings)})
     net_file.check_shape(settings.hidden, settings.buckets)
     return settings
 
@@ -80,16 +83,16 @@ def _shards(folder: Path) -> list[Path]:
 @click.command()
 @click.argument("folder", type=FILE)
 @click.option("--games", type=POSITIVE, default=20_000, help="Games in all.")
-@click.option("--nodes", type=POSITIVE, default=self_play.Plan.nodes, help="Nodes per move.")
-@click.option("--net", default=self_play.Plan.evaluation, metavar="FILE", help="Network; `none`: hand-written terms.")
-@click.option("--seed", type=int, default=self_play.Plan.seed, help="Another seed plays other games.")
+@click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
+@click.option("--net", default=SelfplayPlan.evaluation, metavar="FILE", help="Network; `none`: hand-written terms.")
+@click.option("--seed", type=int, default=SelfplayPlan.seed, help="Another seed plays other games.")
 @processes_option
 def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, processes: int) -> None:
     """Play games of the engine against itself and store their positions in FOLDER."""
     load_evaluation(net)               # reports a bad file once, not in every process
-    plan = self_play.Plan(folder, seed, nodes=nodes, evaluation=net)
+    plan = SelfplayPlan(folder, seed, nodes=nodes, evaluation=net)
     with ProgressDisplay("self-play", len(plan.missing(games)), "shards") as display:
-        for progress in self_play.run(plan, games, processes):
+        for progress in run_selfplay(plan, games, processes):
             display.advance_to(progress.shards)
             display.log(str(progress))
 
@@ -123,11 +126,11 @@ def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
 @click.command()
 @click.argument("folder", type=FILE)
 @click.option("--positions", type=POSITIVE, default=4_000_000, help="Most positions to use.")
-@click.option("--epochs", type=POSITIVE, default=Settings.epochs, help="Times that each position is seen.")
-@click.option("--step", type=number(0, 100), default=Settings.step_cp, help="Step at the start, in centipawns.")
-@click.option("--trust", type=SHARE, default=Settings.trust, help=TRAINING_OPTIONS["trust"][1])
-@click.option("--pull", type=SHARE, default=Settings.pull, help="Penalty for moving away from the present weights.")
-@click.option("--seed", type=int, default=Settings.seed, help="Seed of the order of positions.")
+@click.option("--epochs", type=POSITIVE, default=TunerSettings.epochs, help="Times that each position is seen.")
+@click.option("--step", type=number(0, 100), default=TunerSettings.step_cp, help="Step at the start, in centipawns.")
+@click.option("--trust", type=SHARE, default=TunerSettings.trust, help=TRAINING_OPTIONS["trust"][1])
+@click.option("--pull", type=SHARE, default=TunerSettings.pull, help="Penalty for leaving the present weights.")
+@click.option("--seed", type=int, default=TunerSettings.seed, help="Seed of the order of positions.")
 @click.option("--output", type=FILE, default=TUNED, show_default="the engine's own", help="The module to write.")
 def tune(
     folder: Path, positions: int, epochs: int, step: float, trust: float, pull: float, seed: int, output: Path
@@ -135,11 +138,11 @@ def tune(
     """Fit the hand-written evaluation to the records in FOLDER."""
     samples, held_out = load(_shards(folder), positions)
     print(f"{len(samples):,} positions to learn from, {len(held_out):,} held out", flush=True)
-    settings = Settings(epochs, step, trust, pull, seed)
+    settings = TunerSettings(epochs, step, trust, pull, seed)
     saved = folder / PROGRESS
-    progress = Progress.load(saved) if saved.exists() else None
+    progress = FitProgress.load(saved) if saved.exists() else None
     if progress is None or progress.settings != settings or progress.positions != len(samples):
-        progress = Progress.begin(settings, best_unit(samples), len(samples))
+        progress = FitProgress.begin(settings, best_unit(samples), len(samples))
     fit = Fit(samples, held_out, progress)
     print(f"one logistic unit is {progress.unit:.0f} centipawns; held-out loss at the start {fit.held_out_loss():.6f}")
     with ProgressDisplay("fit", settings.epochs, "epochs") as display:
@@ -201,22 +204,19 @@ def match(
     print(f"{first} against {second}: {score}")
 
 
-_PLAN = generations.Plan
-
-
 @click.command()
 @click.argument("folder", type=FILE)
 @click.option("--generations", type=POSITIVE, required=True, help="Generations in all.")
 @click.option("--minutes", type=number(0, 100_000), required=True, help="Self-play per generation.")
-@click.option("--nodes", type=POSITIVE, default=_PLAN.nodes, help="Nodes per move of self-play.")
-@click.option("--newest", type=POSITIVE, default=_PLAN.newest, help="Positions that a network is trained on.")
-@click.option("--games", type=POSITIVE, default=_PLAN.games, help="Games of each match.")
-@click.option("--match-nodes", type=POSITIVE, default=_PLAN.match_nodes, help="Nodes per move of a match.")
+@click.option("--nodes", type=POSITIVE, default=LoopPlan.nodes, help="Nodes per move of self-play.")
+@click.option("--newest", type=POSITIVE, default=LoopPlan.newest, help="Positions that a network is trained on.")
+@click.option("--games", type=POSITIVE, default=LoopPlan.games, help="Games of each match.")
+@click.option("--match-nodes", type=POSITIVE, default=LoopPlan.match_nodes, help="Nodes per move of a match.")
 @click.option(
-    "--confidence", type=number(0.5, 1), default=_PLAN.confidence, help="Certainty needed to promote a network."
+    "--confidence", type=number(0.5, 1), default=LoopPlan.confidence, help="Certainty needed to promote a network."
 )
-@click.option("--teacher", default=_PLAN.teacher, metavar="FILE", help="Network of the first generation, or `none`.")
-@click.option("--games-per-shard", type=POSITIVE, default=_PLAN.games_per_shard, help="Games that one file holds.")
+@click.option("--teacher", default=LoopPlan.teacher, metavar="FILE", help="Network of the first generation, or `none`.")
+@click.option("--games-per-shard", type=POSITIVE, default=LoopPlan.games_per_shard, help="Games that one file holds.")
 @processes_option
 @training_options
 def learn(teacher: str, **options: Any) -> None:
@@ -226,4 +226,4 @@ def learn(teacher: str, **options: Any) -> None:
     """
     load_evaluation(teacher)
     settings = _training_settings(options)
-    generations.Loop(_PLAN(teacher=teacher, settings=settings, **options)).run()
+    TrainingLoop(LoopPlan(teacher=teacher, settings=settings, **options)).run()

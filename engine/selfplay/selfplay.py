@@ -25,7 +25,7 @@ QUIET_CP = 2500                    # largest score of a position that is kept
 
 
 @dataclass(frozen=True)
-class Plan(ShardPlan):
+class SelfplayPlan(ShardPlan):
     """Which games to play; `evaluation` is as for EvalFile."""
 
     nodes: int = 1000
@@ -59,7 +59,7 @@ def play_game(position: Position, player: Player, number: int) -> list[Sample]:
     return [Sample(*seen, score, result, number) for seen, score in kept]
 
 
-def make_shard(plan: Plan, number: int) -> int:
+def make_shard(plan: SelfplayPlan, number: int) -> int:
     """Play one shard, write it whole or not at all, and return its number of positions."""
     rng = random.Random(f"self-play {plan.seed} {number}")
     player = Player(plan.evaluation, plan.nodes)
@@ -70,12 +70,12 @@ def make_shard(plan: Plan, number: int) -> int:
     return len(lines)
 
 
-def _make_shard(work: tuple[Plan, int]) -> int:
+def _make_shard(work: tuple[SelfplayPlan, int]) -> int:
     return make_shard(*work)
 
 
 @dataclass(frozen=True)
-class Progress:
+class SelfplayProgress:
     """What a run has made since it began."""
 
     shards: int
@@ -87,12 +87,12 @@ class Progress:
         return f"{self.shards} shards, {self.positions:,} positions, {rate:,.0f} positions/s"
 
 
-def run(plan: Plan, games: int, processes: int) -> Iterator[Progress]:
+def run(plan: SelfplayPlan, games: int, processes: int) -> Iterator[SelfplayProgress]:
     """Make the shards that are missing to this many games; yield the progress after each."""
     return _make(plan, plan.missing(games), processes)
 
 
-def run_until(plan: Plan, deadline: float, processes: int) -> Iterator[Progress]:
+def run_until(plan: SelfplayPlan, deadline: float, processes: int) -> Iterator[SelfplayProgress]:
     """Make at least one shard, and more until `time.monotonic` reaches the deadline; yield the progress after each."""
     missing = (number for number in count() if not plan.path(number).exists())
     first = next(missing)
@@ -107,10 +107,10 @@ def run_until(plan: Plan, deadline: float, processes: int) -> Iterator[Progress]
     return _make(plan, in_time(), processes)
 
 
-def _make(plan: Plan, numbers: Iterable[int], processes: int) -> Iterator[Progress]:
+def _make(plan: SelfplayPlan, numbers: Iterable[int], processes: int) -> Iterator[SelfplayProgress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     started, positions = time.monotonic(), 0
     made = run_parallel(_make_shard, ((plan, number) for number in numbers), processes)
     for shards, kept in enumerate(made, 1):
         positions += kept
-        yield Progress(shards, positions, time.monotonic() - started)
+        yield SelfplayProgress(shards, positions, time.monotonic() - started)

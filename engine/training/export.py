@@ -19,7 +19,7 @@ from engine.nnue.net_file import Net
 from engine.progress import ProgressDisplay
 from engine.training.data import Data
 from engine.training.plot import Curve, svg
-from engine.training.trainer import Check, Settings, Training, dequantise, hand_written_loss, quantise
+from engine.training.trainer import Check, Training, TrainingSettings, dequantise, hand_written_loss, quantise
 
 SECONDS_PER_HOUR = 3600
 
@@ -41,7 +41,7 @@ class Card:
     name: str
     made: str
     begun_with: str | None         # the network whose weights it started from; None: random weights
-    settings: Settings
+    settings: TrainingSettings
     games: int
     positions: int
     held_out: int
@@ -59,7 +59,7 @@ def card_path(net: Path) -> Path:
     return net.with_suffix(".json")
 
 
-def train_network(data: Data, settings: Settings, output: Path, first: Net | None = None) -> Card:
+def train_network(data: Data, settings: TrainingSettings, output: Path, first: Net | None = None) -> Card:
     """Train a network, or continue its training, write it with its files and print the progress.
 
     Training starts from `first`, if given. Raises InvalidNet if that has another shape, or if the name is too long.

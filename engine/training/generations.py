@@ -23,10 +23,11 @@ from engine.nnue.eval_file import HAND_WRITTEN
 from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
+from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.sprt import MatchScore
 from engine.training import data
 from engine.training.export import SECONDS_PER_HOUR, card_path, train_network
-from engine.training.trainer import Settings
+from engine.training.trainer import TrainingSettings
 
 
 class Verdict(StrEnum):
@@ -37,13 +38,13 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Plan:
+class LoopPlan:
     """The options of the loop; they may change between runs."""
 
     folder: Path
     generations: int               # in all, finished ones included
     minutes: float                 # of self-play per generation
-    settings: Settings = field(default_factory=Settings)
+    settings: TrainingSettings = field(default_factory=TrainingSettings)
     nodes: int = 800               # per move of self-play
     newest: int = 40_000_000       # positions to train on
     games: int = 300               # per match
@@ -51,7 +52,7 @@ class Plan:
     confidence: float = 0.9        # probability of being better that promotes a network
     processes: int = 2
     teacher: str = HAND_WRITTEN   # of the first generation, as for EvalFile
-    games_per_shard: int = selfplay.Plan.games_per_shard
+    games_per_shard: int = SelfplayPlan.games_per_shard
 
 
 @dataclass
@@ -75,10 +76,10 @@ class Generation:
         return score
 
 
-class Loop:
+class TrainingLoop:
     """The training loop in a folder."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LoopPlan) -> None:
         self._plan = plan
         self._path = plan.folder / "loop.json"
         self.generations: list[Generation] = []
@@ -120,9 +121,7 @@ class Loop:
     def _play(self, generation: Generation) -> None:
         plan = self._plan
         teacher = self.evaluation(generation.teacher)
-        games = selfplay.Plan(
-            plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher
-        )
+        games = SelfplayPlan(plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher)
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return

@@ -30,7 +30,7 @@ LAST_RATE = 0.02                   # share of the rate at the end
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """The settings of a training; a checkpoint is used only with the same ones."""
 
     hidden: int = 256              # neurons per perspective
@@ -60,7 +60,7 @@ class Check:
 class Training:
     """A training under way."""
 
-    def __init__(self, data: Data, settings: Settings, first: Net | None = None) -> None:
+    def __init__(self, data: Data, settings: TrainingSettings, first: Net | None = None) -> None:
         """Start from the weights of `first` or from random ones. Raises InvalidNet if `first` has another shape."""
         self.data, self.settings, self.first = data, settings, first
         self.net = FloatNet(settings.hidden, settings.buckets, settings.threads, settings.seed)
@@ -183,7 +183,7 @@ class Training:
         return {"settings": asdict(self.settings), "data": self.data.origin, "first": first}
 
 
-def _check_same_shape(net: Net, settings: Settings) -> None:
+def _check_same_shape(net: Net, settings: TrainingSettings) -> None:
     """Raises InvalidNet."""
     for option, found, expected in (
         ("--hidden", net.hidden, settings.hidden),
@@ -193,7 +193,7 @@ def _check_same_shape(net: Net, settings: Settings) -> None:
             raise InvalidNet(f"{net.name} cannot start this training: it has {option} {found}, expected {expected}")
 
 
-def hand_written_loss(data: Data, settings: Settings) -> tuple[float, int]:
+def hand_written_loss(data: Data, settings: TrainingSettings) -> tuple[float, int]:
     """Return the loss of the hand-written evaluation on the held-out games, and its best centipawns per unit."""
     words = data.held_out
     scores = hand_written_scores(words)
@@ -213,7 +213,7 @@ def rate_at(through: float) -> float:
     return min(1.0, through / WARM_UP) * (LAST_RATE + (1 - LAST_RATE) * (1 + cos(pi * through)) / 2)
 
 
-def quantise(weights: array[float], settings: Settings, name: str) -> Net:
+def quantise(weights: array[float], settings: TrainingSettings, name: str) -> Net:
     """Return the network of integers nearest to these weights."""
     bias = net_file.FEATURES * settings.hidden
     output = bias + settings.hidden

@@ -26,7 +26,7 @@ UNITS_CP = range(120, 601, 20)
 
 
 @dataclass(frozen=True)
-class Settings:
+class TunerSettings:
     """The settings of a fit; a saved fit continues only with the same ones."""
 
     epochs: int = 12
@@ -37,10 +37,10 @@ class Settings:
 
 
 @dataclass
-class Progress:
+class FitProgress:
     """The state of a fit."""
 
-    settings: Settings
+    settings: TunerSettings
     unit: float
     positions: int
     start: list[float]
@@ -52,15 +52,15 @@ class Progress:
     losses: list[tuple[float, float]] = field(default_factory=list)        # per epoch: training, held out
 
     @classmethod
-    def begin(cls, settings: Settings, unit: float, positions: int) -> "Progress":
+    def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
         """Start from the present weights."""
         start = [float(part) for pairs in tuned.VALUES.values() for pair in pairs for part in pair]
         return cls(settings, unit, positions, start, list(start), [0.0] * len(start), [0.0] * len(start))
 
     @classmethod
-    def load(cls, path: Path) -> "Progress":
+    def load(cls, path: Path) -> "FitProgress":
         content = json.loads(path.read_text())
-        settings = Settings(**content.pop("settings"))
+        settings = TunerSettings(**content.pop("settings"))
         losses = [(train, held_out) for train, held_out in content.pop("losses")]
         return cls(settings=settings, losses=losses, **content)
 
@@ -104,7 +104,7 @@ def best_unit(samples: Samples) -> float:
 class Fit:
     """A fit under way."""
 
-    def __init__(self, training: Samples, held_out: Samples, progress: Progress) -> None:
+    def __init__(self, training: Samples, held_out: Samples, progress: FitProgress) -> None:
         self._training, self._held_out, self.progress = training, held_out, progress
 
     def run(self, path: Path) -> Iterator[str]:

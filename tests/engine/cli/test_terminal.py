@@ -18,7 +18,8 @@ import chess.pgn
 import pytest
 
 from engine.cli.main import run as run_command
-from engine.facade import build_mode, parse_games
+from engine.facade import build_mode
+from engine.pgn.pgn import parse_games
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 

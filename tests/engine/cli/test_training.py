@@ -8,7 +8,7 @@ from engine.cli.main import run
 from engine.nnue.net_file import InvalidNet
 from engine.training.data import load
 from engine.training.export import train_network
-from engine.training.trainer import Settings
+from engine.training.trainer import TrainingSettings
 from tests.engine.shards import write_shards
 
 TRAIN = ("train", "shards", "-o", "a.net")
@@ -55,5 +55,5 @@ def test_an_impossible_shape_is_refused_at_once(
 def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
     learnt = load(write_shards(tmp_path / "shards", 1, games=60), 10**6)
     with pytest.raises(InvalidNet, match="the name has 65 bytes, expected at most 64"):
-        train_network(learnt, Settings(), tmp_path / f"{'n' * 65}.net")
+        train_network(learnt, TrainingSettings(), tmp_path / f"{'n' * 65}.net")
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]

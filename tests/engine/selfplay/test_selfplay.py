@@ -11,7 +11,7 @@ import pytest
 
 from engine.nnue import net_file
 from engine.selfplay.records import Result
-from engine.selfplay.selfplay import Plan, make_shard, run_until
+from engine.selfplay.selfplay import SelfplayPlan, make_shard, run_until
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
 from tests.engine.shards import read_samples
@@ -19,8 +19,8 @@ from tests.engine.shards import read_samples
 GAMES = 4
 
 
-def plan(folder: Path) -> Plan:
-    return Plan(folder, nodes=60, seed=3, games_per_shard=2)
+def plan(folder: Path) -> SelfplayPlan:
+    return SelfplayPlan(folder, nodes=60, seed=3, games_per_shard=2)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_a_network_plays_other_games(tmp_path: Path) -> None:
     net_file.write(random_net(seed=4, hidden=32, buckets=1), net)
     shards = []
     for number, evaluation in enumerate(("none", str(net))):
-        other = Plan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
+        other = SelfplayPlan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
         other.folder.mkdir()
         assert make_shard(other, 0) > 0                    # a random net thinks few openings balanced
         shards.append(other.path(0).read_bytes())

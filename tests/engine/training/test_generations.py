@@ -18,14 +18,14 @@ from engine.nnue import net_file
 from engine.selfplay import match
 from engine.selfplay.match import Match
 from engine.training import generations as learning
-from engine.training.generations import Generation, Loop, Plan, Verdict, log_text
-from engine.training.trainer import Settings
+from engine.training.generations import Generation, LoopPlan, TrainingLoop, Verdict, log_text
+from engine.training.trainer import TrainingSettings
 
-SETTINGS = Settings(hidden=32, epochs=1, batch=64, checks=2)
+SETTINGS = TrainingSettings(hidden=32, epochs=1, batch=64, checks=2)
 
 
-def plan(folder: Path) -> Plan:
-    return Plan(
+def plan(folder: Path) -> LoopPlan:
+    return LoopPlan(
         folder,
         generations=1,
         minutes=0.001,
@@ -65,9 +65,9 @@ def turned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(match, "play", one_pair_then_cut_off)
         with pytest.raises(CutOff):
-            Loop(plan(folder)).run()
+            TrainingLoop(plan(folder)).run()
         patch.setattr(match, "play", real)
-        Loop(plan(folder)).run()
+        TrainingLoop(plan(folder)).run()
     return folder
 
 
@@ -86,11 +86,11 @@ def test_a_generation_writes_games_a_network_and_a_card(turned: Path) -> None:
     assert card["match"]["against"] == "none"
     assert card["positions"] > 1000
     assert card["play_hours"] >= 0
-    assert Loop(plan(turned)).generations[0].play_s > 0
+    assert TrainingLoop(plan(turned)).generations[0].play_s > 0
 
 
 def test_an_interrupted_match_keeps_its_pairs(turned: Path) -> None:
-    (generation,) = Loop(plan(turned)).generations
+    (generation,) = TrainingLoop(plan(turned)).generations
     assert generation.pairs["0"] == 4
     assert sorted(generation.pairs) == ["0", "1"]
 
@@ -103,12 +103,12 @@ def test_after_an_interrupted_training_no_games_are_played(folder: Path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr(learning, "train_network", cut_off)
         with pytest.raises(CutOff):
-            Loop(replace(plan(folder), generations=2)).run()
+            TrainingLoop(replace(plan(folder), generations=2)).run()
     shards = sorted((folder / "shards").iterdir())
     assert len(shards) == 2
-    Loop(replace(plan(folder), generations=2)).run()
+    TrainingLoop(replace(plan(folder), generations=2)).run()
     assert sorted((folder / "shards").iterdir()) == shards
-    assert [one.number for one in Loop(plan(folder)).generations] == [1, 2]
+    assert [one.number for one in TrainingLoop(plan(folder)).generations] == [1, 2]
 
 
 @pytest.mark.parametrize(("play", "verdict"), [(all_won, Verdict.PROMOTED), (all_lost, Verdict.REFUSED)])
@@ -118,7 +118,7 @@ def test_only_a_winning_network_is_promoted(
     saved = json.loads((folder / "loop.json").read_text())
     (folder / "loop.json").write_text(json.dumps([saved[0] | {"pairs": {}, "verdict": None}]))
     monkeypatch.setattr(match, "play", play)
-    loop = Loop(replace(plan(folder), confidence=0.8))
+    loop = TrainingLoop(replace(plan(folder), confidence=0.8))
     loop.run()
     assert loop.generations[-1].verdict is verdict
     assert loop.best == ("gen-001.net" if verdict is Verdict.PROMOTED else "none")
@@ -127,12 +127,12 @@ def test_only_a_winning_network_is_promoted(
 
 def test_a_finished_loop_does_nothing(folder: Path) -> None:
     before = (folder / "loop.json").read_bytes()
-    Loop(plan(folder)).run()
+    TrainingLoop(plan(folder)).run()
     assert (folder / "loop.json").read_bytes() == before
 
 
 def test_the_log_has_cost_and_gain(turned: Path) -> None:
-    (generation,) = Loop(plan(turned)).generations
+    (generation,) = TrainingLoop(plan(turned)).generations
     line = (turned / "LOG.md").read_text().splitlines()[-1]
     assert line.startswith(f"| 1 | none | {generation.positions:,} |")
     assert f"| 4 | {generation.score().elo()[0]:+.0f} (" in line
@@ -173,5 +173,5 @@ def test_a_signal_ends_the_loop_and_its_processes(tmp_path: Path) -> None:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(loop.pid, signal.SIGKILL)
-    (generation,) = Loop(plan(tmp_path)).generations
+    (generation,) = TrainingLoop(plan(tmp_path)).generations
     assert generation.play_s > 0

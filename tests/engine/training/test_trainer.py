@@ -17,11 +17,11 @@ from engine.training.export import card_path, train_network
 from engine.training.features import pack
 from engine.training.float_net import FloatNet
 from engine.training.plot import Curve, svg
-from engine.training.trainer import Settings, Training, dequantise, quantise, rate_at
+from engine.training.trainer import Training, TrainingSettings, dequantise, quantise, rate_at
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.shards import random_samples, write_shards
 
-SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6, unit_cp=400)
+SETTINGS = TrainingSettings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6, unit_cp=400)
 
 
 @pytest.fixture(scope="module")

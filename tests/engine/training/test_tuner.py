@@ -11,7 +11,7 @@ from engine.evaluation.evaluate import is_known, static_score
 from engine.evaluation.weights import COUNT, TERMS
 from engine.selfplay.records import InvalidRecord, Result, Sample, encode, snapshot
 from engine.training.samples import Samples
-from engine.training.tuner import Fit, Progress, Settings, load, module_text, named
+from engine.training.tuner import Fit, FitProgress, TunerSettings, load, module_text, named
 from tests.engine.positions import Start, random_games
 
 UNIT = 300.0
@@ -91,17 +91,17 @@ def test_the_gradient_is_that_of_the_loss(samples: Samples, name: str) -> None:
 
 
 def test_fitting_lowers_the_loss_and_resumes(samples: Samples, tmp_path: Path) -> None:
-    settings = Settings(epochs=6, step_cp=3.0, trust=0.0)
+    settings = TunerSettings(epochs=6, step_cp=3.0, trust=0.0)
     path = tmp_path / "progress.json"
-    whole = Fit(samples, samples, Progress.begin(settings, UNIT, len(samples)))
+    whole = Fit(samples, samples, FitProgress.begin(settings, UNIT, len(samples)))
     before = whole.held_out_loss()
     assert len(list(whole.run(path))) == settings.epochs
     assert whole.held_out_loss() < 0.97 * before
-    halves = Fit(samples, samples, Progress.begin(settings, UNIT, len(samples)))
+    halves = Fit(samples, samples, FitProgress.begin(settings, UNIT, len(samples)))
     lines = halves.run(path)
     for _ in range(3):
         next(lines)
-    resumed = Fit(samples, samples, Progress.load(path))
+    resumed = Fit(samples, samples, FitProgress.load(path))
     assert len(list(resumed.run(path))) == 3
     assert resumed.progress.values == whole.progress.values
 
