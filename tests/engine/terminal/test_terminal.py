@@ -20,8 +20,9 @@ import pytest
 from rich.console import Console
 
 from engine.cli.main import run as run_command
-from engine.facade import Board, build_mode, parse_games
+from engine.facade import Board, build_mode
 from engine.pgn.game import Judgement
+from engine.pgn.pgn import parse_games
 from engine.progress import progress
 from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
 from engine.terminal.chess_clock import (
