@@ -8,9 +8,8 @@
   `InvalidFen` and `InvalidMove`.
 - Search: `Engine`, `Limits`, `RunningSearch`, and what it reports: `SearchResult`, `SearchReport`, `CurrentMove`,
   `Bound`, `Wdl`; `evaluation` explains the static evaluation.
-- Files: opening books (`Book`, `BookMove`, `review_book`; `InvalidBook`), PGN (`Game`, `Node`, `read_games`,
-  `parse_games`, `game_text`, `pgn_text`), endgame tablebases (`Tablebase`, `TableReport`, `TableMove`), networks
-  (`default_choice`; `InvalidNet`).
+- Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), endgame tablebases (`Tablebase`,
+  `TableReport`), PGN (`pgn_text`), networks (`default_choice`; `InvalidNet`).
 - The machine: `build_mode`, `describe_build`, `available_mb`.
 
 Unless a name says otherwise, moves are UCI text, scores are centipawns, and times are milliseconds.
@@ -22,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 
 from engine.board import Board, InvalidMove
-from engine.book.opening_book import Book, BookMove, BookReview, InvalidBook, review_book
+from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
 from engine.core.interruptible_perft import portions
@@ -35,18 +34,17 @@ from engine.nnue import eval_file
 from engine.nnue.eval_file import build_mode, default_choice
 from engine.nnue.net_file import InvalidNet
 from engine.nnue.network import Network, instructions
-from engine.pgn.game import Game, Node
-from engine.pgn.pgn import game_text, parse_games, pgn_text, read_games
+from engine.pgn.pgn import pgn_text
 from engine.search.available_memory import available_mb
 from engine.search.history import History
-from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Listener, RootMove, Task, run_helper
+from engine.search.iterative_deepening import Bound, Iteration, IterativeDeepening, Task, run_helper
 from engine.search.search import Search
 from engine.search.search_stack import network_score
 from engine.search.time_manager import Limits, TimeManager, deadlines_us
 from engine.search.transposition import TranspositionTable
 from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.file_header import MAX_PIECES
-from engine.syzygy.tablebase import Tablebase, TableMove, TableReport
+from engine.syzygy.tablebase import Tablebase, TableReport
 
 __all__ = [
     "DEFAULT_HASH_MB",
@@ -58,22 +56,18 @@ __all__ = [
     "Board",
     "Book",
     "BookMove",
-    "BookReview",
     "Bound",
     "CurrentMove",
     "Engine",
     "Evaluation",
-    "Game",
     "InvalidBook",
     "InvalidFen",
     "InvalidMove",
     "InvalidNet",
     "Limits",
-    "Node",
     "RunningSearch",
     "SearchReport",
     "SearchResult",
-    "TableMove",
     "TableReport",
     "Tablebase",
     "Wdl",
@@ -83,14 +77,11 @@ __all__ = [
     "default_choice",
     "describe_build",
     "evaluation",
-    "game_text",
     "longest_think_s",
-    "parse_games",
     "perft",
     "pgn_text",
     "polyglot_key",
     "portions",
-    "read_games",
     "review_book",
 ]
 
@@ -244,12 +235,11 @@ class RunningSearch:
             if report is not None:
                 report(described)
 
-        def on_root_move(root_move: RootMove) -> None:
+        def on_root_move(depth: int, move: int, number: int) -> None:
             if current is not None:
-                current(CurrentMove(root_move.depth, self._board.spell(root_move.move), root_move.number))
+                current(CurrentMove(depth, self._board.spell(move), number))
 
-        listener = Listener(on_iteration, on_root_move)
-        deepening = IterativeDeepening(self._search, self._time_manager, self._task, listener)
+        deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
         threads = [
             Thread(target=run_helper, args=(helper, self._task, number), name=f"search-{number}")
             for number, helper in enumerate(self._helpers, 1)

@@ -1,13 +1,13 @@
-"""How much memory this process may still take: what the machine has free, and what its control group allows."""
+"""The memory that this process may still allocate: what the machine has free and what its control groups allow."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-NO_LIMIT = 1 << 60                 # control groups write their "unlimited" as a number near 2^63
+NO_LIMIT = 1 << 60                 # bytes; "unlimited" in control groups is a number near 2^63
 
 
 def available_mb(root: Path = Path("/")) -> int | None:
-    """Mebibytes still to be had, None if the system does not say; `root` is where /proc and /sys stand."""
+    """Return the available mebibytes, None if unknown; `root` is the folder of /proc and /sys."""
     bounds = [*_machine_bytes(root), *_control_group_bytes(root)]
     return min(bounds) >> 20 if bounds else None
 
@@ -19,7 +19,7 @@ def _machine_bytes(root: Path) -> Iterator[int]:
 
 
 def _control_group_bytes(root: Path) -> Iterator[int]:
-    """What is left under the limits of our own group, in either version of control groups, and of those above it."""
+    """Yield the bytes left in our control group and its parents, for either version of control groups."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _number, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers == "":
@@ -38,7 +38,7 @@ def _control_group_bytes(root: Path) -> Iterator[int]:
 
 
 def _read(path: Path) -> str:
-    """The text of a file, empty where there is none."""
+    """Return the text of a file, empty if it cannot be read."""
     try:
         return path.read_text()
     except OSError:

@@ -48,23 +48,6 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class RootMove:
-    """The root move that a long search has come to; `number` 1 is the first at its depth."""
-
-    depth: int
-    move: int
-    number: int
-
-
-@dataclass(frozen=True)
-class Listener:
-    """The callbacks of a search."""
-
-    iteration: Callable[[Iteration], None]
-    root_move: Callable[[RootMove], None]
-
-
-@dataclass(frozen=True)
 class Task:
     """The root moves to search, the number of lines to report, and the limits.
 
@@ -81,11 +64,20 @@ class Task:
 class IterativeDeepening:
     """One search from depth 1 to the deepest that the limits allow."""
 
-    def __init__(self, search: Search, time_manager: TimeManager, task: Task, listener: Listener) -> None:
+    def __init__(
+        self,
+        search: Search,
+        time_manager: TimeManager,
+        task: Task,
+        on_iteration: Callable[[Iteration], None],
+        on_root_move: Callable[[int, int, int], None],
+    ) -> None:
+        """`on_root_move(depth, move, number)` is called for each root move of a long search; number 1 is the first."""
         self._search = search
         self._time_manager = time_manager
         self._task = task
-        self._listener = listener
+        self._on_iteration = on_iteration
+        self._on_root_move = on_root_move
         self._depth = 0
         self._steady_depths = 0            # in a row with the same best move
 
@@ -94,7 +86,10 @@ class IterativeDeepening:
 
         An unfinished depth counts if it found a better move.
         """
-        self._search.report_root_moves(self._on_root_move, REPORT_ROOT_MOVES_AFTER_MS)
+        def on_root_move(move: int, number: int) -> None:
+            self._on_root_move(self._depth, move, number)
+
+        self._search.report_root_moves(on_root_move, REPORT_ROOT_MOVES_AFTER_MS)
         try:
             return self._deepen()
         finally:
@@ -145,12 +140,9 @@ class IterativeDeepening:
 
     def _report(self, number: int, line: Line) -> None:
         search = self._search
-        self._listener.iteration(
+        self._on_iteration(
             Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
         )
-
-    def _on_root_move(self, move: int, number: int) -> None:
-        self._listener.root_move(RootMove(self._depth, move, number))
 
 
 def run_helper(search: Search, task: Task, number: int) -> None:

@@ -13,8 +13,9 @@ import chess.engine
 import chess.pgn
 import pytest
 
-from engine.facade import Board, Game, Node, game_text, parse_games, pgn_text, read_games
-from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games
+from engine.board import Board
+from engine.pgn.game import Game, Node
+from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games, game_text, parse_games, pgn_text, read_games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
 
 REMARKS = ("good", "a novelty; see [1]", "[%clk 0:01:02]", "(not a variation)", "$1 stays text", "1-0? {", "ünïcode ♞")

@@ -1,4 +1,4 @@
-"""What may be taken: the least of machine and control groups, in both versions."""
+"""Available memory: the least of machine and control groups, in both versions."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_without_control_groups_the_machine_decides(machine: Path) -> None:
     assert available_mb(machine) == 8000
 
 
-def test_a_system_that_says_nothing_sets_no_bound(tmp_path: Path) -> None:
+def test_a_system_without_figures_sets_no_bound(tmp_path: Path) -> None:
     assert available_mb(tmp_path) is None
 
 
