@@ -6,13 +6,12 @@ Both spellings of castling are understood everywhere: king takes rook (e1h1) and
 import re
 
 from engine.core.bitboard import parse_square, square_name
+from engine.core.draws import is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, format_fen, parse_fen
-from engine.core.material import cannot_be_won
 from engine.core.move import looks_like_uci, uci_text
 from engine.core.movegen import legal_moves
 from engine.core.pieces import PIECE_LETTERS
 from engine.core.position import Position
-from engine.core.position_setup import copy_position
 from engine.evaluation.evaluate import static_score
 
 WHITE, BLACK = "white", "black"
@@ -56,7 +55,7 @@ class Board:
         other = Board.__new__(Board)
         other.initial_fen, other.chess960 = self.initial_fen, self.chess960
         other._position = Position()
-        copy_position(other._position, self._position)
+        other._position.copy_from(self._position)
         other.fullmove_number = self.fullmove_number
         other._moves = list(self._moves) if moves else []
         return other
@@ -192,7 +191,7 @@ class Board:
 
     def is_insufficient_material(self) -> bool:
         """Can neither side mate by any play?"""
-        return bool(cannot_be_won(self._position))
+        return bool(is_insufficient_material(self._position))
 
     def has_insufficient_material(self, side: str) -> bool:
         """Can this side ('white' or 'black') not mate by any play, however badly the other defends?"""
@@ -210,7 +209,7 @@ class Board:
 
     def repetition_count(self) -> int:
         """How often the present position has stood in this game, now included."""
-        return int(self._position.repetition_count())
+        return int(repetition_count(self._position))
 
     # --- Algebraic notation --------------------------------------------------------------------------------------
 

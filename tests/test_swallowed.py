@@ -68,7 +68,7 @@ def test_the_handler_fails():
 from urllib.request import Request, urlopen
 
 import pytest
-from lichessbot.rehearsal.server import RehearsalServer
+from lichessbot.rehearsal.server.server import RehearsalServer
 
 def test_the_route_fails():
     def fail(token):

@@ -7,7 +7,6 @@ outermost rook, and file letters; it is written as KQkq unless an inner rook mus
 from engine.core.bitboard import parse_square, square_name
 from engine.core.pieces import PIECE_LETTERS
 from engine.core.position import Position
-from engine.core.position_setup import set_up
 
 STARTING_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 NO_PIECE = 12
@@ -57,7 +56,7 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     halfmove_clock = _parse_count(fields[4], "halfmove clock", 0) if len(fields) > 4 else 0
     fullmove_number = _parse_count(fields[5], "fullmove number", 0) if len(fields) > 5 else 1
     position = Position()
-    set_up(position, board, us, rooks, en_passant, halfmove_clock)
+    position.set_up(board, us, rooks, en_passant, halfmove_clock)
     _check_kings(position, board, us)
     if fields[3] != "-":
         _check_double_step(board, us, parse_square(fields[3]))
@@ -171,7 +170,7 @@ def _check_double_step(board: list[int], us: int, passed: int) -> None:
     before = list(board)
     before[passed ^ 8], before[passed + (8 if us == 0 else -8)] = NO_PIECE, board[passed ^ 8]
     position = Position()
-    set_up(position, before, 1 - us, [NO_SQUARE] * 4, NO_SQUARE, 0)
+    position.set_up(before, 1 - us, [NO_SQUARE] * 4, NO_SQUARE, 0)
     king = board.index(11 if us else 5)
     if position.attackers_of(king, 1 - us):
         raise _Problem(

@@ -3,3 +3,4 @@ from engine.core.position cimport Position
 
 cdef bint is_legal(Position position, int move) noexcept nogil
 cdef int generate(Position position, int *moves, int start, bint tactical_only) noexcept nogil
+cpdef bint gives_check(Position position, int move) noexcept nogil

@@ -35,7 +35,7 @@ cdef class Position:
     cdef void shift(self, int piece, int origin, int target) noexcept nogil
     cdef void promote(self, int pawn, int piece, int square) noexcept nogil
     cdef void make(self, int move) noexcept nogil
-    cdef u64 key_after(self, int move) noexcept nogil
+    cpdef u64 key_after(self, int move) noexcept nogil
     cdef void unmake(self, int move) noexcept nogil
     cdef void castle(self, int king, int origin, int rook_origin) noexcept nogil
     cdef void uncastle(self, int king, int origin, int rook_origin) noexcept nogil
@@ -44,8 +44,9 @@ cdef class Position:
     cdef u64 attackers(self, int square, int by, u64 occupied) noexcept nogil
     cdef bint is_attacked(self, int square, int by) noexcept nogil
     cdef int king_square(self, int colour) noexcept nogil
-    cdef bint in_check(self) noexcept nogil
-    cdef bint gives_check(self, int move) noexcept nogil
+    cpdef bint is_check(self) noexcept nogil
     cdef bint en_passant_is_legal(self, int origin, int target) noexcept nogil
     cdef bint en_passant_is_possible(self, int target) noexcept nogil
-    cdef bint is_repetition(self, int root_height) noexcept nogil
+    cdef bint has_one_piece(self, int colour) noexcept nogil
+    cdef bint has_pieces(self, int colour) noexcept nogil
+    cdef void _copy_ply(self, int height, Position other, int other_height) noexcept nogil

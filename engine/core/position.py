@@ -1,8 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The board: pieces, rights and keys; making and taking back moves; who attacks what; repetition.
 
-Knows nothing of texts (`fen.py`) or of which moves are legal (`movegen.py`). `make` trusts its move. Each position sums
-PIECE_SQUARE and PHASE over its pieces; `evaluation/piece_square.py` fills these tables.
+Knows nothing of texts (`fen.py`) or of which moves are legal (`movegen.py`). `make` trusts its move.
 """
 
 from __future__ import annotations
@@ -10,13 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import cython
-from cython.cimports.engine.core.attacks import (
-    KING_ATTACKS,
-    KNIGHT_ATTACKS,
-    PAWN_ATTACKS,
-    bishop_attacks,
-    rook_attacks,
-)
+from cython.cimports.engine.core.attacks import KING_ATTACKS, KNIGHT_ATTACKS, PAWN_ATTACKS, bishop_attacks, rook_attacks
 from cython.cimports.engine.core.bitboard import bit, lsb, u64
 from cython.cimports.engine.core.move import (
     CASTLING,
@@ -44,12 +37,17 @@ from cython.cimports.engine.core.pieces import (
 )
 from cython.cimports.engine.core.zobrist import BLACK_KEY, CASTLING_KEY, EN_PASSANT_KEY, PIECE_KEY
 
+from engine.core import params
+
+if not cython.compiled:
+    PIECE_SQUARE = [0] * 768       # [piece * 64 + square], packed, negative for Black; the evaluation fills it
+    PHASE = [0] * 12               # [piece]
+
 STACK = 1024                       # plies that can be taken back: the game's since its last irreversible move, the
 GAME_STACK = 512                   # search's on top; a game never fills more than this
 
-if not cython.compiled:
-    PIECE_SQUARE = [0] * 768       # [piece * 64 + square], negative for Black's pieces
-    PHASE = [0] * 12               # [piece]
+for _piece in range(12):
+    PHASE[_piece] = params.PHASE_VALUE[_piece % KINDS]
 
 
 @cython.final
@@ -58,44 +56,71 @@ class Position:
     """A chess position with the plies that led to it. Castling rights are the bits K 1, Q 2, k 4, q 8."""
 
     def __init__(self) -> None:
-        if not cython.compiled:
-            self.pieces = [0] * 12
-            self.colours = [0] * 2
-            self.board = [NO_PIECE] * 64
-            self.castling_rook = [NO_SQUARE] * 4
-            self.castling_empty = [0] * 4
-            self.castling_safe = [0] * 4
-            self.rights_kept = [15] * 64
-            self.undo_castling = [0] * STACK
-            self.undo_en_passant = [0] * STACK
-            self.undo_halfmove_clock = [0] * STACK
-            self.undo_captured = [0] * STACK
-            self.undo_key = [0] * STACK
-            self.undo_pawn_key = [0] * STACK
-        self.clear()
-
-    # --- Set-up ------------------------------------------------------------------------------------------------
-
-    def clear(self) -> None:
-        """An empty board, White to move; not a legal position until `set_up`."""
+        """Begin with an empty board, which `set_up` fills."""
         index: cython.int
-        for index in range(12):
-            self.pieces[index] = 0
+        if not cython.compiled:
+            self.pieces, self.colours = [0] * 12, [0] * 2
+            self.board, self.rights_kept = [0] * 64, [0] * 64
+            self.castling_rook, self.castling_empty, self.castling_safe = [0] * 4, [0] * 4, [0] * 4
+            self.undo_castling, self.undo_en_passant, self.undo_halfmove_clock = [0] * STACK, [0] * STACK, [0] * STACK
+            self.undo_captured, self.undo_key, self.undo_pawn_key = [0] * STACK, [0] * STACK, [0] * STACK
+            self.occupied = self.key = self.pawn_key = self.piece_square = self.phase = 0
+            self.castling_rights = self.halfmove_clock = self.height = self.side_to_move = 0
         for index in range(64):
             self.board[index] = NO_PIECE
             self.rights_kept[index] = 15
         for index in range(4):
             self.castling_rook[index] = NO_SQUARE
-            self.castling_empty[index] = self.castling_safe[index] = 0
-        self.colours[0] = self.colours[1] = self.occupied = self.key = self.pawn_key = 0
-        self.side_to_move = WHITE
-        self.castling_rights = self.halfmove_clock = self.height = self.piece_square = self.phase = 0
         self.en_passant = NO_SQUARE
 
-    # --- Pieces (the key is left to the caller) ------------------------------------------------------------------
+    def set_up(self, board: list, side_to_move: int, rooks: list, en_passant: int, halfmove_clock: int) -> None:
+        """Place everything: 64 pieces from a1 on, and the squares of the four castling rooks K Q k q or NO_SQUARE.
+
+        The position must be legal, which `fen.py` sees to. An en passant square that no legal capture can use is
+        dropped, so that keys compare what can be played.
+        """
+        square: cython.int
+        for square in range(64):
+            if board[square] != NO_PIECE:
+                self.put(board[square], square)
+                self.key ^= PIECE_KEY[board[square] * 64 + square]
+                if board[square] % KINDS == PAWN:
+                    self.pawn_key ^= PIECE_KEY[board[square] * 64 + square]
+        self.side_to_move = side_to_move
+        self.halfmove_clock = halfmove_clock
+        for right in range(4):
+            if rooks[right] != NO_SQUARE:
+                self._grant_castling(right, rooks[right])
+        self.key ^= CASTLING_KEY[self.castling_rights]
+        if side_to_move == BLACK:
+            self.key ^= BLACK_KEY
+        if en_passant != NO_SQUARE and self.en_passant_is_possible(en_passant):
+            self.en_passant = en_passant
+            self.key ^= EN_PASSANT_KEY[en_passant]
+
+    def _grant_castling(self, right: cython.int, rook: cython.int) -> None:
+        """Allow one castling, and note what must be empty and what unattacked for it."""
+        king: cython.int = self.king_square(right >> 1)
+        king_target: cython.int = (king & 56) + (6 if rook > king else 2)
+        rook_target: cython.int = king_target + (-1 if rook > king else 1)
+        path: u64 = bit(king_target) | bit(rook_target)
+        for square in range(min(king, rook, king_target, rook_target), max(king, rook, king_target, rook_target)):
+            if min(king, king_target) < square < max(king, king_target) or min(rook, rook_target) < square < max(
+                rook, rook_target
+            ):
+                path |= bit(square)
+        self.castling_empty[right] = path & ~(bit(king) | bit(rook))
+        safe: u64 = bit(king_target)
+        for square in range(min(king, king_target), max(king, king_target)):
+            safe |= bit(square)
+        self.castling_safe[right] = safe
+        self.castling_rook[right] = rook
+        self.castling_rights |= 1 << right
+        self.rights_kept[rook] &= 15 ^ (1 << right)
+        self.rights_kept[king] &= 12 if right < 2 else 3
 
     def put(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Place a piece on an empty square."""
+        """Place a piece on an empty square; the caller updates the key."""
         here: u64 = bit(square)
         self.pieces[piece] |= here
         self.colours[piece >= KINDS] |= here
@@ -105,7 +130,7 @@ class Position:
         self.phase += PHASE[piece]
 
     def remove(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Take the piece that stands there off the board."""
+        """Take a piece off its square; the caller updates the key."""
         here: u64 = bit(square)
         self.pieces[piece] ^= here
         self.colours[piece >= KINDS] ^= here
@@ -115,7 +140,7 @@ class Position:
         self.phase -= PHASE[piece]
 
     def shift(self, piece: cython.int, origin: cython.int, target: cython.int) -> cython.void:
-        """Move a piece to an empty square."""
+        """Move a piece to an empty square; the caller updates the key."""
         both: u64 = bit(origin) | bit(target)
         self.pieces[piece] ^= both
         self.colours[piece >= KINDS] ^= both
@@ -123,8 +148,6 @@ class Position:
         self.board[origin] = NO_PIECE
         self.board[target] = piece
         self.piece_square += PIECE_SQUARE[piece * 64 + target] - PIECE_SQUARE[piece * 64 + origin]
-
-    # --- Moves -------------------------------------------------------------------------------------------------
 
     def make(self, move: cython.int) -> cython.void:
         """Play a legal move."""
@@ -261,8 +284,6 @@ class Position:
         self.halfmove_clock = self.undo_halfmove_clock[height]
         self.key = self.undo_key[height]
 
-    # --- Attacks -----------------------------------------------------------------------------------------------
-
     def attackers(self, square: cython.int, by: cython.int, occupied: u64) -> u64:
         """The pieces of colour `by` that attack the square, seen through the given occupancy."""
         first: cython.int = by * KINDS
@@ -293,31 +314,9 @@ class Position:
         """Where the king of that colour stands."""
         return lsb(self.pieces[colour * KINDS + KING])
 
-    def in_check(self) -> cython.bint:
+    def is_check(self) -> cython.bint:
         """Is the king of the side to move attacked?"""
         return self.is_attacked(self.king_square(self.side_to_move), self.side_to_move ^ 1)
-
-    def gives_check(self, move: cython.int) -> cython.bint:
-        """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no."""
-        us: cython.int = self.side_to_move
-        king: cython.int = self.king_square(us ^ 1)
-        moved: u64 = bit(to_square(move))
-        kind: cython.int = promoted_kind(move) if is_promotion(move) else self.board[from_square(move)] - us * KINDS
-        if flag_of(move) == CASTLING:
-            return False
-        if kind == KNIGHT and KNIGHT_ATTACKS[king] & moved:
-            return True
-        if kind == PAWN and PAWN_ATTACKS[(us ^ 1) * 64 + king] & moved:
-            return True
-        occupied: u64 = (self.occupied ^ bit(from_square(move))) | moved
-        if flag_of(move) == EN_PASSANT:
-            occupied ^= bit(to_square(move) ^ 8)
-        queens: u64 = self.pieces[us * KINDS + QUEEN] | (moved if kind == QUEEN else 0)
-        diagonal: u64 = self.pieces[us * KINDS + BISHOP] | queens | (moved if kind == BISHOP else 0)
-        straight: u64 = self.pieces[us * KINDS + ROOK] | queens | (moved if kind == ROOK else 0)
-        diagonal &= occupied
-        straight &= occupied
-        return bishop_attacks(king, occupied) & diagonal != 0 or rook_attacks(king, occupied) & straight != 0
 
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """May the pawn of the side to move on `origin` capture en passant on `target`, king's safety included?
@@ -339,24 +338,16 @@ class Position:
             pawns &= pawns - 1
         return False
 
-    # --- Draws -------------------------------------------------------------------------------------------------
+    def has_pieces(self, colour: cython.int) -> cython.bint:
+        """Has the side more than king and pawns?"""
+        first: cython.int = colour * KINDS
+        return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
-    def is_repetition(self, root_height: cython.int) -> cython.bint:
-        """Has this position stood once since the root, or twice before? Either is as good as drawn."""
-        seen: cython.int = 0
-        height: cython.int = self.height - 4
-        oldest: cython.int = self.height - self.halfmove_clock
-        if oldest < 0:
-            oldest = 0
-        while height >= oldest:
-            if self.undo_key[height] == self.key:
-                seen += 1
-                if height > root_height or seen == 2:
-                    return True
-            height -= 2
-        return False
-
-    # --- For Python callers --------------------------------------------------------------------------------------
+    def has_one_piece(self, colour: cython.int) -> cython.bint:
+        """Is there at most one piece beside king and pawns? Then zugzwang is near."""
+        first: cython.int = colour * KINDS
+        pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
+        return not pieces & (pieces - 1)
 
     def push(self, move: int) -> None:
         """Play a legal move that will be taken back. Raises IndexError when the stack is full."""
@@ -380,23 +371,36 @@ class Position:
         """Drop the oldest plies from the stack."""
         height: cython.int
         for height in range(self.height - plies):
-            self.undo_castling[height] = self.undo_castling[height + plies]
-            self.undo_en_passant[height] = self.undo_en_passant[height + plies]
-            self.undo_halfmove_clock[height] = self.undo_halfmove_clock[height + plies]
-            self.undo_captured[height] = self.undo_captured[height + plies]
-            self.undo_key[height] = self.undo_key[height + plies]
-            self.undo_pawn_key[height] = self.undo_pawn_key[height + plies]
+            self._copy_ply(height, self, height + plies)
         self.height -= plies
 
-    def repetition_count(self) -> int:
-        """How often this position has stood in the game, now included."""
-        count = 1
-        height: cython.int = self.height - 4
-        while height >= 0 and height >= self.height - self.halfmove_clock:
-            if self.undo_key[height] == self.key:
-                count += 1
-            height -= 2
-        return count
+    def _copy_ply(self, height: cython.int, other: Position, other_height: cython.int) -> cython.void:
+        self.undo_castling[height] = other.undo_castling[other_height]
+        self.undo_en_passant[height] = other.undo_en_passant[other_height]
+        self.undo_halfmove_clock[height] = other.undo_halfmove_clock[other_height]
+        self.undo_captured[height] = other.undo_captured[other_height]
+        self.undo_key[height] = other.undo_key[other_height]
+        self.undo_pawn_key[height] = other.undo_pawn_key[other_height]
+
+    def copy_from(self, other: Position) -> None:
+        """Become equal to another position, the plies that can be taken back included."""
+        index: cython.int
+        for index in range(12):
+            self.pieces[index] = other.pieces[index]
+        for index in range(64):
+            self.board[index] = other.board[index]
+            self.rights_kept[index] = other.rights_kept[index]
+        for index in range(4):
+            self.castling_rook[index] = other.castling_rook[index]
+            self.castling_empty[index] = other.castling_empty[index]
+            self.castling_safe[index] = other.castling_safe[index]
+        for index in range(other.height):
+            self._copy_ply(index, other, index)
+        self.colours[0], self.colours[1], self.occupied = other.colours[0], other.colours[1], other.occupied
+        self.side_to_move, self.castling_rights = other.side_to_move, other.castling_rights
+        self.en_passant, self.halfmove_clock, self.height = other.en_passant, other.halfmove_clock, other.height
+        self.piece_square, self.phase = other.piece_square, other.phase
+        self.key, self.pawn_key = other.key, other.pawn_key
 
     def state(self) -> dict[str, Any]:
         """Every field that a move may change, by name; equal states are equal positions."""
@@ -420,18 +424,6 @@ class Position:
     def black_to_move(self) -> bool:
         """For Python callers."""
         return self.side_to_move == BLACK
-
-    def is_check(self) -> bool:
-        """`in_check` for Python callers."""
-        return self.in_check()
-
-    def checks(self, move: int) -> bool:
-        """`gives_check` for Python callers."""
-        return self.gives_check(move)
-
-    def key_expected_after(self, move: int) -> int:
-        """`key_after` for Python callers."""
-        return self.key_after(move)
 
     def attackers_of(self, square: int, by: int) -> int:
         """`attackers` on the present board, for Python callers."""

@@ -59,7 +59,7 @@ from cython.cimports.engine.evaluation.weights import (
     WEIGHTS,
 )
 
-from engine.evaluation import pawns, piece_square, weights
+from engine.evaluation import pawns, weights
 
 # The survey: [piece] holds what all pieces of that kind attack, and from 12 on stands, [+ colour],
 ATTACKED = cython.declare(cython.int, 12)           # what a side attacks, its king left out
@@ -353,7 +353,6 @@ def static_score(position: Position) -> int:
 def use_values(values: weights.Values) -> None:
     """Evaluate with these weights from now on. Only positions set up afterwards count their squares anew."""
     weights.set_values(values)
-    piece_square.fill()
     pawns.forget()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import cython
+from cython.cimports.engine.core.position import PIECE_SQUARE
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
 
 from engine.evaluation.tuned import VALUES
@@ -147,6 +148,26 @@ def set_values(values: Values) -> None:
         for index in range(term.size):
             midgame, endgame = values[name][index]
             WEIGHTS[term.first + index] = pack(midgame, endgame)
+    _fill_piece_squares()
+
+
+def weight_of_square(kind: cython.int, square: cython.int) -> cython.int:
+    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind."""
+    file: cython.int = square & 7
+    return SQUARES + kind * 32 + (square >> 3) * 4 + (file if file < 4 else 7 - file)
+
+
+def _fill_piece_squares() -> None:
+    """Compute the table by which a position keeps the sum of its material and squares."""
+    piece: cython.int
+    square: cython.int
+    for piece in range(12):
+        kind = piece % 6
+        for square in range(64):
+            worth: cython.int = WEIGHTS[weight_of_square(kind, square if piece < 6 else square ^ 56)]
+            if kind < 5:
+                worth += WEIGHTS[MATERIAL + cython.cast(cython.int, kind)]
+            PIECE_SQUARE[piece * 64 + square] = worth if piece < 6 else -worth
 
 
 def values() -> dict[str, tuple[tuple[int, int], ...]]:

@@ -2,7 +2,6 @@
 
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
-from engine.core.position_setup import copy_position
 
 
 def perft_taking_back(position: Position, depth: int) -> int:
@@ -24,7 +23,7 @@ def perft_copying(position: Position, depth: int) -> int:
     leaves = 0
     for move in legal_moves(position):
         child = Position()
-        copy_position(child, position)
+        child.copy_from(position)
         child.push(move)
         leaves += perft_copying(child, depth - 1)
     return leaves

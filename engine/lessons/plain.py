@@ -6,7 +6,7 @@ of nodes. (chessprogramming wiki: Minimax, Negamax, Alpha-Beta, MVV-LVA, Killer 
 """
 
 import cython
-from cython.cimports.engine.core.material import is_insufficient_material
+from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import (
     CASTLING,
     NO_MOVE,
@@ -25,8 +25,6 @@ from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE,
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
-
-from engine.core.position_setup import copy_position
 
 FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,
@@ -52,7 +50,7 @@ class PlainSearch:
         self, position: Position, terms: Terms | None, clock: TimeManager, ordered: bool, quiescent: bool
     ) -> None:
         self.position = Position()
-        copy_position(self.position, position)
+        self.position.copy_from(position)
         self.terms = terms
         self.meter = NodeCounter(clock)
         self.root_height = self.position.height
@@ -122,14 +120,14 @@ class PlainSearch:
         drawn, so that who is winning does not shuffle.
         """
         if moves == 0:
-            if not self.position.in_check():
+            if not self.position.is_check():
                 return DRAW
             return mated_in(ply) if self.terms is None else self.terms.mated(ply)
         if ply == 0:
             return NO_SCORE
         if self.position.halfmove_clock >= 100 or is_insufficient_material(self.position):
             return DRAW
-        return DRAW if self.position.is_repetition(self.root_height) else NO_SCORE
+        return DRAW if is_repetition(self.position, self.root_height) else NO_SCORE
 
     # --- Searches ------------------------------------------------------------------------------------------------
 
@@ -223,7 +221,7 @@ class PlainSearch:
         promises = cython.declare(cython.int[288])
         self.meter.count(ply)
         self.line_end[ply] = ply
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.settled(end, ply)
         if score != NO_SCORE:

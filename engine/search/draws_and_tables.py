@@ -12,7 +12,7 @@ this table uses open addressing)
 import cython
 from cython.cimports.engine.core.attacks import BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
 from cython.cimports.engine.core.bitboard import bit, u64
-from cython.cimports.engine.core.material import is_insufficient_material
+from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
 from cython.cimports.engine.core.pieces import (
@@ -144,7 +144,7 @@ class DrawsAndTables:
             return DRAW
         if ply == 0:
             return NO_SCORE
-        if is_insufficient_material(self.position) or self.position.is_repetition(self.root_height):
+        if is_insufficient_material(self.position) or is_repetition(self.position, self.root_height):
             return DRAW
         if ply >= MAX_PLY:
             return self.stack.evaluate(ply)

@@ -12,7 +12,7 @@ A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits: the b
 
 import cython
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, promoted_kind, to_square
-from cython.cimports.engine.core.movegen import generate, is_legal
+from cython.cimports.engine.core.movegen import generate, gives_check, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.position import Position
@@ -240,7 +240,7 @@ class MovePicker:
         while self.index[ply] < self.end[ply]:
             move: cython.int = flip_for(side, self.moves[self.index[ply]] & 0xFFFF)
             self.index[ply] += 1
-            if move != self.table_move[ply] and self.position.gives_check(move):
+            if move != self.table_move[ply] and gives_check(self.position, move):
                 return move
         return NO_MOVE
 

@@ -7,8 +7,8 @@ Must not know the recursion. The numbers are in `params.py`.
 from math import log
 
 import cython
-from cython.cimports.engine.core.material import has_pieces
 from cython.cimports.engine.core.move import is_tactical
+from cython.cimports.engine.core.movegen import gives_check
 from cython.cimports.engine.core.params import (
     CAPTURE_EXCHANGE_MARGIN,
     EXCHANGE_PRUNING_DEPTH,
@@ -100,7 +100,7 @@ class MovePruning:
 
         Quiet checks are never skipped. (chessprogramming wiki: Futility Pruning, Late Move Pruning)
         """
-        if not has_pieces(self.position, self.position.side_to_move):
+        if not self.position.has_pieces(self.position.side_to_move):
             return False
         if is_tactical(move):
             return (
@@ -111,7 +111,7 @@ class MovePruning:
         is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > late_move_limit(depth, self.stack.improving[ply])
         if not is_late and not self.is_futile_or_losing(number, alpha, depth, ply, move):
             return False
-        if self.position.gives_check(move):
+        if gives_check(self.position, move):
             return False
         if is_late:
             self.picker.skip_to_quiet_checks(ply)       # the remaining quiet moves are late too

@@ -6,7 +6,7 @@
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.material import has_pieces, is_insufficient_material
+from cython.cimports.engine.core.draws import is_insufficient_material
 from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical, to_square
 from cython.cimports.engine.core.params import DELTA_MARGIN, EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
@@ -47,7 +47,7 @@ class Quiescence:
             return self.stack.evaluate(ply)
         if is_insufficient_material(self.position):
             return DRAW
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
             known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)
@@ -66,7 +66,7 @@ class Quiescence:
                 return best
             if best > alpha:
                 alpha = best
-            if has_pieces(self.position, self.position.side_to_move):
+            if self.position.has_pieces(self.position.side_to_move):
                 delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE

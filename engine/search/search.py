@@ -8,7 +8,6 @@ and nothing is stored or learned. A technique that may end a node early returns 
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.core.material import has_one_piece, has_pieces
 from cython.cimports.engine.core.move import NO_MOVE, is_tactical
 from cython.cimports.engine.core.params import (
     DEEPER_MARGIN,
@@ -173,7 +172,7 @@ class Search:
         self.pv_length[ply] = 0
         if depth <= 0:
             return self.quiescence.search(alpha, beta, ply)
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -195,7 +194,7 @@ class Search:
         """Search with the window (beta - 1, beta); returns a bound. `cut_node`: it is expected to fail high."""
         if depth <= 0:
             return self.quiescence.search(beta - 1, beta, ply)
-        in_check: cython.bint = self.position.in_check()
+        in_check: cython.bint = self.position.is_check()
         score: cython.int = self.draws.score_without_search(ply, in_check)
         if score != NO_SCORE:
             return score
@@ -260,7 +259,7 @@ class Search:
         """
         if depth < NULL_MOVE_DEPTH or static_eval < beta or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
-        if ply < self.null_move_from or not has_pieces(self.position, self.position.side_to_move):
+        if ply < self.null_move_from or not self.position.has_pieces(self.position.side_to_move):
             return NO_SCORE
         reduced: cython.int = depth - 1 - null_move_reduction(depth, static_eval - beta)
         self.stack.make_null(ply)
@@ -270,7 +269,7 @@ class Search:
             return NO_SCORE
         if is_decided(score):
             score = beta
-        zugzwang_likely: cython.bint = has_one_piece(self.position, self.position.side_to_move)
+        zugzwang_likely: cython.bint = self.position.has_one_piece(self.position.side_to_move)
         if (depth < NULL_MOVE_CHECKED_DEPTH and not zugzwang_likely) or self.null_move_from > 0:
             return score
         self.null_move_from = ply + reduced * 3 // 4 + 1

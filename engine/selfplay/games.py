@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from engine.core.draws import is_insufficient_material, repetition_count
 from engine.core.fen import STARTING_FEN, chess960_fen, parse_fen
-from engine.core.material import cannot_be_won
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.core.score import mate_distance
@@ -99,7 +99,8 @@ def game_result(position: Position) -> Result | None:
         if not position.is_check():
             return Result.DRAWN
         return Result.WHITE_WON if position.black_to_move() else Result.BLACK_WON
-    drawn = position.state()["halfmove_clock"] >= 100 or cannot_be_won(position) or position.repetition_count() > 1
+    clock = position.state()["halfmove_clock"]
+    drawn = clock >= 100 or is_insufficient_material(position) or repetition_count(position) > 1
     return Result.DRAWN if drawn else None
 
 

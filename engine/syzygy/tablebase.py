@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.board import Board
+from engine.core.draws import repetition_count
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
 from engine.syzygy.file_header import (
@@ -215,7 +216,7 @@ class _DtzProber:
         position = self._position
         if position.is_check() and not legal_moves(position):
             return NEXT_PLY[WIN]
-        if self._clock() >= FIFTY_MOVES or position.repetition_count() >= DRAWING_REPETITIONS:
+        if self._clock() >= FIFTY_MOVES or repetition_count(position) >= DRAWING_REPETITIONS:
             return NEXT_PLY[DRAW]
         if self._clock() == 0 or not has_distances:
             return NEXT_PLY[-self._wdl()]

@@ -18,8 +18,6 @@ from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, N
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.evaluation.evaluate import evaluate
 
-from engine.core.position_setup import set_up
-
 if not cython.compiled:
     from math import exp, log
 
@@ -245,7 +243,7 @@ def hand_written_scores(words: u64[::1]) -> array[float]:
             pieces &= pieces - 1
             index += 1
         position = Position()
-        set_up(position, board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
+        position.set_up(board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
         scores[record] = evaluate(position)
     return scores
 

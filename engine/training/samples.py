@@ -16,8 +16,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.evaluate import balance
-from cython.cimports.engine.evaluation.piece_square import weight_of_square
-from cython.cimports.engine.evaluation.weights import KNIGHT_MOBILITY, MATERIAL, WEIGHTS
+from cython.cimports.engine.evaluation.weights import KNIGHT_MOBILITY, MATERIAL, WEIGHTS, weight_of_square
 from cython.cimports.engine.training.features import expected
 
 from engine.evaluation import tuned, weights
@@ -82,7 +81,7 @@ class Samples:
     def place(self, occupied: u64, packed: bytes, side: cython.int) -> cython.void:
         """Set up the position of a record."""
         index: cython.int = 0
-        self.position.clear()
+        self.position = Position()
         self.position.side_to_move = side
         while occupied:
             byte: cython.int = packed[index >> 1]

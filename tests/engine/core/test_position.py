@@ -4,7 +4,7 @@ import random
 
 from engine.core.fen import format_fen, parse_fen
 from engine.core.move import uci_text
-from engine.core.movegen import legal_moves
+from engine.core.movegen import gives_check, legal_moves
 from engine.facade import Board
 from tests.engine.positions import IN_FEN, Start, random_games
 
@@ -69,7 +69,7 @@ def test_a_move_gives_check_exactly_if_the_enemy_is_in_check_after_it(start: Sta
         for move in legal_moves(position):
             theirs = board.parse_uci(uci_text(move))
             if not board.is_castling(theirs):
-                assert position.checks(move) == board.gives_check(theirs), (board.fen(), uci_text(move))
+                assert gives_check(position, move) == board.gives_check(theirs), (board.fen(), uci_text(move))
 
 
 def test_the_key_after_a_plain_move_is_known_before_it_is_made(start: Start) -> None:
@@ -77,7 +77,7 @@ def test_the_key_after_a_plain_move_is_known_before_it_is_made(start: Start) -> 
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):
             if move >> 12 in PLAIN:
-                expected = position.key_expected_after(move)
+                expected = position.key_after(move)
                 position.push(move)
                 assert position.state()["key"] == expected, (board.fen(), uci_text(move))
                 position.pop(move)

@@ -1,0 +1,52 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Draws by repetition and by insufficient material."""
+
+import cython
+from cython.cimports.engine.core.bitboard import DARK_SQUARES, popcount, u64
+from cython.cimports.engine.core.pieces import BISHOP, KINDS, KNIGHT, PAWN, QUEEN, ROOK
+from cython.cimports.engine.core.position import Position
+
+
+def is_repetition(position: Position, root_height: cython.int) -> cython.bint:
+    """Has this position stood once since the root, or twice before? Either is as good as drawn."""
+    seen: cython.int = 0
+    height: cython.int = position.height - 4
+    oldest: cython.int = position.height - position.halfmove_clock
+    if oldest < 0:
+        oldest = 0
+    while height >= oldest:
+        if position.undo_key[height] == position.key:
+            seen += 1
+            if height > root_height or seen == 2:
+                return True
+        height -= 2
+    return False
+
+
+def repetition_count(position: Position) -> int:
+    """How often this position has stood in the game, now included."""
+    count = 1
+    height: cython.int = position.height - 4
+    while height >= 0 and height >= position.height - position.halfmove_clock:
+        if position.undo_key[height] == position.key:
+            count += 1
+        height -= 2
+    return count
+
+
+@cython.ccall
+@cython.nogil
+@cython.exceptval(check=False)
+def is_insufficient_material(position: Position) -> cython.bint:
+    """Can nobody mate any more: bare kings, one minor piece, or only bishops of one square colour?"""
+    heavy: u64 = (
+        position.pieces[PAWN] | position.pieces[ROOK] | position.pieces[QUEEN]
+        | position.pieces[KINDS + PAWN] | position.pieces[KINDS + ROOK] | position.pieces[KINDS + QUEEN]
+    )
+    if heavy:
+        return False
+    knights: u64 = position.pieces[KNIGHT] | position.pieces[KINDS + KNIGHT]
+    bishops: u64 = position.pieces[BISHOP] | position.pieces[KINDS + BISHOP]
+    if knights:
+        return popcount(knights | bishops) == 1
+    return not bishops & DARK_SQUARES or not bishops & ~DARK_SQUARES

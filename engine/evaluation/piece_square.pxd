@@ -1,1 +1,0 @@
-cdef int weight_of_square(int kind, int square) noexcept nogil
