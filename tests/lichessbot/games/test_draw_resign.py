@@ -10,7 +10,7 @@ from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.errors import Unreachable
 from lichessbot.games.actions import Action, RecordAction
-from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts, centipawns
+from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import (
     CommandFailed,
@@ -20,6 +20,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState, Player
 from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import centipawns
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
