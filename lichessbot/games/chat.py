@@ -12,7 +12,6 @@ from typing import Final
 
 from lichessbot.config import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
 from lichessbot.games.actions import Action, PostponeAbort, RecordAction
-from lichessbot.games.draw_resign import centipawns
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
@@ -20,7 +19,7 @@ from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, SearchSummary, centipawns
 
 _SYSTEM: Final = "lichess"
 _MAX_ANSWERS: Final = 50

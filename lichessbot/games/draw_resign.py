@@ -13,13 +13,13 @@ from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import Player
+from lichessbot.uci.search import centipawns
 
 _OFFER_SPACING_PLIES: Final = 20
 _OFFERABLE_PLIES: Final = 2
 _REPETITIONS: Final = 3
 _FIFTY_MOVES_PLIES: Final = 100
 _MAX_SCORES: Final = 100
-_MATE_CP: Final = 100_000
 _LOSS: Final = -2
 
 
@@ -151,22 +151,6 @@ class DrawResignPolicy:
         """Return the last `count` scores, or none if there are fewer."""
         scores_cp = [self._scores_cp[ply] for ply in sorted(self._scores_cp)]
         return scores_cp[-count:] if len(scores_cp) >= count else []
-
-
-def centipawns(score: str) -> int | None:
-    """Return a UCI score as centipawns, a mate as more than any material; None if there is no score."""
-    match score.split():
-        case ["cp", value] if _is_number(value):
-            return int(value)
-        case ["mate", moves] if _is_number(moves):
-            mate_in = int(moves)
-            return _MATE_CP - mate_in if mate_in > 0 else -_MATE_CP - mate_in
-    return None
-
-
-def _is_number(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 9
 
 
 def _fits(opponent: Player, *, against_humans: bool, min_rating: int | None) -> bool:

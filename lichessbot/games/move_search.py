@@ -259,9 +259,7 @@ class Pondering:
         """End pondering; return the search as an ordinary one if it is of the position after `moves`."""
         search = self._search
         self._search = None
-        if search is None or search.moves != moves:
-            return None
-        return replace(search, limits=replace(search.limits, ponder=False))
+        return search.without_ponder() if search is not None and search.moves == moves else None
 
     def note_answer(self, answer: BestMove) -> None:
         """Keep an answer that came before the ponder hit, as some engines send it."""

@@ -16,13 +16,12 @@ from typing import Final
 from engine.facade import STARTING_FEN, Board, InvalidMove, pgn_text
 from lichessbot.config import PgnGrouping
 from lichessbot.games.actions import GameOver
-from lichessbot.games.draw_resign import centipawns
 from lichessbot.inbox import Report
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.log import EventLog
-from lichessbot.uci.search import BestMove, Search, SearchSummary
+from lichessbot.uci.search import BestMove, Search, SearchSummary, centipawns
 
 _TERMINATIONS: Final = {
     GameStatus.TIMEOUT: "Abandoned",

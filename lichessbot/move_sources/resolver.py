@@ -244,7 +244,8 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
     ]
     endings = LimitedSource(Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
-    return [endings] * egtb.enabled + [
+    found = [endings] if egtb.enabled else []
+    return found + [
         LimitedSource(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
         for limits, source in openings
         if limits.enabled

@@ -132,9 +132,9 @@ class UciEngine:
         """Turn the ponder search `search_id` into an ordinary one, with its limits from now on."""
         with self._lock:
             if self._next is not None and self._next.search_id == search_id:
-                self._next = _hit(self._next)
+                self._next = self._next.without_ponder()
             elif self._running is not None and self._running.search_id == search_id:
-                self._running = _hit(self._running)
+                self._running = self._running.without_ponder()
                 self._asked_at = time.monotonic()
                 self._write("ponderhit")
 
@@ -367,11 +367,6 @@ def _go(search: Search) -> str:
     chosen = f" searchmoves {' '.join(search.only)}" if search.only else ""
     given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
     return "go" + " ponder" * limits.ponder + given + chosen
-
-
-def _hit(search: Search) -> Search:
-    """Return the ponder search as an ordinary one."""
-    return replace(search, limits=replace(search.limits, ponder=False))
 
 
 def _summary(details: list[str]) -> SearchSummary:

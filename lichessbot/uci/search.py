@@ -1,9 +1,12 @@
 """Searches that an engine is asked for, and its reports."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
 from engine.facade import Limits
+
+_MATE_CP: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,10 @@ class Search:
     limits: Limits
     only: tuple[str, ...] = ()
     lines: int = 1
+
+    def without_ponder(self) -> Self:
+        """Return a ponder search as an ordinary one."""
+        return replace(self, limits=replace(self.limits, ponder=False))
 
     @property
     def white_to_move(self) -> bool:
@@ -49,8 +56,7 @@ class SearchSummary:
     @property
     def centipawns(self) -> int | None:
         """The score for the side to move; None for a mate or without a score."""
-        kind, _, number = self.score.partition(" ")
-        return int(number) if kind == "cp" and number.removeprefix("-").isdecimal() else None
+        return centipawns(self.score) if self.score.startswith("cp") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,22 @@ class EngineDied:
     game_id: str
     search_id: int | None
     reason: str
+
+
+def centipawns(score: str) -> int | None:
+    """Return a UCI score as centipawns, a mate as more than any material; None if there is no score."""
+    match score.split():
+        case ["cp", value] if _is_number(value):
+            return int(value)
+        case ["mate", moves] if _is_number(moves):
+            mate_in = int(moves)
+            return _MATE_CP - mate_in if mate_in > 0 else -_MATE_CP - mate_in
+    return None
+
+
+def _is_number(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) < 9
 
 
 EngineReport = BestMove | EngineReady | EngineDied

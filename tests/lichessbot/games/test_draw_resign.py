@@ -10,7 +10,7 @@ from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.errors import Unreachable
 from lichessbot.games.actions import Action, RecordAction
-from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts, centipawns
+from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import (
     CommandFailed,
@@ -20,6 +20,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState, Player
 from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import centipawns
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
@@ -160,14 +161,14 @@ def test_an_offer_is_accepted_when_level_or_when_we_are_worse(
     assert decided(scores, it) is decision
 
 
-def test_an_offer_is_accepted_however_lately_we_offered_ourselves() -> None:
+def test_an_offer_is_accepted_even_shortly_after_ours() -> None:
     assert decided(LEVEL, OFFERED, offered_earlier=True) is Decision.DRAW
 
 
 @pytest.mark.parametrize(
     "changes", [{"offer_draw_enabled": False}, {"offer_draw_against_humans": False}, {"offer_draw_min_rating": 2000}]
 )
-def test_who_does_not_offer_does_not_accept_either(changes: dict[str, Any]) -> None:
+def test_draws_are_neither_offered_nor_accepted_if_disabled(changes: dict[str, Any]) -> None:
     assert decided(LEVEL, OFFERED, **changes) is Decision.PLAY_ON
 
 
@@ -220,7 +221,7 @@ def test_one_position_searched_again_and_again_counts_once() -> None:
         assert policy.decide(QUIET) is Decision.PLAY_ON
 
 
-def test_what_was_thought_of_moves_that_were_taken_back_is_forgotten() -> None:
+def test_scores_of_moves_that_were_taken_back_are_forgotten() -> None:
     policy = DrawResignPolicy(rules(), offered_earlier=False)
     for ply in (56, 58, 60):
         policy.note_score(ply, "cp -5000")
@@ -228,10 +229,10 @@ def test_what_was_thought_of_moves_that_were_taken_back_is_forgotten() -> None:
     assert policy.decide(replace(QUIET, ply=58)) is Decision.PLAY_ON
 
 
-# What a situation is made of
+# Facts of a position
 
 
-def situation(fen: str, move: str, **changes: Any) -> PositionFacts:
+def facts(fen: str, move: str, **changes: Any) -> PositionFacts:
     board = Board(fen)
     colour = Colour(board.turn)
     flags = {"moves": "", "wtime": 60_000, "btime": 60_000, "status": GameStatus.STARTED, **changes}
@@ -240,23 +241,23 @@ def situation(fen: str, move: str, **changes: Any) -> PositionFacts:
 
 
 def test_a_bare_king_cannot_win() -> None:
-    assert situation("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
-    assert not situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
+    assert facts("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
+    assert not facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
 
 
 def test_a_move_that_stalemates_or_fulfils_fifty_moves_loses_nothing() -> None:
-    assert situation("7k/5p2/5P2/6Q1/8/8/8/K7 w - - 0 1", "g5g4").cannot_be_lost is False
-    assert situation("7k/5p1p/5P1P/8/8/8/8/K5R1 w - - 0 1", "g1g7").cannot_be_lost is True
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 99 80", "e1e2").cannot_be_lost is True
+    assert facts("7k/5p2/5P2/6Q1/8/8/8/K7 w - - 0 1", "g5g4").cannot_be_lost is False
+    assert facts("7k/5p1p/5P1P/8/8/8/8/K5R1 w - - 0 1", "g1g7").cannot_be_lost is True
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 99 80", "e1e2").cannot_be_lost is True
 
 
 def test_the_offer_that_counts_is_the_opponents() -> None:
-    assert not situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", wdraw=True).offered
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", bdraw=True).offered
+    assert not facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", wdraw=True).offered
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", bdraw=True).offered
 
 
 def test_pieces_are_counted_with_kings_and_pawns() -> None:
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2").pieces == 4
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2").pieces == 4
 
 
 @pytest.mark.parametrize(
@@ -268,7 +269,7 @@ def test_pieces_are_counted_with_kings_and_pawns() -> None:
     ],
 )
 def test_an_opponent_with_less_time_and_no_increment_is_in_a_hurry(changes: dict[str, int], hurry_s: float) -> None:
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_flag_s == hurry_s
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_flag_s == hurry_s
 
 
 @pytest.mark.parametrize(
