@@ -48,7 +48,7 @@ def check_payload(path: Path) -> None:
         assert body is not None
         assert body.text
     elif path.name.startswith(("account", "user-public", "bot-online")):
-        assert parsing.parse_account(json.loads(text)).id
+        assert parsing.validated(events.Account, json.loads(text)).id
     elif path.name.startswith("challenge-ai"):
         assert events.GameInfo.model_validate_json(text).game_id
     elif path.name.startswith(("challenge-create", "challenge-open", "challenge-outgoing")):
