@@ -21,8 +21,7 @@ from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Op
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.slots import Occupancy, Slots
-from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.records import SlotHolder
+from lichessbot.storage.records import Answer, Entry, SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -134,7 +133,7 @@ class ChallengeHandler:
 
     def _circumstances(self, challenge: Challenge, premises: Premises) -> Circumstances:
         age_s = premises.config.recent_bot_challenge_age or 0
-        book, challenger = self._store.guest_book, guest_of(challenge).user_id
+        book, challenger = self._store.challenges, guest_of(challenge).user_id
         return Circumstances(
             our_id=premises.our_id,
             occupancy=self.occupancy(premises),
@@ -147,9 +146,9 @@ class ChallengeHandler:
     def _playing(self, games: Sequence[GameInfo]) -> Iterator[SlotHolder]:
         """A challenge tells more of its player than the game it became."""
         for info in games:
-            entry = self._store.guest_book[info.game_id]
+            entry = self._store.challenges[info.game_id]
             has_clock = info.speed != Speed.CORRESPONDENCE
-            yield entry.guest if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
+            yield entry.slot_holder if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
         self._log.info("challenge.accept", **_facts(challenge), rule=decision.rule)
@@ -194,7 +193,7 @@ class ChallengeHandler:
         self._note(challenge_id, answer=answer, because=because)
 
     def _note(self, challenge_id: str, **changes: object) -> None:
-        entry = self._store.guest_book[challenge_id]
+        entry = self._store.challenges[challenge_id]
         if entry is not None:
             self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
 
@@ -232,7 +231,7 @@ class ChallengeHandler:
                 self._slots.free(challenge_id)
                 later = DeclineReason.LATER
                 self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
-                entry = self._store.guest_book[challenge_id]
+                entry = self._store.challenges[challenge_id]
                 expires = entry is None or entry.has_clock
                 self._answer(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
@@ -240,7 +239,7 @@ class ChallengeHandler:
                 self._close(challenge_id, Answer.NO_GAME, str(error))      # it was never sent
 
     def _note_undelivered(self, challenge_id: str, error: ApiError) -> None:
-        entry = self._store.guest_book[challenge_id]
+        entry = self._store.challenges[challenge_id]
         if entry is not None:
             self._note(challenge_id, because=f"{entry.because}; but he was not told: {error}")
 
@@ -266,7 +265,7 @@ class ChallengeHandler:
 
     def untold_games(self) -> list[GameInfo]:
         """Games that we accepted and of which nobody tells, not even when asked: they have their challenges' ids."""
-        entries = [self._store.guest_book[challenge_id] for challenge_id in self._slots.untold(time.monotonic())]
+        entries = [self._store.challenges[challenge_id] for challenge_id in self._slots.untold(time.monotonic())]
         return [
             GameInfo(
                 gameId=entry.id,

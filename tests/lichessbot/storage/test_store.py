@@ -13,9 +13,8 @@ import pytest
 
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
-from lichessbot.storage.challenge_records import Answer, Entry
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
-from lichessbot.storage.records import LimitedAction, SlotHolder
+from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
 from lichessbot.storage.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
@@ -139,13 +138,13 @@ def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_
         store.note_challenge(entry("one", now))
         store.note_challenge(entry("two", now - 100))
         store.note_challenge(entry("three", now, Answer.DECLINED))
-        assert store.guest_book["one"] == entry("one", now)
+        assert store.challenges["one"] == entry("one", now)
     with closing(Store(Database(tmp_path))) as store:
-        book = store.guest_book
+        book = store.challenges
         again = book["one"]
         assert again is not None
         assert again.answer is Answer.ACCEPTED
-        assert again.guest == SlotHolder("rival", is_bot=True)
+        assert again.slot_holder == SlotHolder("rival", is_bot=True)
         assert book.accepted_since("rival", now - 50) == 1
         assert book.accepted_since("rival", now - 150) == 2
         assert book.accepted_since("other", 0) == 0
@@ -159,7 +158,7 @@ def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
         store.note_challenge(entry("new", time.time()))
     with closing(Store(Database(tmp_path))) as store:
         until(lambda: count(tmp_path, "challenges") == 1)
-        assert store.guest_book["new"] is not None
+        assert store.challenges["new"] is not None
 
 
 def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_process(tmp_path: Path) -> None:
