@@ -501,7 +501,7 @@ class Daemon:
     def _reload(self) -> None:
         """Take over what a running daemon can; a file that is not valid changes nothing."""
         self._manager.reloading()
-        config = self._settings.reload_aloud(self._log)
+        config = self._settings.reload_and_log(self._log)
         self._drop_test()
         if not self._engine_is_good:
             self._test_engines(config)

@@ -112,7 +112,7 @@ url: lichess
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("abort_time: 30\nabort_time: 40\n", "2: abort_time: stands twice, first in line 1"),
+        ("abort_time: 30\nabort_time: 40\n", "2: abort_time: is repeated; first in line 1"),
         (
             "challenge: {min_base: 60, max_base: 30}\n",
             "1: challenge.min_base: expected at most max_base = 30, found 60",
@@ -198,7 +198,7 @@ profiles:
         "3: profiles.0.when.rating: expected the lower rating first, found [1500, 0]",
         "4: profiles.0.engine.uci_options.ponder: is set by engine.ponder; remove it",
         "5: profiles.1.when: expected a condition such as `speed: bullet`;"
-        " what is true of every game belongs to `engine`",
+        " keys for every game belong to `engine`",
         "6: profiles.1.engine: expected a key such as `depth: 8`",
     ]
 
@@ -569,4 +569,4 @@ def test_a_file_that_is_there_but_not_named_is_warned_of(tmp_path: Path, monkeyp
     assert load_config(None, WITH_TOKEN).warnings == ()
     (tmp_path / "config.yml").write_text("abort_time: 40\n")
     (warning,) = load_config(None, WITH_TOKEN).warnings
-    assert warning == "config.yml in this folder is not read: say --config config.yml"
+    assert warning == "config.yml in this folder is not read; to use it, add --config config.yml"
