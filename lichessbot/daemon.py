@@ -415,7 +415,7 @@ class Daemon:
     def _reload(self) -> None:
         """Use the new configuration as far as a running daemon can; an invalid file changes nothing."""
         self._manager.reloading()
-        config = self._settings.reload_aloud(self._log)
+        config = self._settings.reload_and_log(self._log)
         self._end_engine_check()
         if not self._engine_is_good:
             self._check_engines(config)

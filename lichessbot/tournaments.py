@@ -79,7 +79,7 @@ class Tournaments:
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part in these and in those noted in the store by now, and in no others."""
-        wishes = {str(row[0]): Wish(*row) for row in self._store.read_anew(Table.TOURNAMENTS)}
+        wishes = {str(row[0]): Wish(*row) for row in self._store.read_again(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         if not self._stopping:
             for wish in wishes.values():

@@ -30,8 +30,7 @@ from lichessbot.lichess.enums import DeclineReason, Mode, Speed
 from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.records import SlotHolder
+from lichessbot.storage.records import Answer, Entry, SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -131,7 +130,7 @@ class ChallengeHandler:
         config, user_id = now.config.challenge, slot_holder_of(challenge).user_id
         since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
-            recent=self._store.guest_book.accepted_since(user_id, since),
+            recent=self._store.challenges.accepted_since(user_id, since),
             listed_on=self._lists.naming(user_id, config.online_block_list),
         )
 
@@ -141,9 +140,9 @@ class ChallengeHandler:
 
     def _slot_holder(self, info: GameInfo) -> SlotHolder:
         """Return the opponent as the challenge described them, which tells more than the game does."""
-        entry = self._store.guest_book[info.game_id]
+        entry = self._store.challenges[info.game_id]
         has_clock = info.speed != Speed.CORRESPONDENCE
-        return entry.guest if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
+        return entry.slot_holder if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
         self._log.info("challenge.accept", **_facts(challenge), rule=decision.rule)
@@ -188,7 +187,7 @@ class ChallengeHandler:
         self._note(challenge_id, answer=answer, because=because)
 
     def _note(self, challenge_id: str, **changes: object) -> None:
-        entry = self._store.guest_book[challenge_id]
+        entry = self._store.challenges[challenge_id]
         if entry is not None:
             self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
 
@@ -221,7 +220,7 @@ class ChallengeHandler:
                 self._slots.free(challenge_id)
                 later = DeclineReason.LATER
                 self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
-                entry = self._store.guest_book[challenge_id]
+                entry = self._store.challenges[challenge_id]
                 expires = entry is None or entry.has_clock
                 self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
@@ -229,7 +228,7 @@ class ChallengeHandler:
                 self._close(challenge_id, Answer.NO_GAME, str(error))      # it was never sent
 
     def _note_undelivered(self, challenge_id: str, error: ApiError) -> None:
-        entry = self._store.guest_book[challenge_id]
+        entry = self._store.challenges[challenge_id]
         if entry is not None:
             self._note(challenge_id, because=f"{entry.because}; but the challenger was not told: {error}")
 
@@ -241,7 +240,7 @@ class ChallengeHandler:
 
     def unlisted_games(self) -> list[GameInfo]:
         """Return games that probably began but that no stream and no list shows; their ids are their challenges'."""
-        entries = [self._store.guest_book[challenge_id] for challenge_id in self._slots.unlisted(time.monotonic())]
+        entries = [self._store.challenges[challenge_id] for challenge_id in self._slots.unlisted(time.monotonic())]
         return [
             GameInfo(
                 gameId=entry.id,

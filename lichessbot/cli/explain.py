@@ -19,9 +19,8 @@ from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
-from lichessbot.storage.challenge_records import SELECT, Answer, Entry
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
-from lichessbot.storage.records import SlotHolder
+from lichessbot.storage.records import SELECT, Answer, Entry, SlotHolder
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine
 

@@ -1,4 +1,4 @@
-"""What every section of the configuration is made of: the kinds of values, and a base that refuses unknown keys."""
+"""The base class of every section of the configuration, and the kinds of values in them."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, TypeVar
@@ -13,21 +13,21 @@ Text = Annotated[str, Strict()]
 
 
 class Section(BaseModel):
-    """A frozen group of keys. `bounds` names pairs of keys of which the first must not be above the second."""
+    """A frozen group of keys; unknown keys are errors. `bounds` are pairs of keys in ascending order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     bounds: ClassVar[tuple[tuple[str, str], ...]] = ()
     as_one: ClassVar[bool] = False
-    """Whether those who list all keys see the section as one value: `given`."""
+    """Whether listings of all keys show the section as one value, `given`."""
 
     @property
     def given(self) -> dict[str, Any]:
-        """The keys that have a value."""
+        """The keys that are not None, with their values."""
         return {name: value for name, value in self if value is not None}
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        """Keys, dotted if inside a section, whose values are good alone but not together, with what was expected."""
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Yield each key (dotted if inside a section) whose value contradicts another, with what was expected."""
         for low, high in self.bounds:
             smallest, largest = getattr(self, low), getattr(self, high)
             if smallest > largest:
@@ -38,7 +38,7 @@ Layer = TypeVar("Layer", bound=Section)
 
 
 def overlaid(below: Layer, above: Section) -> Layer:
-    """`below` with each key that was named in `above`; sections and mappings inside it key by key as well."""
+    """Return `below` with each key that `above` sets; inner sections and mappings key by key as well."""
     changes: dict[str, Any] = {}
     for name in above.model_fields_set:
         old, new = getattr(below, name), getattr(above, name)
@@ -52,7 +52,7 @@ def overlaid(below: Layer, above: Section) -> Layer:
 
 
 def one_or_many(value: Any) -> Any:
-    """A single word stands for the list that holds it."""
+    """Return a single word as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -63,12 +63,12 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def no_list(value: Any) -> Any:
-    """A key whose entries are all commented out."""
+    """Return an empty list for a key whose entries are all commented out."""
     return () if value is None else value
 
 
 def server_address(text: str) -> str:
-    """The address of a server without a slash at its end. Raises ValueError for what is none."""
+    """Return the address of a server without a trailing slash. Raises ValueError if it is not one."""
     try:
         parts = urlsplit(text)
         good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)

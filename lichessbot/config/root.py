@@ -19,7 +19,7 @@ PLACEHOLDERS: Final = ("me", "opponent")
 
 
 class CorrespondenceConfig(Section):
-    """How games with days for each move, or without a clock, are played. Times in seconds."""
+    """The section `correspondence`: games with days for each move, or without a clock. Times in seconds."""
 
     concurrency: Annotated[Number, Field(ge=1, le=16)] = 1
     move_time: Annotated[Number, Field(ge=1, le=600)] = 60
@@ -29,17 +29,17 @@ class CorrespondenceConfig(Section):
 
     @property
     def check_in_every(self) -> timedelta:
-        """Between two looks at whose turn it is in the games at which nobody sits."""
+        """How often to look for games in which it is our turn."""
         return timedelta(seconds=self.checkin_period)
 
     @property
     def linger(self) -> timedelta:
-        """How long to wait at the board for the opponent's next move."""
+        """How long to stay in a game for the opponent's next move."""
         return timedelta(seconds=self.disconnect_time)
 
 
 def _chat_text(text: str) -> str:
-    """One line that Lichess takes, with no braces but those of the names that are put in."""
+    """Return the text as one line that Lichess accepts, without braces except those of placeholders."""
     line = " ".join(text.split())
     if len(line) > LONGEST_CHAT_LINE:
         raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
@@ -52,7 +52,7 @@ _ChatText = Annotated[Text, AfterValidator(_chat_text)]
 
 
 class GreetingConfig(Section):
-    """Chat lines; None or nothing: not said."""
+    """The section `greeting`: chat lines at the start and end of a game; None or empty: no line."""
 
     hello: _ChatText | None = None
     goodbye: _ChatText | None = None
@@ -61,7 +61,7 @@ class GreetingConfig(Section):
 
 
 class TournamentConfig(Section):
-    """One arena; `team` in a battle of teams, `password` if it is private."""
+    """An entry of `tournaments`: an arena; `team` in a team battle, `password` if it is private."""
 
     id: Annotated[Text, Field(pattern=r"^[A-Za-z0-9]{8}$")]
     team: Text | None = None
@@ -69,7 +69,7 @@ class TournamentConfig(Section):
 
 
 class PgnGrouping(StrEnum):
-    """Which games share a file."""
+    """Which games share a PGN file."""
 
     GAME = "game"
     OPPONENT = "opponent"
@@ -91,7 +91,7 @@ def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, Eng
 
 
 def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
-    """Who plays to lose may say that he does not resign; nothing after it may say otherwise."""
+    """Yield each key that lets a bot that plays to lose resign; later profiles inherit the style of earlier ones."""
     for number, (key, keys) in enumerate(named):
         if not keys.style.plays_to_lose:
             continue
@@ -104,7 +104,7 @@ def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tupl
 
 
 class Config(Section):
-    """Everything an operator can set."""
+    """All keys of the file."""
 
     token: SecretStr | None = None
     token_file: Path | None = None
@@ -127,8 +127,8 @@ class Config(Section):
     correspondence: CorrespondenceConfig = CorrespondenceConfig()
     profiles: tuple[Profile, ...] = ()
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         named: tuple[tuple[str, EngineKeys], ...] = (
             ("engine", self.engine),
             *((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles)),
@@ -138,22 +138,22 @@ class Config(Section):
 
     @property
     def abort_after(self) -> timedelta:
-        """How long an opponent may leave the first move undone."""
+        """How long to wait for an opponent's first move before aborting."""
         return timedelta(seconds=self.abort_time)
 
     @property
     def move_spacing(self) -> timedelta:
-        """Between two moves of ours in the same game."""
+        """Minimum between two moves of ours in one game."""
         return timedelta(milliseconds=self.rate_limiting_delay)
 
     @property
     def leave_after(self) -> timedelta:
-        """How long games may go on after the first signal."""
+        """How long games may continue after the first signal."""
         return timedelta(seconds=self.stop_grace)
 
 
 def dotted_values(section: Section) -> dict[str, object]:
-    """Every key with its value, those of sections dotted."""
+    """Return every key with its value; keys in sections are dotted."""
     values: dict[str, object] = {}
     for name, value in section:
         if isinstance(value, Section) and value.as_one:

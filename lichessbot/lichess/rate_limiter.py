@@ -1,7 +1,6 @@
-"""How much we may ask of Lichess: the pause after a 429, and budgets for the limits it documents.
+"""When a request to Lichess may be sent: after the pause of a 429, and within the documented limits.
 
-Knows when a request may begin; sends none and never waits. Moves and the streams of games in
-progress do not ask here: they cannot wait, and heed their own clock instead.
+Sends nothing and never waits. Moves and the streams of games in progress do not ask here: a clock is running.
 """
 
 import threading
@@ -15,7 +14,7 @@ from lichessbot.timeouts import Timeouts
 
 
 class Purpose(Enum):
-    """What a request is for, as far as Lichess counts it separately."""
+    """The kinds of requests that Lichess counts separately."""
 
     EVENT_STREAM = auto()
     ACCOUNT = auto()
@@ -25,14 +24,14 @@ class Purpose(Enum):
     OTHER = auto()
 
 
-# Lichess allows 30 of the first two in their windows; the rest is left to `check`, to a restart, to a browser.
+# Requests allowed in each window. Lichess allows 30 of these two; the rest is for `check`, restarts and browsers.
 _EVENT_STREAMS: Final = 25
 _ACCOUNTS: Final = 20
-# Lichess allows 25 in a minute, and counts a challenge to a human five times.
+# Lichess allows 25, and counts a challenge to a human as five.
 _CHALLENGES: Final = 4
-# Lichess allows 30 in its window: one a minute for each of two tournaments, and some that follow a game.
+# Lichess allows 30: one a minute for each of two tournaments, and some after games.
 _TOURNAMENTS: Final = 25
-# Lichess allows 3000 in its window.
+# Lichess allows 3000.
 _CLOUD: Final = 2500
 
 
@@ -52,10 +51,10 @@ class RateLimiter:
         }
 
     def hold_back(self, pause: timedelta) -> None:
-        """Lichess answered 429: nothing but moves for `pause`.
+        """Send nothing but moves for `pause`, after a 429.
 
-        A used-up quota asks for hours, but only of the one kind of request that used it up: the
-        others wait no longer than after a 429 that names no pause.
+        A pause of hours concerns only the one kind of request whose quota is used up: the others wait as after a 429
+        that names no pause.
         """
         if pause > self._timeouts.longest_pause:
             pause = self._timeouts.rate_limit
@@ -64,7 +63,7 @@ class RateLimiter:
             self._not_before = max(self._not_before, until)
 
     def ask(self, purpose: Purpose) -> float:
-        """0 if a request may begin now, which is then counted; else the seconds after which to ask again."""
+        """Return 0 and count the request if it may be sent now, else the seconds after which to ask again."""
         now = time.monotonic()
         with self._lock:
             budget = self._budgets.get(purpose)
@@ -75,7 +74,7 @@ class RateLimiter:
 
 
 class _Budget:
-    """At most so many in any window of time."""
+    """At most `most` requests in any window of time."""
 
     def __init__(self, most: int, window: timedelta) -> None:
         self._window_s = window.total_seconds()

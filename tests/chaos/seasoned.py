@@ -10,9 +10,8 @@ from pathlib import Path
 from lichessbot.cli.main import main
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import Daemon
-from lichessbot.storage.challenge_records import Answer, Entry
 from lichessbot.storage.database import Database
-from lichessbot.storage.records import LimitedAction
+from lichessbot.storage.records import Answer, Entry, LimitedAction
 from lichessbot.storage.store import Store
 
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more

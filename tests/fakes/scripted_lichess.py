@@ -1,4 +1,4 @@
-"""A scripted HTTP server on a real socket, for the rooms that talk to Lichess."""
+"""A scripted HTTP server on a real socket, in place of Lichess."""
 
 import json
 import socket
@@ -22,7 +22,7 @@ class End(Enum):
     """The connection closes without the last chunk."""
     RESET = auto()
     STALL = auto()
-    """Nothing more comes, and the connection stays."""
+    """The stream falls silent and the connection stays open."""
 
 
 @dataclass(frozen=True)

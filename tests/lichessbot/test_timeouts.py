@@ -4,14 +4,14 @@ from datetime import timedelta
 from lichessbot.timeouts import Timeouts
 
 
-def test_every_wait_for_lichess_is_scaled_and_none_for_the_engine() -> None:
+def test_timeouts_for_lichess_are_scaled_and_those_for_engines_are_not() -> None:
     timeouts, scaled = Timeouts(), Timeouts().scaled(0.05)
     for field in fields(Timeouts):
         factor = 1 if field.name.startswith("engine_") or field.name == "fallback" else 0.05
         assert getattr(scaled, field.name) == getattr(timeouts, field.name) * factor
 
 
-def test_a_stream_outlives_a_lost_keep_alive_but_not_two() -> None:
+def test_a_stream_survives_one_lost_keep_alive_but_not_two() -> None:
     assert timedelta(seconds=14) < Timeouts().liveness < timedelta(seconds=21)
 
 

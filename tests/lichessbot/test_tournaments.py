@@ -48,7 +48,7 @@ class MoveResolver:
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         self.sent.append(command)
 
-    def read_anew(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
+    def read_again(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
         return self.wishes
 
     def put(self, statement: str, *values: object) -> None:

@@ -254,7 +254,7 @@ def test_who_could_not_be_told_is_not_said_to_know(tmp_path: Path) -> None:
         desk.answer(WEAK, time.monotonic())
         (declined,) = outbox.sent
         desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
-        entry = store.guest_book["weak"]
+        entry = store.challenges["weak"]
         assert entry is not None
         assert entry.because.endswith("; but the challenger was not told: not sent: too late to be of use")
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.storage.challenge_records import Answer, Entry
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
-from lichessbot.storage.records import ListFetched
+from lichessbot.storage.records import Answer, Entry, ListFetched
 from lichessbot.storage.store import Store
 
 

@@ -1,4 +1,4 @@
-"""Every endpoint and every kind of refusal, over a real socket."""
+"""Every endpoint and every kind of error, on a real socket."""
 
 import json
 from collections.abc import Callable
@@ -115,7 +115,7 @@ def test_no_user_is_named_before_the_account_is_known(lichess: ScriptedLichess, 
     assert "user:" not in lichess.requests[0].headers["User-Agent"]
 
 
-def test_neither_netrc_nor_a_proxy_comes_in_between(
+def test_netrc_and_proxies_of_the_environment_are_ignored(
     lichess: ScriptedLichess, api: LichessClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login someone password else\n")
@@ -216,7 +216,7 @@ def test_the_token_is_sent_after_no_redirection(lichess: ScriptedLichess, api: L
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_page_of_somebody_in_between_does_not_deny_the_token(
+def test_a_html_401_does_not_deny_the_token(
     lichess: ScriptedLichess, api: LichessClient, status: int
 ) -> None:
     lichess.answer(MOVE, Reply(status, "<html>Access denied</html>"))
@@ -225,14 +225,14 @@ def test_a_page_of_somebody_in_between_does_not_deny_the_token(
     assert not caught.value.denies_token
 
 
-def test_a_long_complaint_is_shortened(lichess: ScriptedLichess, api: LichessClient) -> None:
+def test_a_long_error_text_is_shortened(lichess: ScriptedLichess, api: LichessClient) -> None:
     lichess.answer(MOVE, Reply(400, {"error": "no " * 10_000}))
     with pytest.raises(Refused) as caught:
         api.move("abcd1234", "e2e4")
     assert len(caught.value.text) <= 200
 
 
-def test_a_server_that_is_away_is_unreachable_and_the_cause_is_short(
+def test_a_refused_connection_is_unreachable_with_a_short_cause(
     lichess: ScriptedLichess, api: LichessClient
 ) -> None:
     lichess.close()
@@ -246,7 +246,7 @@ def test_a_refused_stream_says_why(lichess: ScriptedLichess, api: LichessClient)
         api.game_stream("abcd1234")
 
 
-def test_a_refusal_that_breaks_off_is_still_a_refusal(lichess: ScriptedLichess, api: LichessClient) -> None:
+def test_a_truncated_refusal_is_a_refusal(lichess: ScriptedLichess, api: LichessClient) -> None:
     lichess.answer("/api/stream/event", Reply(404, lines=[b'{"err'], end=End.CUT))
     with pytest.raises(Refused, match="404: Not Found"):
         api.event_stream()
@@ -283,7 +283,7 @@ CHALLENGE: dict[str, Any] = {
         (Terms(Variant.STANDARD, Days(3), False), {"rated": False, "days": 3, "variant": "standard"}),
     ],
 )
-def test_a_challenge_says_its_terms_and_no_more(
+def test_a_challenge_is_sent_with_its_terms_only(
     lichess: ScriptedLichess, api: LichessClient, terms: Terms, sent: dict[str, Any]
 ) -> None:
     lichess.answer("/api/challenge/rival", Reply(body=CHALLENGE))
@@ -304,7 +304,7 @@ def test_our_challenges_are_shown_listed_and_withdrawn(lichess: ScriptedLichess,
     api.cancel_challenge("abcd1234")
 
 
-def test_whoever_caps_whom_is_told_apart(lichess: ScriptedLichess, api: LichessClient) -> None:
+def test_our_quota_and_the_opponents_quota_differ(lichess: ScriptedLichess, api: LichessClient) -> None:
     quota = {"key": "bot.vsBot.day", "seconds": 4000}
     lichess.answer(
         "/api/challenge/rival",
@@ -324,7 +324,7 @@ def bot_line(name: str, **fields: Any) -> bytes:
     return json.dumps({"id": name, "username": name, "title": "BOT", **fields}).encode()
 
 
-def test_online_bots_are_read_as_far_as_they_can_be(lichess: ScriptedLichess, api: LichessClient) -> None:
+def test_readable_lines_of_online_bots_are_returned(lichess: ScriptedLichess, api: LichessClient) -> None:
     rated = bot_line("rated", perfs={"blitz": {"rating": 1700}, "storm": {"runs": 3}})
     lines = [rated + b"\n", b"not json\n", bot_line("../strange") + b"\n", bot_line("last")]
     lichess.answer("/api/bot/online", Reply(lines=lines))
@@ -336,7 +336,7 @@ def test_online_bots_are_read_as_far_as_they_can_be(lichess: ScriptedLichess, ap
     assert lichess.paths() == ["/api/bot/online?nb=512"]
 
 
-def test_a_list_of_bots_that_trickles_in_is_cut(lichess: ScriptedLichess, access: Access) -> None:
+def test_a_slow_list_of_bots_is_cut_off(lichess: ScriptedLichess, access: Access) -> None:
     timeouts = replace(Timeouts(), request_answer=timedelta(seconds=0.5))
     api = LichessClient(replace(access, timeouts=timeouts), READ_TIMEOUT)
     trickle: list[bytes | float] = [item for number in range(50) for item in (bot_line(f"bot{number}") + b"\n", 0.1)]
@@ -351,7 +351,7 @@ def test_the_status_of_users_is_read(lichess: ScriptedLichess, api: LichessClien
     assert lichess.paths()[0].startswith("/api/users/status?ids=a%2Cb")
 
 
-def test_the_password_of_a_tournament_travels_in_the_body(lichess: ScriptedLichess, api: LichessClient) -> None:
+def test_the_password_of_a_tournament_is_sent_in_the_body(lichess: ScriptedLichess, api: LichessClient) -> None:
     lichess.answer("/api/tournament/hL7vMrFQ/join", Reply())
     lichess.answer("/api/tournament/hL7vMrFQ/withdraw", Reply())
     api.join_tournament("hL7vMrFQ", "coders", "sesame & more", pair=True)
@@ -388,7 +388,7 @@ def test_an_ended_game_is_read(lichess: ScriptedLichess, api: LichessClient) -> 
 
 
 @pytest.mark.parametrize("error", [ValueError("Read on closed or unwrapped SSL socket."), AttributeError("read")])
-def test_a_tls_stream_interrupted_in_mid_read_is_lost_like_any_other(error: Exception) -> None:
+def test_a_tls_stream_interrupted_during_a_read_is_unreachable(error: Exception) -> None:
     class Interrupted:
         def read1(self, *args: object, **options: object) -> bytes:
             raise error

@@ -1,4 +1,4 @@
-"""Lanes against a scripted server on a real socket."""
+"""The outbox against a scripted server on a real socket."""
 
 import time
 from collections.abc import Iterator
@@ -96,7 +96,7 @@ def answer(inbox: Inbox) -> CommandDone | CommandFailed:
         (DeclineChallenge("c1", DeclineReason.LATER), "/api/challenge/c1/decline"),
     ],
 )
-def test_each_command_goes_to_its_endpoint_and_is_answered_once(
+def test_each_command_is_sent_to_its_endpoint_and_reported_once(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command, path: str
 ) -> None:
     lichess.answer(path, Reply())
@@ -106,7 +106,7 @@ def test_each_command_goes_to_its_endpoint_and_is_answered_once(
     assert inbox.empty()
 
 
-def test_what_is_read_comes_with_the_answer(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_read_returns_its_answer(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
     outbox.send(ReadAccount())
@@ -118,7 +118,7 @@ def test_what_is_read_comes_with_the_answer(lichess: ScriptedLichess, outbox: Ou
 @pytest.mark.parametrize(
     ("reply", "error"), [(Reply(400, {"error": "no"}), Refused), (Reply(429), RateLimited), (Reply(502), Unreachable)]
 )
-def test_a_game_command_is_tried_once_whatever_happens(
+def test_a_game_command_is_sent_once(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, reply: Reply, error: type[Exception]
 ) -> None:
     lichess.answer(MOVE_PATH, reply)
@@ -130,7 +130,7 @@ def test_a_game_command_is_tried_once_whatever_happens(
     assert len(lichess.requests) == 1
 
 
-def test_a_slow_move_holds_up_no_other_game(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_slow_move_delays_no_other_game(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.4))
     lichess.answer(OTHER_MOVE_PATH, Reply())
     outbox.send(MOVE)
@@ -141,7 +141,7 @@ def test_a_slow_move_holds_up_no_other_game(lichess: ScriptedLichess, outbox: Ou
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_the_house_holds_up_no_game(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_other_commands_delay_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(delay_s=0.4))
     lichess.answer(MOVE_PATH, Reply())
     outbox.send(AcceptChallenge("c1"))
@@ -149,7 +149,7 @@ def test_the_house_holds_up_no_game(lichess: ScriptedLichess, outbox: Outbox, in
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_of_the_moves_that_wait_for_a_slow_one_only_the_newest_is_sent(
+def test_of_several_waiting_moves_only_the_newest_is_sent(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 5)]
@@ -163,14 +163,14 @@ def test_of_the_moves_that_wait_for_a_slow_one_only_the_newest_is_sent(
     assert len(lichess.requests) == 2
 
 
-def test_the_house_repeats_what_got_no_answer(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_command_without_an_answer_is_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502), Reply(502), Reply())
     outbox.send(AcceptChallenge("c1"))
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
     assert len(lichess.requests) == 3
 
 
-def test_the_patience_of_the_house_has_an_end(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_repeating_ends_at_the_deadline(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502))
     outbox.send(AcceptChallenge("c1"))
     failed = answer(inbox)
@@ -179,7 +179,7 @@ def test_the_patience_of_the_house_has_an_end(lichess: ScriptedLichess, outbox: 
     assert 2 < len(lichess.requests) < 12
 
 
-def test_the_house_does_not_repeat_a_refusal(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_refusal_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
     outbox.send(AcceptChallenge("c1"))
     failed = answer(inbox)
@@ -189,7 +189,7 @@ def test_the_house_does_not_repeat_a_refusal(lichess: ScriptedLichess, outbox: O
 
 
 @pytest.mark.parametrize("last", [Reply(404, {"error": "Not found"}), Reply(429, {"error": "wait"}), Reply(502)])
-def test_what_once_had_no_answer_may_have_been_done_whatever_is_said_later(
+def test_a_command_that_once_had_no_answer_is_perhaps_done(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, last: Reply
 ) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502), last)
@@ -199,7 +199,7 @@ def test_what_once_had_no_answer_may_have_been_done_whatever_is_said_later(
     assert failed.perhaps_done
 
 
-def test_after_a_rate_limit_the_house_keeps_the_pause(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_after_a_429_commands_wait_for_the_pause(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}))
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     began = time.monotonic()
@@ -212,7 +212,7 @@ def test_after_a_rate_limit_the_house_keeps_the_pause(lichess: ScriptedLichess, 
     assert time.monotonic() - began >= TIMEOUTS.rate_limit.total_seconds()
 
 
-def test_after_a_429_on_a_move_everything_but_moves_is_held_back(
+def test_after_a_429_on_a_move_all_commands_but_moves_wait(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}), Reply())
@@ -230,7 +230,7 @@ def test_after_a_429_on_a_move_everything_but_moves_is_held_back(
     assert time.monotonic() - limited_at >= TIMEOUTS.rate_limit.total_seconds() - 0.05
 
 
-def test_the_most_urgent_command_goes_first(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_commands_are_sent_by_priority(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
     paths = ["/api/bot/game/abcd1234/abort", ACCEPT_PATH, "/api/account/playing", "/api/challenge/c2/decline"]
     for path in paths:
@@ -247,7 +247,9 @@ def test_the_most_urgent_command_goes_first(lichess: ScriptedLichess, outbox: Ou
     assert [path.partition("?")[0] for path in lichess.paths()] == ["/api/account", *paths]
 
 
-def test_what_waits_to_be_repeated_lets_others_pass(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_command_that_waits_for_its_retry_lets_others_pass(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502))
     lichess.answer("/api/bot/game/abcd1234/resign", Reply())
     outbox.send(AcceptChallenge("c1"))
@@ -257,7 +259,7 @@ def test_what_waits_to_be_repeated_lets_others_pass(lichess: ScriptedLichess, ou
     assert isinstance(answer(inbox), CommandFailed)
 
 
-def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
+def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
@@ -273,7 +275,7 @@ def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
     assert ACCEPT_PATH not in lichess.paths()
 
 
-def test_the_account_is_asked_for_once_and_when_its_time_has_come(
+def test_the_account_is_read_once_and_not_before_its_time(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/account", Reply(502))
@@ -287,7 +289,7 @@ def test_the_account_is_asked_for_once_and_when_its_time_has_come(
     assert lichess.paths() == [ACCEPT_PATH, "/api/account"]
 
 
-def test_the_account_is_not_asked_for_more_often_than_lichess_allows(
+def test_the_account_is_not_read_more_often_than_lichess_allows(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT))
@@ -308,7 +310,7 @@ def test_a_draw_is_offered_with_the_move(lichess: ScriptedLichess, outbox: Outbo
     "command",
     [AnswerTakeback("abcd1234", granted=True), ClaimVictory("abcd1234"), Say("abcd1234", ChatRoom.PLAYER, "x")],
 )
-def test_what_only_matters_now_is_not_sent_after_a_pause(
+def test_a_command_that_expires_is_not_sent_after_a_pause(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
@@ -323,7 +325,7 @@ def test_what_only_matters_now_is_not_sent_after_a_pause(
     assert not outbox.is_talking
 
 
-def test_what_a_game_repeats_during_a_pause_is_sent_once_after_it(
+def test_a_command_repeated_during_a_pause_is_sent_once(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "1")]))
@@ -343,7 +345,7 @@ def talk(number: int) -> Say:
     return Say("abcd1234", ChatRoom.PLAYER, f"line {number}")
 
 
-def test_talk_waits_for_everything_else_and_the_oldest_of_too_much_is_dropped(
+def test_chat_lines_are_sent_last_and_the_oldest_of_too_many_are_dropped(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
@@ -362,14 +364,14 @@ def test_talk_waits_for_everything_else_and_the_oldest_of_too_much_is_dropped(
     assert not outbox.is_talking
 
 
-def test_talk_without_an_answer_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_chat_line_without_an_answer_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(CHAT_PATH, Reply(502))
     outbox.send(talk(1))
     assert isinstance(answer(inbox), CommandFailed)
     assert lichess.paths() == [CHAT_PATH]
 
 
-def test_talk_that_hangs_holds_up_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_stuck_chat_line_delays_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(CHAT_PATH, Reply(delay_s=0.4))
     lichess.answer(MOVE_PATH, Reply())
     outbox.send(talk(1))
@@ -377,7 +379,7 @@ def test_talk_that_hangs_holds_up_no_move(lichess: ScriptedLichess, outbox: Outb
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_what_is_said_in_the_end_outlives_the_game(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.1))
     lichess.answer(CHAT_PATH, Reply())
     outbox.send(ReadAccount())
@@ -387,7 +389,7 @@ def test_what_is_said_in_the_end_outlives_the_game(lichess: ScriptedLichess, out
     assert answer(inbox) == CommandDone(talk(1))
 
 
-def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
+def test_an_endless_answer_does_not_delay_the_next_move(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     trickle: list[bytes | float] = [b" ", 0.2] * 50
@@ -399,7 +401,7 @@ def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
     assert inbox.empty()
 
 
-def test_a_house_answer_that_trickles_in_is_given_up_and_what_waits_behind_it_goes_on(
+def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     assert outbox.wake_at is None
@@ -432,7 +434,7 @@ def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, outbox: 
     assert 0.2 <= done.answered_at - done.sent_at < 0.5
 
 
-def test_a_closed_game_says_no_more(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_closed_game_sends_no_more_commands(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
     outbox.send(MOVE)
     time.sleep(0.1)
@@ -454,7 +456,7 @@ def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, outbox: Out
     assert inbox.empty()
 
 
-def test_an_acceptance_is_not_sent_when_the_challenger_has_given_up(
+def test_an_acceptance_is_not_sent_after_the_challenge_expired(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     outbox.send(AcceptChallenge("c1", until=time.monotonic() - 0.01))
@@ -469,7 +471,7 @@ def test_an_acceptance_is_not_sent_when_the_challenger_has_given_up(
 CREATE = CreateChallenge("rival", Terms(Variant.STANDARD, ExactClock(60, 0), False))
 
 
-def test_a_challenge_without_an_answer_is_not_made_twice(
+def test_a_challenge_without_an_answer_is_not_repeated(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/challenge/rival", Reply(502))
@@ -486,7 +488,9 @@ def test_a_withdrawal_without_an_answer_is_repeated(lichess: ScriptedLichess, ou
     assert answer(inbox) == CommandDone(CancelChallenge("abcd1234"))
 
 
-def test_a_withdrawal_goes_before_what_nobody_waits_for(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
     paths = ["/api/challenge/abcd1234/decline", "/api/challenge/wxyz9876/cancel", "/api/bot/online"]
     for path in paths:
         lichess.answer(path, Reply(lines=[]) if "online" in path else Reply())

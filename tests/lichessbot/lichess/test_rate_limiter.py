@@ -17,12 +17,12 @@ TIMEOUTS = replace(
 )
 
 
-def test_without_a_reason_nobody_waits() -> None:
+def test_requests_do_not_wait_without_a_reason() -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     assert [rate_limiter.ask(Purpose.OTHER) for _ in range(1000)] == [0.0] * 1000
 
 
-def test_after_a_429_everybody_waits_as_long_as_it_asked() -> None:
+def test_after_a_429_all_requests_wait_for_its_pause() -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=0.1))
     for purpose in Purpose:
@@ -65,7 +65,7 @@ def test_a_request_that_has_to_wait_is_not_counted() -> None:
 
 
 @pytest.mark.parametrize("purpose", [Purpose.EVENT_STREAM, Purpose.ACCOUNT])
-def test_an_outage_of_hours_does_not_use_up_what_lichess_allows(
+def test_an_outage_of_hours_stays_within_the_limits(
     purpose: Purpose, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.monotonic()

@@ -1,4 +1,4 @@
-"""One SQLite file: locked, migrated after a copy, refused when newer, set aside when damaged."""
+"""The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged."""
 
 import os
 import sqlite3
@@ -35,7 +35,7 @@ def ids(file: Database) -> list[str]:
     return [row[0] for row in file.read("SELECT challenge_id FROM answers ORDER BY rowid")]
 
 
-def test_records_outlive_the_process(tmp_path: Path) -> None:
+def test_records_survive_the_process(tmp_path: Path) -> None:
     first = Database(tmp_path)
     put(first, "a", "b")
     first.close()
@@ -44,14 +44,14 @@ def test_records_outlive_the_process(tmp_path: Path) -> None:
     second.close()
 
 
-def test_only_we_can_read_the_folder(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_folder(tmp_path: Path) -> None:
     file = Database(tmp_path / "state")
     put(file, "a")
     file.close()
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
 
-def test_every_row_said_to_be_safe_survives_a_kill(tmp_path: Path) -> None:
+def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:
     for wanted in (1, 7, 40):
         folder = tmp_path / str(wanted)
         with subprocess.Popen([*PYTHON, WRITE_FOREVER, str(folder)], stdout=subprocess.PIPE, text=True) as writer:
@@ -66,7 +66,7 @@ def test_every_row_said_to_be_safe_survives_a_kill(tmp_path: Path) -> None:
         assert len(found) - len(safe) <= 1, "at most the row under way"
 
 
-def test_a_second_daemon_is_refused_and_told_who_the_first_is(tmp_path: Path) -> None:
+def test_a_second_daemon_is_refused_with_the_process_of_the_first(tmp_path: Path) -> None:
     file = Database(tmp_path)
     with pytest.raises(StateLocked, match=f"in use by process {os.getpid()}: stop that daemon first.*state_dir"):
         Database(tmp_path)
@@ -93,7 +93,7 @@ def test_an_engine_does_not_inherit_the_lock(tmp_path: Path) -> None:
         child.kill()
 
 
-def test_a_migration_keeps_a_copy_of_what_was(tmp_path: Path) -> None:
+def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
     old = Database(tmp_path)
     put(old, "a")
     old.close()
@@ -122,7 +122,7 @@ def test_a_failed_migration_changes_nothing(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_newer_schema_is_refused_with_the_way_back(tmp_path: Path) -> None:
+def test_a_newer_schema_is_refused_with_the_command_to_restore(tmp_path: Path) -> None:
     old = Database(tmp_path)
     put(old, "a")
     old.close()
@@ -144,14 +144,14 @@ def test_a_newer_schema_is_refused_with_the_way_back(tmp_path: Path) -> None:
     old.close()
 
 
-def test_nothing_is_newer_where_nothing_is(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_newer(tmp_path: Path) -> None:
     assert newer_than_ours(tmp_path / "nowhere") is None
     (tmp_path / FILE_NAME).write_text("no database")
     assert newer_than_ours(tmp_path) is None
 
 
 @pytest.mark.parametrize("damage", ["text", "middle", "foreign"])
-def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
+def test_a_damaged_file_is_replaced_by_a_new_one(
     tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / FILE_NAME
@@ -179,7 +179,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
     file.close()
 
 
-def test_a_folder_that_cannot_be_made_is_our_own_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_that_cannot_be_made_raises_state_failed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "taken").write_text("")
     file = Database(tmp_path / "taken" / "state")
     assert "store.no_lock" in caplog.text
@@ -212,7 +212,7 @@ print(file.read("SELECT challenge_id FROM answers WHERE length(challenge_id) < 9
 """
 
 
-def test_a_full_disk_is_our_own_error_and_passes(tmp_path: Path) -> None:
+def test_a_full_disk_raises_state_failed_until_there_is_room(tmp_path: Path) -> None:
     done = subprocess.run([*PYTHON, FULL_DISK, str(tmp_path)], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[('before',), ('after',)]\n"
@@ -233,7 +233,7 @@ except StateFailed as error:
 """
 
 
-def test_a_read_only_folder_is_our_own_error(tmp_path: Path) -> None:
+def test_a_read_only_folder_raises_state_failed(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     Database(folder).close()
     for entry in (*folder.iterdir(), folder, *folder.parents[:3]):

@@ -1,4 +1,4 @@
-"""What is remembered over restarts, and that a disk costs records but never time."""
+"""What survives a restart, and that a bad disk costs records but no time."""
 
 import logging
 import subprocess
@@ -13,16 +13,15 @@ import pytest
 
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
-from lichessbot.storage.challenge_records import Answer, Entry
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
-from lichessbot.storage.records import LimitedAction, SlotHolder
+from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
 from lichessbot.storage.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
 
 
 class SlowFile(Database):
-    """A disk that takes its time, or refuses."""
+    """A file on a slow or failing disk."""
 
     delay_s = 0.0
     refusing = False
@@ -49,7 +48,7 @@ def until(fact: Callable[[], object]) -> None:
 
 
 def count(folder: Path, table: str) -> int:
-    """As another process would find it."""
+    """Read the file as another process would."""
     done = subprocess.run(
         [
             sys.executable,
@@ -65,7 +64,7 @@ def count(folder: Path, table: str) -> int:
     return int(done.stdout)
 
 
-def test_what_was_done_in_a_game_is_known_after_a_restart(tmp_path: Path) -> None:
+def test_limited_actions_survive_a_restart(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         assert store.times_done("game1", LimitedAction.GREETING) == 0
         store.note_done("game1", LimitedAction.GREETING)
@@ -77,13 +76,13 @@ def test_what_was_done_in_a_game_is_known_after_a_restart(tmp_path: Path) -> Non
         assert store.times_done("game2", LimitedAction.GREETING) == 0
 
 
-def test_a_deed_is_on_the_disk_before_it_can_be_done(file: SlowFile, tmp_path: Path) -> None:
+def test_a_limited_action_is_on_the_disk_before_it_is_done(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
         store.note_done("game1", LimitedAction.GREETING)
         assert count(tmp_path, "deeds") == 1
 
 
-def test_answers_that_arrived_are_known_after_a_restart_those_on_their_way_are_not(tmp_path: Path) -> None:
+def test_only_answers_that_arrived_survive_a_restart(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         store.note_answering("arrived")
         store.note_answered("arrived")
@@ -114,7 +113,7 @@ def test_the_latest_round_trips_come_oldest_first(tmp_path: Path) -> None:
         until(lambda: count(tmp_path, "round_trips") == ROUND_TRIPS_KEPT)
 
 
-def test_what_is_old_is_forgotten_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as past, closing(Store(Database(tmp_path))) as store:
         past.setattr(store_room.time, "time", lambda: time.time_ns() / 1e9 - timedelta(days=3).total_seconds())
         store.note_answered("old")
@@ -132,20 +131,20 @@ def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTE
     )  # fmt: skip
 
 
-def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_path: Path) -> None:
+def test_challenges_survive_a_restart_with_their_latest_answer(tmp_path: Path) -> None:
     now = time.time()
     with closing(Store(Database(tmp_path))) as store:
         store.note_challenge(entry("one", now, Answer.WAITING))
         store.note_challenge(entry("one", now))
         store.note_challenge(entry("two", now - 100))
         store.note_challenge(entry("three", now, Answer.DECLINED))
-        assert store.guest_book["one"] == entry("one", now)
+        assert store.challenges["one"] == entry("one", now)
     with closing(Store(Database(tmp_path))) as store:
-        book = store.guest_book
+        book = store.challenges
         again = book["one"]
         assert again is not None
         assert again.answer is Answer.ACCEPTED
-        assert again.guest == SlotHolder("rival", is_bot=True)
+        assert again.slot_holder == SlotHolder("rival", is_bot=True)
         assert book.accepted_since("rival", now - 50) == 1
         assert book.accepted_since("rival", now - 150) == 2
         assert book.accepted_since("other", 0) == 0
@@ -159,10 +158,10 @@ def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
         store.note_challenge(entry("new", time.time()))
     with closing(Store(Database(tmp_path))) as store:
         until(lambda: count(tmp_path, "challenges") == 1)
-        assert store.guest_book["new"] is not None
+        assert store.challenges["new"] is not None
 
 
-def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_process(tmp_path: Path) -> None:
+def test_unfinished_games_with_a_clock_are_left_over_for_the_next_process(tmp_path: Path) -> None:
     for _ in range(2):
         with closing(Store(Database(tmp_path))) as store:
             for game_id in ("one", "two", "three"):
@@ -176,7 +175,7 @@ def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_proce
             until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 2)
 
 
-def test_each_position_has_its_own_count_of_moves_played_restarts_or_not(tmp_path: Path) -> None:
+def test_moves_are_counted_by_position_across_restarts(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         for position, move in ((1, "e2e4"), (2, "e2e4"), (1, "e2e4"), (1, "d2d4"), (3, "d2d4")):
             store.note_played(position, move)
@@ -186,7 +185,7 @@ def test_each_position_has_its_own_count_of_moves_played_restarts_or_not(tmp_pat
             assert found == [{"e2e4": 2, "d2d4": 1}, {"e2e4": 1}, {"d2d4": 1}, {}]
 
 
-def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path) -> None:
+def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
         store.note_game("before", "Ferdinand")
         file.delay_s = 0.5
@@ -197,7 +196,7 @@ def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path
         until(lambda: count(tmp_path, "deeds") == 1)
 
 
-def test_a_full_disk_is_said_once_and_what_was_noted_meanwhile_follows(
+def test_a_full_disk_is_logged_once_and_the_notes_are_written_later(
     file: SlowFile, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -217,7 +216,7 @@ def test_a_full_disk_is_said_once_and_what_was_noted_meanwhile_follows(
     assert caplog.text.count("store.failed") == 1
 
 
-def test_a_folder_that_cannot_be_used_leaves_the_memory_working(
+def test_an_unusable_folder_leaves_the_memory_working(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "taken").write_text("")
@@ -227,7 +226,7 @@ def test_a_folder_that_cannot_be_used_leaves_the_memory_working(
     assert caplog.text.count("store.failed") == 1
 
 
-def test_a_newer_file_stops_the_start(tmp_path: Path) -> None:
+def test_a_newer_file_prevents_the_start(tmp_path: Path) -> None:
     file = Database(tmp_path, (*MIGRATIONS, "CREATE TABLE future (x)"))
     file.read("SELECT 1")
     file.close()
