@@ -24,8 +24,7 @@ from engine.board import Board, InvalidMove
 from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
-from engine.core.interruptible_perft import portions
-from engine.core.perft import perft
+from engine.core.perft import perft, portions
 from engine.core.score import mate_distance, scale
 from engine.evaluation.evaluate import phase_of, terms
 from engine.evaluation.style import LEAST, Style, most

@@ -8,7 +8,6 @@ __all__ = [
     "bitboard",
     "draws",
     "fen",
-    "interruptible_perft",
     "move",
     "movegen",
     "params",

@@ -34,9 +34,6 @@ def repetition_count(position: Position) -> int:
     return count
 
 
-@cython.ccall
-@cython.nogil
-@cython.exceptval(check=False)
 def is_insufficient_material(position: Position) -> cython.bint:
     """Can nobody mate any more: bare kings, one minor piece, or only bishops of one square colour?"""
     heavy: u64 = (

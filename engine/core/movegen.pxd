@@ -4,3 +4,4 @@ from engine.core.position cimport Position
 cdef bint is_legal(Position position, int move) noexcept nogil
 cdef int generate(Position position, int *moves, int start, bint tactical_only) noexcept nogil
 cpdef bint gives_check(Position position, int move) noexcept nogil
+cpdef u64 attacked_squares(Position position, int by, u64 occupied) noexcept nogil

@@ -75,10 +75,6 @@ def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
     return attacked
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
     """Every square the side `by` attacks, seen through the given occupancy."""
     first: cython.int = by * KINDS
@@ -387,9 +383,6 @@ def legal_move_texts(position: Position) -> list[str]:
     return [uci_text(move) for move in legal_moves(position)]
 
 
-@cython.ccall
-@cython.nogil
-@cython.exceptval(check=False)
 def gives_check(position: Position, move: cython.int) -> cython.bint:
     """Does a legal move attack the enemy king, itself or by uncovering? Castling counts as no."""
     us: cython.int = position.side_to_move

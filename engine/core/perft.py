@@ -1,10 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Leaf counts of the tree of legal moves: the classic proof of a move generator. (chessprogramming wiki: Perft)"""
 
+from collections.abc import Iterator
+
 import cython
 from cython.cimports.engine.core.bitboard import u64
 from cython.cimports.engine.core.movegen import generate
 from cython.cimports.engine.core.position import Position
+
+from engine.core.movegen import legal_moves
+
+PORTION_PLIES = 4                  # a portion takes a fraction of a second
 
 
 @cython.cfunc
@@ -35,3 +41,17 @@ def perft(position: Position, depth: int, bulk: bool = True) -> int:
     with cython.nogil:
         total = _leaves(position, plies, in_bulk)
     return total
+
+
+def portions(position: Position, depth: int) -> Iterator[int]:
+    """Yield numbers that add up to `perft`, so that the caller can be interrupted between them.
+
+    Until the last one, `position` is another position.
+    """
+    if depth <= PORTION_PLIES:
+        yield perft(position, depth)
+        return
+    for move in legal_moves(position):
+        position.push(move)
+        yield from portions(position, depth - 1)
+        position.pop(move)

@@ -3,4 +3,4 @@
 Must not know: search, time and files.
 """
 
-__all__ = ["endings", "evaluate", "style", "threats", "tuned", "weights"]
+__all__ = ["endings", "evaluate", "style", "weights"]

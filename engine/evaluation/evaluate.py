@@ -37,29 +37,10 @@ from cython.cimports.engine.core.position import PIECE_SQUARE, Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.pawns import PASSED_PAWNS, pawn_attacks, pawns_and_kings, relative
-from cython.cimports.engine.evaluation.weights import (
-    BISHOP_MOBILITY,
-    BISHOP_PAIR,
-    BISHOP_PAWNS,
-    HANGING,
-    KING_ATTACK,
-    KNIGHT_MOBILITY,
-    MATERIAL,
-    OUTPOST,
-    PASSED_BLOCKED,
-    PASSED_SAFE,
-    QUEEN_MOBILITY,
-    ROOK_HALF_OPEN,
-    ROOK_MOBILITY,
-    ROOK_OPEN,
-    TEMPO,
-    THREAT_BY_MINOR,
-    THREAT_BY_PAWN,
-    THREAT_BY_ROOK,
-    WEIGHTS,
-)
+from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS
 
 from engine.evaluation import pawns, weights
+from engine.evaluation.weights import first_weight
 
 # The survey: [piece] holds what all pieces of that kind attack, and from 12 on stands, [+ colour],
 ATTACKED = cython.declare(cython.int, 12)           # what a side attacks, its king left out
@@ -134,6 +115,12 @@ def survey_kind(
 # --- Terms -----------------------------------------------------------------------------------------------------------
 
 
+KNIGHT_MOBILITY = cython.declare(cython.int, first_weight("knight_mobility"))
+BISHOP_MOBILITY = cython.declare(cython.int, first_weight("bishop_mobility"))
+ROOK_MOBILITY = cython.declare(cython.int, first_weight("rook_mobility"))
+QUEEN_MOBILITY = cython.declare(cython.int, first_weight("queen_mobility"))
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -145,6 +132,11 @@ def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> 
         + survey_kind(position, survey, us, ROOK, ROOK_MOBILITY)
         + survey_kind(position, survey, us, QUEEN, QUEEN_MOBILITY)
     )
+
+
+BISHOP_PAIR = cython.declare(cython.int, first_weight("bishop_pair"))
+BISHOP_PAWNS = cython.declare(cython.int, first_weight("bishop_pawns"))
+OUTPOST = cython.declare(cython.int, first_weight("outpost"))
 
 
 @cython.cfunc
@@ -181,6 +173,10 @@ def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int)
     return score
 
 
+ROOK_HALF_OPEN = cython.declare(cython.int, first_weight("rook_half_open"))
+ROOK_OPEN = cython.declare(cython.int, first_weight("rook_open"))
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -194,6 +190,9 @@ def rooks(position: Position, us: cython.int) -> cython.int:
             score += WEIGHTS[ROOK_HALF_OPEN if file & position.pieces[(us ^ 1) * KINDS + PAWN] else ROOK_OPEN]
         pieces &= pieces - 1
     return score
+
+
+KING_ATTACK = cython.declare(cython.int, first_weight("king_attack"))
 
 
 @cython.cfunc
@@ -227,6 +226,12 @@ def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) 
     return WEIGHTS[KING_ATTACK + (units if units < MOST_UNITS else MOST_UNITS)]
 
 
+THREAT_BY_PAWN = cython.declare(cython.int, first_weight("threat_by_pawn"))
+THREAT_BY_MINOR = cython.declare(cython.int, first_weight("threat_by_minor"))
+THREAT_BY_ROOK = cython.declare(cython.int, first_weight("threat_by_rook"))
+HANGING = cython.declare(cython.int, first_weight("hanging"))
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -252,6 +257,10 @@ def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> c
     score += popcount(pawns_at_risk & minors) * WEIGHTS[THREAT_BY_MINOR + PAWN]
     score += popcount(pawns_at_risk & survey[first + ROOK]) * WEIGHTS[THREAT_BY_ROOK + PAWN]
     return score
+
+
+PASSED_BLOCKED = cython.declare(cython.int, first_weight("passed_blocked"))
+PASSED_SAFE = cython.declare(cython.int, first_weight("passed_safe"))
 
 
 @cython.cfunc
@@ -290,7 +299,40 @@ def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -
     )
 
 
+def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
+    """Each term of one side by name, packed."""
+    survey = cython.declare(cython.ulonglong[19])
+    pawns_and_kings(position, survey)
+    begin_survey(position, survey, WHITE)
+    begin_survey(position, survey, BLACK)
+    moves = (mobility(position, survey, WHITE), mobility(position, survey, BLACK))
+    material: cython.int = 0
+    kind: cython.int
+    for kind in range(KING):
+        material += popcount(position.pieces[side * KINDS + kind]) * WEIGHTS[MATERIAL + kind]
+    squares: cython.int = 0
+    square: cython.int
+    for square in range(64):
+        if position.colours[side] & bit(square):
+            squares += PIECE_SQUARE[position.board[square] * 64 + square]
+    return {
+        "material": material,
+        "squares": (squares if side == WHITE else -squares) - material,
+        "mobility": moves[side],
+        **pawns.pawn_terms(position, side),
+        "passed advance": advances(position, survey, side),
+        "minor pieces": minor_pieces(position, survey, side),
+        "rooks": rooks(position, side),
+        "king attack": king_attack(position, survey, side),
+        "threats": threats(position, survey, side),
+        "tempo": WEIGHTS[TEMPO] if position.side_to_move == side else 0,
+    }
+
+
 # --- The sum ---------------------------------------------------------------------------------------------------------
+
+
+TEMPO = cython.declare(cython.int, first_weight("tempo"))
 
 
 def balance(position: Position) -> cython.int:
@@ -354,36 +396,6 @@ def use_values(values: weights.Values) -> None:
     """Evaluate with these weights from now on. Only positions set up afterwards count their squares anew."""
     weights.set_values(values)
     pawns.forget()
-
-
-def _side_terms(position: Position, side: cython.int) -> dict[str, int]:
-    """Each term of one side by name, packed."""
-    survey = cython.declare(cython.ulonglong[19])
-    pawns_and_kings(position, survey)
-    begin_survey(position, survey, WHITE)
-    begin_survey(position, survey, BLACK)
-    moves = (mobility(position, survey, WHITE), mobility(position, survey, BLACK))
-    material: cython.int = 0
-    kind: cython.int
-    for kind in range(KING):
-        material += popcount(position.pieces[side * KINDS + kind]) * WEIGHTS[MATERIAL + kind]
-    squares: cython.int = 0
-    square: cython.int
-    for square in range(64):
-        if position.colours[side] & bit(square):
-            squares += PIECE_SQUARE[position.board[square] * 64 + square]
-    return {
-        "material": material,
-        "squares": (squares if side == WHITE else -squares) - material,
-        "mobility": moves[side],
-        **pawns.pawn_terms(position, side),
-        "passed advance": advances(position, survey, side),
-        "minor pieces": minor_pieces(position, survey, side),
-        "rooks": rooks(position, side),
-        "king attack": king_attack(position, survey, side),
-        "threats": threats(position, survey, side),
-        "tempo": WEIGHTS[TEMPO] if position.side_to_move == side else 0,
-    }
 
 
 def terms(position: Position) -> dict[str, tuple[int, int, int, int]]:

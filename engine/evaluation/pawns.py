@@ -20,20 +20,9 @@ from cython.cimports.engine.core.bitboard import (
 from cython.cimports.engine.core.pieces import BLACK, KINDS, KING, PAWN, WHITE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.zobrist import PIECE_KEY
-from cython.cimports.engine.evaluation.weights import (
-    BACKWARD,
-    CONNECTED,
-    DOUBLED,
-    ISOLATED,
-    PASSED,
-    PASSED_OWN_KING,
-    PASSED_THEIR_KING,
-    SHELTER_FRONT,
-    SHELTER_SIDE,
-    STORM_FRONT,
-    STORM_SIDE,
-    WEIGHTS,
-)
+from cython.cimports.engine.evaluation.weights import WEIGHTS
+
+from engine.evaluation.weights import first_weight
 
 if not cython.compiled:
     class _PawnEntry:
@@ -78,6 +67,12 @@ def passed_pawns(ours: u64, theirs: u64, us: cython.int) -> u64:
     return ours & ~(in_front | beside(in_front) | ahead(ours, them))
 
 
+DOUBLED = cython.declare(cython.int, first_weight("doubled"))
+ISOLATED = cython.declare(cython.int, first_weight("isolated"))
+BACKWARD = cython.declare(cython.int, first_weight("backward"))
+CONNECTED = cython.declare(cython.int, first_weight("connected"))
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -106,6 +101,11 @@ def relative(square: cython.int, us: cython.int) -> cython.int:
     return square ^ 56 if us else square
 
 
+PASSED = cython.declare(cython.int, first_weight("passed"))
+PASSED_OWN_KING = cython.declare(cython.int, first_weight("passed_own_king"))
+PASSED_THEIR_KING = cython.declare(cython.int, first_weight("passed_their_king"))
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -122,6 +122,12 @@ def race(position: Position, passed: u64, us: cython.int) -> cython.int:
             score += WEIGHTS[PASSED_THEIR_KING + distance(position.king_square(us ^ 1), stop)]
         passed &= passed - 1
     return score
+
+
+SHELTER_FRONT = cython.declare(cython.int, first_weight("shelter_front"))
+SHELTER_SIDE = cython.declare(cython.int, first_weight("shelter_side"))
+STORM_FRONT = cython.declare(cython.int, first_weight("storm_front"))
+STORM_SIDE = cython.declare(cython.int, first_weight("storm_side"))
 
 
 @cython.cfunc

@@ -1,11 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The weights of the evaluation: which there are, what they count, and where each stands in one array.
+"""The weights of the evaluation: their names, groups and values, in one array, and the piece-square table.
 
-The values come from `tuned.py`. Every weight is a packed score (see `score.py`): what one more of the thing it counts
-is worth in the midgame and in the endgame. The evaluation before blending is a sum of weights, each so many times for
-White and so many times for Black, which is what lets the tuner fit them.
+Every weight is a packed score (see `score.py`): what one more of the thing it counts is worth in the midgame and in
+the endgame. The evaluation before blending is linear in the weights, which lets the tuner fit them. The values come
+from `tuned.py`. A style scales the weights of a group.
 
-The weights stand in groups, which a style makes count for more or less.
+A new term needs a line in SIZES, a function in `evaluate.py` or `pawns.py`, and its place in `side_score`, with a row
+in the table for people below it. It starts at zero until the tuner has run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ import cython
 from cython.cimports.engine.core.position import PIECE_SQUARE
 from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
 
-from engine.evaluation.tuned import VALUES
+from engine.evaluation import tuned
 
 if not cython.compiled:
     WEIGHTS = [0] * 512
@@ -100,36 +101,14 @@ def _terms() -> dict[str, Term]:
 TERMS = _terms()
 COUNT = sum(term.size for term in TERMS.values())
 
-MATERIAL = TERMS["material"].first
-SQUARES = TERMS["pawn_squares"].first
-KNIGHT_MOBILITY = TERMS["knight_mobility"].first
-BISHOP_MOBILITY = TERMS["bishop_mobility"].first
-ROOK_MOBILITY = TERMS["rook_mobility"].first
-QUEEN_MOBILITY = TERMS["queen_mobility"].first
-DOUBLED = TERMS["doubled"].first
-ISOLATED = TERMS["isolated"].first
-BACKWARD = TERMS["backward"].first
-CONNECTED = TERMS["connected"].first
-PASSED = TERMS["passed"].first
-PASSED_BLOCKED = TERMS["passed_blocked"].first
-PASSED_SAFE = TERMS["passed_safe"].first
-PASSED_OWN_KING = TERMS["passed_own_king"].first
-PASSED_THEIR_KING = TERMS["passed_their_king"].first
-BISHOP_PAIR = TERMS["bishop_pair"].first
-BISHOP_PAWNS = TERMS["bishop_pawns"].first
-OUTPOST = TERMS["outpost"].first
-ROOK_HALF_OPEN = TERMS["rook_half_open"].first
-ROOK_OPEN = TERMS["rook_open"].first
-SHELTER_FRONT = TERMS["shelter_front"].first
-SHELTER_SIDE = TERMS["shelter_side"].first
-STORM_FRONT = TERMS["storm_front"].first
-STORM_SIDE = TERMS["storm_side"].first
-KING_ATTACK = TERMS["king_attack"].first
-THREAT_BY_PAWN = TERMS["threat_by_pawn"].first
-THREAT_BY_MINOR = TERMS["threat_by_minor"].first
-THREAT_BY_ROOK = TERMS["threat_by_rook"].first
-HANGING = TERMS["hanging"].first
-TEMPO = TERMS["tempo"].first
+
+def first_weight(name: str) -> int:
+    """Return where the weights of a term begin in WEIGHTS."""
+    return TERMS[name].first
+
+
+MATERIAL = first_weight("material")
+SQUARES = first_weight("pawn_squares")
 
 Values = Mapping[str, Sequence[tuple[int, int]]]
 
@@ -182,13 +161,18 @@ def values() -> dict[str, tuple[tuple[int, int], ...]]:
     return found
 
 
+def default_values() -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the tuned weights. A term that has not been tuned yet starts at zero."""
+    return {name: tuned.VALUES.get(name, ((0, 0),) * term.size) for name, term in TERMS.items()}
+
+
 def styled(style: Mapping[Group, float]) -> dict[str, tuple[tuple[int, int], ...]]:
     """The tuned weights with each group made so many times as heavy; groups not named stay as they are."""
     found: dict[str, tuple[tuple[int, int], ...]] = {}
-    for name, term in TERMS.items():
-        times = style.get(term.group, 1.0)
-        found[name] = tuple((round(midgame * times), round(endgame * times)) for midgame, endgame in VALUES[name])
+    for name, pairs in default_values().items():
+        times = style.get(TERMS[name].group, 1.0)
+        found[name] = tuple((round(midgame * times), round(endgame * times)) for midgame, endgame in pairs)
     return found
 
 
-set_values(VALUES)
+set_values(default_values())

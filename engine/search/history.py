@@ -15,6 +15,7 @@ Heuristic, Continuation History, Pawn History, Static Evaluation Correction Hist
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
 from cython.cimports.engine.core.move import to_square
+from cython.cimports.engine.core.movegen import attacked_squares
 from cython.cimports.engine.core.params import (
     CORRECTION_LIMIT,
     CORRECTION_SCALE,
@@ -26,7 +27,6 @@ from cython.cimports.engine.core.params import (
 from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
-from cython.cimports.engine.evaluation.threats import attacked_by
 
 BUTTERFLY_SIZE = cython.declare(cython.int, 32768)  # side, origin attacked, target attacked, origin, target
 STEPS = cython.declare(cython.int, 768)
@@ -121,7 +121,7 @@ class History:
         self, position: Position, ply: cython.int, step_1: cython.int, step_2: cython.int, step_4: cython.int
     ) -> cython.void:
         """Set the context of quiet moves at this ply; `step_n` is the step made n plies earlier."""
-        self.attacked[ply] = attacked_by(position, position.side_to_move ^ 1)
+        self.attacked[ply] = attacked_squares(position, position.side_to_move ^ 1, position.occupied)
         self.one_ply_ago[ply] = step_1 * STEPS
         self.two_plies_ago[ply] = step_2 * STEPS
         self.four_plies_ago[ply] = step_4 * STEPS

@@ -16,14 +16,16 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.evaluate import balance
-from cython.cimports.engine.evaluation.weights import KNIGHT_MOBILITY, MATERIAL, WEIGHTS, weight_of_square
+from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS, weight_of_square
 from cython.cimports.engine.training.features import expected
 
-from engine.evaluation import tuned, weights
+from engine.evaluation import weights
 from engine.evaluation.evaluate import use_values
 from engine.selfplay.records import RECORD
 
 ROOM = 64                          # coefficients other than zero per position, on average
+# Material and squares, the first weights, are counted on the board; the others are probed.
+FIRST_PROBED = cython.declare(cython.int, weights.first_weight("knight_mobility"))
 DIGIT = cython.declare(cython.int, 5)               # bits
 DIGITS = cython.declare(cython.int, 3)
 HALF_DIGIT = cython.declare(cython.int, 16)
@@ -43,7 +45,7 @@ class Samples:
         self.endgame_part = array("f", bytes(4 * capacity))
         self.scores = array("h", bytes(2 * capacity))
         self.results = array("B", bytes(capacity))
-        self.initial = array("d", (float(pair[1]) for pairs in tuned.VALUES.values() for pair in pairs))
+        self.initial = array("d", (float(pair[1]) for pairs in weights.default_values().values() for pair in pairs))
         self.count = 0
         self.capacity = capacity
         self.position = Position()
@@ -55,7 +57,7 @@ class Samples:
 
     def restore(self) -> None:
         """Restore the weights."""
-        use_values(tuned.VALUES)
+        use_values(weights.default_values())
 
     def __len__(self) -> int:
         return self.count
@@ -108,7 +110,7 @@ class Samples:
 
     def probe(self) -> cython.void:
         """Find the other coefficients, six at a time."""
-        first: cython.int = KNIGHT_MOBILITY
+        first: cython.int = FIRST_PROBED
         digit: cython.int
         while first < self.weight_count:
             for digit in range(DIGITS):

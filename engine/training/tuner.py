@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from math import cos, pi, sqrt
 from pathlib import Path
 
-from engine.evaluation import tuned, weights
+from engine.evaluation import weights
 from engine.selfplay import records
 from engine.training.data import pack_shard
 from engine.training.samples import Samples
@@ -54,7 +54,7 @@ class FitProgress:
     @classmethod
     def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
         """Start from the present weights."""
-        start = [float(part) for pairs in tuned.VALUES.values() for pair in pairs for part in pair]
+        start = [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
         return cls(settings, unit, positions, start, list(start), [0.0] * len(start), [0.0] * len(start))
 
     @classmethod

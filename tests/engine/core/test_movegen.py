@@ -4,11 +4,12 @@ import random
 import re
 from pathlib import Path
 
+import chess
 import pytest
 
 import engine
 from engine.core.fen import InvalidFen, parse_fen
-from engine.core.movegen import legal_move_texts, legal_moves, may_be_played
+from engine.core.movegen import attacked_squares, legal_move_texts, legal_moves, may_be_played
 from engine.core.score import scale
 from tests.engine.positions import Start, random_games
 
@@ -123,3 +124,13 @@ def count_moves(squares: list[int]) -> int:
     except InvalidFen:
         return 0
     return len(legal_move_texts(position))
+
+
+def test_all_squares_attacked_are_those_that_some_piece_attacks(start: Start) -> None:
+    for board in random_games(count=4, plies=120, start=start, seed=86):
+        position, _ = parse_fen(board.fen())
+        for number, colour in enumerate((chess.WHITE, chess.BLACK)):
+            expected = chess.SquareSet()
+            for square in chess.SquareSet(board.occupied_co[colour]):
+                expected |= board.attacks(square)
+            assert attacked_squares(position, number, board.occupied) == int(expected), board.fen()

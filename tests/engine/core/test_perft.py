@@ -7,8 +7,7 @@ import chess
 import pytest
 
 from engine.core.fen import parse_fen
-from engine.core.interruptible_perft import portions
-from engine.core.perft import perft
+from engine.core.perft import perft, portions
 from engine.facade import build_mode
 from tests.engine.positions import OWN_PERFT, PERFT, read_suite
 

@@ -4,7 +4,7 @@ import chess
 import pytest
 
 from engine.core.fen import parse_fen
-from engine.evaluation import tuned, weights
+from engine.evaluation import weights
 from engine.evaluation.evaluate import is_known, static_score, use_values
 from engine.evaluation.weights import Group, styled
 from engine.facade import STARTING_FEN, Board, evaluation
@@ -117,7 +117,7 @@ def test_a_style_makes_its_group_count_for_more() -> None:
     try:
         after = evaluation(Board(castled)).terms
     finally:
-        use_values(tuned.VALUES)
+        use_values(weights.default_values())
     assert after["king shelter"] == tuple(2 * value for value in before["king shelter"])
     assert after["mobility"] == before["mobility"]
 

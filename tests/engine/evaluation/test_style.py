@@ -8,9 +8,8 @@ import pytest
 from engine.board import Board
 from engine.core.fen import parse_fen
 from engine.core.score import scale
-from engine.evaluation import tuned
 from engine.evaluation.evaluate import static_score, use_values
-from engine.evaluation.weights import Group
+from engine.evaluation.weights import Group, default_values
 from engine.facade import STYLES, Engine, Limits, evaluation
 from engine.nnue import net_file
 from tests.engine.nets import material_net
@@ -35,7 +34,7 @@ PIECE_POINTS = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 0}
 @pytest.fixture
 def engine() -> Iterator[Engine]:
     yield Engine(hash_mb=1)
-    use_values(tuned.VALUES)       # the weights are those of the whole process
+    use_values(default_values())       # the weights are those of the whole process
 
 
 def boards(count: int) -> list[str]:
