@@ -1,6 +1,7 @@
 """A chess engine in Python, compiled with Cython in pure Python mode. Callers import `engine.facade`.
 
-The same files run compiled and plain. Plain mode is slow: choose it with ENGINE_PURE=1, for tests and debugging only.
+The same files run compiled and as plain Python. Plain mode is slow: ENGINE_PURE=1 chooses it, for tests and debugging.
+In a checkout, `python engine/_build.py` compiles again what has changed; a line on stderr says when that is needed.
 """
 
 import os
@@ -17,7 +18,9 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
+from zlib import crc32
 
 _AVX2_MODULES = (f"{__name__}.nnue.network", f"{__name__}.training.float_net")
 _CIMPORTS = "cython.cimports"
@@ -69,6 +72,27 @@ class _FastestBuild:
         return spec_from_file_location(name, build.origin) if build is not None else None
 
 
+def edited_sources(checkout: Path = Path(__file__).parent.parent) -> list[str]:
+    """Return the sources that were edited after the engine was compiled in this checkout; see `_build.py`.
+
+    A file with a new time and the same text is not edited. An installed engine has no record, and the answer is empty.
+    """
+    try:
+        record = (checkout / "build" / f"engine-{sys.implementation.cache_tag}" / "compiled").read_text()
+    except OSError:
+        return []
+    edited = []
+    for line in record.splitlines():
+        name, time, checksum = line.rsplit(" ", 2)
+        path = f"{checkout}/{name}"
+        try:
+            if os.stat(path).st_mtime_ns != int(time) and crc32(Path(path).read_bytes()) != int(checksum):
+                edited.append(name)
+        except OSError:
+            edited.append(name)
+    return edited
+
+
 def _choose_mode() -> None:
     """Run compiled unless ENGINE_PURE is set. Raises ImportError rather than run plain by accident."""
     if os.environ.get("ENGINE_PURE"):
@@ -86,6 +110,12 @@ def _choose_mode() -> None:
             "(or set ENGINE_PURE=1 to run it as slow plain Python on purpose)"
         )
     sys.meta_path.insert(0, _FastestBuild)
+    if edited := edited_sources():
+        print(
+            f"the chess engine runs as it was compiled, without later edits of {', '.join(edited)}: "
+            "run `python engine/_build.py` (or `pip install -e .`)",
+            file=sys.stderr,
+        )
 
 
 _choose_mode()

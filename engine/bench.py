@@ -1,6 +1,6 @@
 """The node signature: fixed positions, fixed depth, one thread, a cleared table, no clock.
 
-The total changes exactly when the search or the evaluation changes what it does.
+The total changes exactly when the search or the evaluation changes its behaviour.
 """
 
 from time import perf_counter
@@ -10,7 +10,7 @@ from engine.facade import Board, Engine, Limits, describe_build
 DEFAULT_DEPTH = 12
 HASH_MB = 16
 
-# From games of the engine against itself: openings, middle games, endings.
+# From games of the engine against itself: openings, middlegames, endgames.
 POSITIONS = (
     "r1b1kb1r/ppppqppp/2n2n2/4p3/4P3/P1P2N2/1PQP1PPP/RNB1KB1R w KQkq - 2 2",
     "r1bq1rk1/ppp2pp1/4p2p/3pn3/Pb2P2P/2NB2P1/1PPP1P2/R1BQ1RK1 w - - 0 7",
@@ -66,7 +66,7 @@ POSITIONS = (
 
 
 def count_nodes(engine: Engine, fen: str, depth: int) -> int:
-    """The nodes of a search to this depth that starts from nothing."""
+    """Return the nodes of a search to this depth with an empty table."""
     engine.new_game()
     engine.set_position(Board(fen))
     report = engine.go(Limits(depth=depth)).report
@@ -74,7 +74,10 @@ def count_nodes(engine: Engine, fen: str, depth: int) -> int:
 
 
 def bench(depth: int, evaluation: str = "") -> None:
-    """Search every position; the last line is the total. `evaluation` is as for EvalFile. Raises InvalidNet."""
+    """Search every position and print its nodes, the total last. Raises InvalidNet.
+
+    `evaluation` is a value of the UCI option EvalFile.
+    """
     engine = Engine(HASH_MB)
     engine.set_evaluation(evaluation)
     started = perf_counter()

@@ -1,7 +1,5 @@
-"""What a long command shows of its progress: a bar where somebody watches, none where the output is kept."""
+"""Progress bars for long commands; shown on a terminal only."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -11,7 +9,7 @@ from rich.text import Text
 
 
 class RateColumn(ProgressColumn):
-    """How much is done a second."""
+    """The rate of progress."""
 
     def __init__(self, unit: str) -> None:
         super().__init__()
@@ -22,15 +20,24 @@ class RateColumn(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.1f} {self._unit}/s")
 
 
-class Display:
-    """Lines of text on standard output and one bar below them. Ends with its `with` block."""
+class ProgressDisplay:
+    """A bar for a `with` block, below the lines that the command logs."""
 
-    def __init__(self, title: str, total: int, unit: str, console: Console | None = None) -> None:
-        """`unit`: what is counted, in the plural."""
-        self._console = console or Console(soft_wrap=True, highlight=False, markup=False)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(unit))
+    def __init__(
+        self, title: str, total: float, unit: str, console: Console | None = None, *, transient: bool = False
+    ) -> None:
+        """`unit` is what is counted, in the plural. A transient bar is on standard error and vanishes at the end."""
+        self._console = console or Console(stderr=transient, soft_wrap=True, highlight=False, markup=False)
         self._bar = Progress(
-            *columns, TimeRemainingColumn(), console=self._console, disable=not self._console.is_terminal
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            MofNCompleteColumn(),
+            RateColumn(unit),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=transient,
+            disable=not self._console.is_terminal,
         )
         self._task = self._bar.add_task(title, total=total)
 
@@ -43,27 +50,11 @@ class Display:
     ) -> None:
         self._bar.stop()
 
-    def say(self, line: str) -> None:
-        """One line, there to stay."""
+    def log(self, line: str) -> None:
+        """Print a line above the bar."""
         self._console.print(line)
         self._console.file.flush()
 
-    def advance_to(self, done: int) -> None:
-        """So much of the total is done."""
+    def advance_to(self, done: float) -> None:
+        """Set how much of the total is done."""
         self._bar.update(self._task, completed=done)
-
-
-@contextmanager
-def progress(title: str, total: float, unit: str, console: Console | None = None) -> Iterator[Callable[[float], None]]:
-    """A bar alone, on standard error, that vanishes. While it lasts, its function says how much was done in all."""
-    console = console or Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        RateColumn(unit),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.update(task, completed=done)

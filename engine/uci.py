@@ -1,8 +1,8 @@
 """The Universal Chess Interface: commands on standard input, answers on standard output.
 
-The search runs in a thread of its own, so that `stop`, `isready` and `quit` are heard at once. A command that makes
-no sense is answered by `info string` and otherwise ignored; the end of the input quits. (Rudolf Huber, Stefan
-Meyer-Kahlen: UCI protocol, 2006)
+The search runs in its own thread, so `stop`, `isready` and `quit` take effect at once. An invalid command is answered
+by an `info string` and otherwise ignored. The end of the input quits. (Rudolf Huber, Stefan Meyer-Kahlen: UCI
+protocol, 2006)
 """
 
 import os
@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, TextIO
 from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
-    MOST_MEN,
+    MAX_TABLEBASE_PIECES,
     STARTING_FEN,
     STYLES,
     Board,
@@ -30,9 +29,9 @@ from engine.facade import (
     InvalidMove,
     InvalidNet,
     Limits,
+    RunningSearch,
     SearchReport,
     Tablebase,
-    Thinking,
     default_choice,
     describe_build,
     evaluation,
@@ -47,8 +46,8 @@ MAX_THREADS = 256
 MAX_LINES = 218                    # no legal position has more moves
 MAX_PERFT_DEPTH = 20
 MAX_NODES = 10**12
-FOREVER_MS = 10**9                 # larger times mean no more than this, and larger counts of moves neither
-EMPTY = "<empty>"                  # UCI's word for an empty string
+MAX_LIMIT = 10**9                  # milliseconds or moves; larger limits are cut to this
+EMPTY = "<empty>"                  # an empty string in UCI
 GO_NUMBERS = {
     "wtime": "white_time_ms",
     "btime": "black_time_ms",
@@ -61,67 +60,67 @@ GO_NUMBERS = {
     "mate": "mate_in",
 }
 STYLE_OPTIONS = {f"Style {group.replace('_', ' ').title()}": group for group in STYLES}
-MEANWHILE = ("isready", "stop")    # what does not wait for the end of a perft
+DURING_PERFT = ("isready", "stop") # all other commands wait for the end of a perft
 GO_WORDS = (*GO_NUMBERS, "searchmoves", "ponder", "infinite")
 
 
 class UciError(ValueError):
-    """A command that cannot be carried out; the message goes to the user."""
+    """An invalid command; the message is shown to the user."""
 
 
 class Uci:
-    """One session. `run` returns when it is over."""
+    """One UCI session."""
 
     def __init__(self, output: TextIO = sys.stdout) -> None:
         self._output = output
         self._output_lock = Lock()
         self._engine = Engine()
         self._board = Board()
-        self._setup = (STARTING_FEN, False)        # how the board came about: the FEN, whether of Chess960,
-        self._played: list[str] = []               # and the moves
+        self._setup = (STARTING_FEN, False)        # the FEN of the last `position`, and whether it is Chess960
+        self._moves: list[str] = []                # the moves of the last `position`
         self._chess960 = False
-        self._shows_outcome = False
-        self._debugging = False
-        self._thinking: Thinking | None = None
-        self._released = Event()           # an infinite or pondering search may give its move
-        self._worker: Thread | None = None
-        self._counter: Thread | None = None        # of a perft
-        self._enough_counted = Event()
+        self._show_wdl = False
+        self._debug = False
+        self._search: RunningSearch | None = None
+        self._search_thread: Thread | None = None
+        self._may_answer = Event()         # an infinite or pondering search holds back its move until then
+        self._perft_thread: Thread | None = None
+        self._perft_stopped = Event()
         self._commands: dict[str, Callable[[list[str]], None]] = {
             "uci": self._uci,
             "isready": lambda words: self._say("readyok"),
             "ucinewgame": self._new_game,
-            "position": self._position,
+            "position": self._set_position,
             "setoption": self._set_option,
             "go": self._go,
             "stop": lambda words: self._stop(),
             "ponderhit": lambda words: self._ponder_hit(),
-            "debug": self._debug,
+            "debug": self._set_debug,
             "d": lambda words: self._show_board(),
             "eval": lambda words: self._show_evaluation(),
         }
 
     def run(self, lines: Iterable[str]) -> None:
-        """Obey until `quit` or the end of the input; Ctrl-C ends the search too."""
+        """Handle commands until `quit`, the end of the input, or Ctrl-C; then end the search."""
         try:
             for line in lines:
                 words = line.split()
                 if words[:1] == ["quit"]:
                     break
                 if words:
-                    self._obey(words)
-            self._finish_counting()
+                    self._handle(words)
+            self._wait_for_perft()
         finally:
             self._stop()
 
-    def _obey(self, words: list[str]) -> None:
+    def _handle(self, words: list[str]) -> None:
         command = self._commands.get(words[0])
         if command is None:
             self._say(f"info string unknown command {words[0][:40]!r}; known: {' '.join(self._commands)} quit")
             return
-        if words[0] not in MEANWHILE:
-            self._finish_counting()
-        if self._debugging:
+        if words[0] not in DURING_PERFT:
+            self._wait_for_perft()
+        if self._debug:
             self._say(f"info string heard {' '.join(words)[:200]!r}")
         try:
             command(words[1:])
@@ -129,7 +128,7 @@ class Uci:
             self._say(f"info string error: {error}")
 
     def _say(self, text: str) -> None:
-        """One line out, whole, whichever thread says it. A reader that has gone away is no error: we are quitting."""
+        """Write a whole line, from any thread. A closed output is ignored: the session is about to end."""
         with self._output_lock, suppress(BrokenPipeError):
             self._output.write(text + "\n")
             self._output.flush()
@@ -148,8 +147,8 @@ class Uci:
         self._stop()
         self._engine.new_game()
 
-    def _position(self, words: list[str]) -> None:
-        """`startpos` or `fen ...`, then perhaps `moves ...`. On an error the old position stays."""
+    def _set_position(self, words: list[str]) -> None:
+        """Set up `startpos` or `fen FEN`, then play `moves MOVE ...`. On an error keep the old position."""
         split = words.index("moves") if "moves" in words else len(words)
         setup, moves = words[:split], words[split + 1 :]
         if setup[:1] == ["fen"]:
@@ -159,19 +158,19 @@ class Uci:
         else:
             raise UciError("expected position startpos or position fen FEN, then perhaps moves MOVE ...")
         setup_key = (fen, self._chess960)
-        played = len(self._played)
-        if setup_key == self._setup and moves[:played] == self._played:
-            board = self._board.copy()         # the game goes on: only its new moves are played
+        played = len(self._moves)
+        if setup_key == self._setup and moves[:played] == self._moves:
+            board = self._board.copy()         # the same game: play its new moves only
             new = moves[played:]
         else:
             board, new = Board(fen, chess960=self._chess960), moves
         for move in new:
             board.push(move)
         self._stop()
-        self._board, self._setup, self._played = board, setup_key, moves
+        self._board, self._setup, self._moves = board, setup_key, moves
 
     def _set_option(self, words: list[str]) -> None:
-        """`name NAME value VALUE`; names are compared without case and may contain spaces."""
+        """Handle `name NAME value VALUE`; names ignore case and may contain spaces."""
         split = words.index("value") if "value" in words else len(words)
         name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
         if words[:1] != ["name"]:
@@ -187,7 +186,7 @@ class Uci:
             case "multipv":
                 self._engine.lines = _number(name, value, 1, MAX_LINES)
             case "ponder":
-                _switch(name, value)       # tells us that `go ponder` may come; we are always ready for it
+                _switch(name, value)       # announces `go ponder`, which always works
             case "move overhead":
                 self._engine.move_overhead_ms = _number(name, value, 0, MAX_OVERHEAD_MS)
             case "uci_chess960":
@@ -195,12 +194,12 @@ class Uci:
             case "uci_analysemode":
                 self._engine.analyse_mode = _switch(name, value)
             case "uci_showwdl":
-                self._shows_outcome = _switch(name, value)
+                self._show_wdl = _switch(name, value)
             case "syzygypath":
-                self._open_tables("" if value == EMPTY else value)
+                self._open_tablebase("" if value == EMPTY else value)
             case "syzygyprobelimit":
-                limit = _number(name, value, 0, MOST_MEN)
-                self._engine.set_tables(replace(self._engine.tables, most_men=limit))
+                self._engine.tablebase.probe_limit = _number(name, value, 0, MAX_TABLEBASE_PIECES)
+                self._engine.new_game()
             case "evalfile":
                 self._engine.set_evaluation(value)
                 self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
@@ -218,79 +217,80 @@ class Uci:
         self._board = self._board.replayed()
         self._say(f"info string evaluation: {self._engine.describe_evaluation()}")
 
-    def _open_tables(self, path: str) -> None:
-        """Folders, separated as the system separates paths."""
-        base = Tablebase([Path(folder) for folder in path.split(os.pathsep) if folder])
-        self._engine.set_tables(replace(self._engine.tables, base=base))
-        self._say(f"info string tables of endings: {base.describe()}")
-        self._tell_table_problems()
+    def _open_tablebase(self, path: str) -> None:
+        """Open the folders of a path list, separated like the system's PATH."""
+        folders = [Path(folder) for folder in path.split(os.pathsep) if folder]
+        tablebase = Tablebase(folders, self._engine.tablebase.probe_limit)
+        self._engine.set_tablebase(tablebase)
+        self._say(f"info string endgame tablebases: {tablebase.describe()}")
+        self._report_tablebase_problems()
 
-    def _tell_table_problems(self) -> None:
-        """Each once, as it becomes known."""
-        for problem in self._engine.tables.base.new_problems():
+    def _report_tablebase_problems(self) -> None:
+        """Report each problem once, as soon as it is known."""
+        for problem in self._engine.tablebase.new_problems():
             self._say(f"info string {problem}: not used")
 
     def _go(self, words: list[str]) -> None:
         self._stop()
         if words[:1] == ["perft"]:
-            self._begin_counting(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
+            self._start_perft(_number("perft", " ".join(words[1:]), 1, MAX_PERFT_DEPTH))
             return
         limits, only, unknown = _parse_limits(words)
         for word in unknown:
             self._say(f"info string {_unknown_word(word)}; ignored")
         self._engine.set_position(self._board)
-        self._thinking = self._engine.begin(limits, only)
-        self._released.clear()
+        self._search = self._engine.begin(limits, only)
+        self._may_answer.clear()
         if not (limits.infinite or limits.ponder):
-            self._released.set()
-        self._worker = Thread(target=self._think, args=(self._thinking,), name="search")
-        self._worker.start()
+            self._may_answer.set()
+        self._search_thread = Thread(target=self._run_search, args=(self._search,), name="search")
+        self._search_thread.start()
 
-    def _think(self, thinking: Thinking) -> None:
-        """The search thread: reports, then the move, kept back until `stop` or `ponderhit` where UCI says so."""
-        result = thinking.run(
-            report=lambda report: self._say(_info(report, self._shows_outcome)),
+    def _run_search(self, search: RunningSearch) -> None:
+        """Report the search, then its move; UCI wants some moves held back until `stop` or `ponderhit`."""
+        result = search.run(
+            report=lambda report: self._say(_info(report, self._show_wdl)),
             current=lambda news: self._say(
                 f"info depth {news.depth} currmove {news.move} currmovenumber {news.number}"
             ),
         )
         if result.late_ms > 0:
             self._say(f"info string late: the move missed its hard deadline by {result.late_ms} ms")
-        self._tell_table_problems()
-        self._released.wait()
+        self._report_tablebase_problems()
+        self._may_answer.wait()
         ponder = f" ponder {result.ponder_move}" if result.ponder_move else ""
         self._say(f"bestmove {result.best_move or '0000'}{ponder}")
 
     def _stop(self) -> None:
-        """End the search or the count, if one is running, and wait until its move is out."""
-        self._enough_counted.set()
-        self._finish_counting()
-        if self._worker is not None and self._thinking is not None:
-            self._thinking.stop()
-            self._released.set()
-            self._worker.join()
-            self._worker = None
+        """End a running search or perft, and wait until it has answered."""
+        self._perft_stopped.set()
+        self._wait_for_perft()
+        if self._search_thread is not None and self._search is not None:
+            self._search.stop()
+            self._may_answer.set()
+            self._search_thread.join()
+            self._search_thread = None
 
     def _ponder_hit(self) -> None:
-        """The expected move was played: the clocks of `go ponder` count from now on."""
-        if self._worker is not None and self._thinking is not None and self._thinking.limits.ponder:
-            self._thinking.ponder_hit()
-            self._released.set()
+        """Start the clocks of `go ponder`: the expected move was played."""
+        if self._search_thread is not None and self._search is not None and self._search.limits.ponder:
+            self._search.ponder_hit()
+            self._may_answer.set()
 
-    def _debug(self, words: list[str]) -> None:
-        """`on` or `off`: whether every command is echoed, so that a log shows what the engine heard and when."""
+    def _set_debug(self, words: list[str]) -> None:
+        """Turn the echo of every command `on` or `off`, so that a log shows what the engine read and when."""
         if words not in (["on"], ["off"]):
             raise UciError("expected debug on or debug off")
-        self._debugging = words == ["on"]
+        self._debug = words == ["on"]
 
     def _show_board(self) -> None:
-        """For people: the position as we see it."""
+        """Show the position to people."""
         state = "in check" if self._board.is_check() else "not in check"
         self._say(f"{self._board.diagram()}\n\nFen: {self._board.fen()}\nKey: {self._board.key():016x}")
         self._say(f"{self._board.turn} to move, {state}, {len(self._board.legal_moves())} legal moves")
 
     def _show_evaluation(self) -> None:
-        """For people: every term for both sides, in centipawns."""
+        """Show people every term of the evaluation for both sides, in centipawns."""
         parts = evaluation(self._board)
         self._say(f"{'term':<15}{'White mg':>9}{'eg':>6}{'Black mg':>10}{'eg':>6}")
         for name, (white_midgame, white_endgame, black_midgame, black_endgame) in parts.terms.items():
@@ -301,26 +301,26 @@ class Uci:
             what_plays = self._engine.describe_evaluation()
             self._say(f"but {what_plays} plays, evaluation {score_cp / 100:+.2f} (White's view)")
 
-    def _begin_counting(self, depth: int) -> None:
-        self._enough_counted.clear()
-        self._counter = Thread(target=self._perft, args=(self._board.copy(), depth), name="perft")
-        self._counter.start()
+    def _start_perft(self, depth: int) -> None:
+        self._perft_stopped.clear()
+        self._perft_thread = Thread(target=self._perft, args=(self._board.copy(), depth), name="perft")
+        self._perft_thread.start()
 
-    def _finish_counting(self) -> None:
-        """A perft is waited for, by `quit` and the end of the input too, as scripts expect; only `stop` ends it."""
-        if self._counter is not None:
-            self._counter.join()
-            self._counter = None
+    def _wait_for_perft(self) -> None:
+        """Wait for a perft to finish, also before `quit` and at the end of the input, as scripts expect."""
+        if self._perft_thread is not None:
+            self._perft_thread.join()
+            self._perft_thread = None
 
     def _perft(self, board: Board, depth: int) -> None:
-        """The thread of `go perft`: the leaves below each move, as they are counted."""
+        """Count the leaves below each move, as the thread of `go perft`."""
         total = 0
         for move in board.legal_moves():
             after, count = board.copy(), 0
             after.push(move)
             for portion in portions(after.position, depth - 1):
                 count += portion
-                if self._enough_counted.is_set():
+                if self._perft_stopped.is_set():
                     self._say("info string perft was stopped")
                     return
             self._say(f"{move}: {count}")
@@ -329,7 +329,7 @@ class Uci:
 
 
 def _options() -> Iterator[tuple[str, str]]:
-    """The name of each option, and of what kind it is."""
+    """Yield the name and the type of each option."""
     yield "Hash", f"spin default {DEFAULT_HASH_MB} min 1 max {MAX_HASH_MB}"
     yield "Clear Hash", "button"
     yield "Threads", f"spin default 1 min 1 max {MAX_THREADS}"
@@ -340,14 +340,14 @@ def _options() -> Iterator[tuple[str, str]]:
     yield "UCI_AnalyseMode", "check default false"
     yield "UCI_ShowWDL", "check default false"
     yield "SyzygyPath", f"string default {EMPTY}"
-    yield "SyzygyProbeLimit", f"spin default {MOST_MEN} min 0 max {MOST_MEN}"
+    yield "SyzygyProbeLimit", f"spin default {MAX_TABLEBASE_PIECES} min 0 max {MAX_TABLEBASE_PIECES}"
     yield "EvalFile", f"string default {default_choice()}"
     for option, group in STYLE_OPTIONS.items():
         yield option, f"spin default 100 min {STYLES[group][0]} max {STYLES[group][-1]}"
 
 
 def _number(name: str, text: str, least: int, most: int) -> int:
-    """The whole number from `least` to `most`. Raises UciError."""
+    """Return the whole number from `least` to `most`. Raises UciError."""
     number = int(text) if re.fullmatch("[+-]?[0-9]{1,20}", text) else least - 1
     if not least <= number <= most:
         raise UciError(f"expected a whole number from {least} to {most} for {name}, found {text[:40]!r}")
@@ -355,16 +355,16 @@ def _number(name: str, text: str, least: int, most: int) -> int:
 
 
 def _switch(name: str, text: str) -> bool:
-    """True or false. Raises UciError."""
+    """Return True for `true`, False for `false`. Raises UciError."""
     if text.lower() not in ("true", "false"):
         raise UciError(f"expected true or false for {name}, found {text[:40]!r}")
     return text.lower() == "true"
 
 
 def _parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
-    """The limits of a `go` command, its `searchmoves`, and words that mean nothing, which UCI wants ignored.
+    """Return the limits of a `go` command, its `searchmoves`, and unknown words, which UCI wants ignored.
 
-    A clock below zero counts as empty. Raises UciError for numbers that are none, and where no word means anything.
+    A negative clock counts as 0. Raises UciError for an invalid number, and if all words are unknown.
     """
     limits: dict[str, Any] = {"infinite": not words}
     only: list[str] = []
@@ -377,7 +377,7 @@ def _parse_limits(words: list[str]) -> tuple[Limits, list[str], list[str]]:
         elif word in GO_NUMBERS:
             least = -(10**9) if word in ("wtime", "btime") else 0
             value = words[index + 1] if index + 1 < len(words) else ""
-            most = MAX_NODES if word == "nodes" else FOREVER_MS
+            most = MAX_NODES if word == "nodes" else MAX_LIMIT
             limits[GO_NUMBERS[word]] = max(0, min(_number(word, value, least, MAX_NODES), most))
             index += 1
         elif word == "searchmoves":
@@ -395,11 +395,11 @@ def _unknown_word(word: str) -> str:
     return f"unknown word {word[:40]!r} after go; known: {' '.join(GO_WORDS)} perft"
 
 
-def _info(report: SearchReport, shows_outcome: bool) -> str:
-    """One `info` line."""
+def _info(report: SearchReport, show_wdl: bool) -> str:
+    """Return one `info` line."""
     score = f"cp {report.score_cp}" if report.mate_in is None else f"mate {report.mate_in}"
     bound = "" if report.bound is Bound.EXACT else f"{report.bound} "
-    wdl = f"wdl {report.outcome.win} {report.outcome.draw} {report.outcome.loss} " if shows_outcome else ""
+    wdl = f"wdl {report.wdl.win} {report.wdl.draw} {report.wdl.loss} " if show_wdl else ""
     return (
         f"info depth {report.depth} seldepth {report.selective_depth} multipv {report.line} "
         f"score {score} {bound}{wdl}nodes {report.nodes} "

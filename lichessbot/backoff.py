@@ -1,22 +1,31 @@
-"""Randomized growing delays for repeated attempts; no clock, no sleeping, no I/O.
+"""Exponential backoff with equal jitter: delays for repeated attempts. No clock, no sleeping, no I/O.
 
-Each delay is drawn between half and the whole of a bound that doubles, so that many clients
-which lost the same server do not come back in step (exponential back-off with equal jitter).
+Each random delay lies between half of a bound and the bound, which doubles with each failure, so that clients that
+lost the same server do not return at the same moment.
 """
 
 from datetime import timedelta
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
-# One for all: most series never fail, and to seed costs more than all else they do.
+# Shared, because seeding costs more than everything else here.
 _RANDOM: Final = Random()
+
+
+Duration = TypeVar("Duration", float, timedelta)
+
+
+def doubled(first: Duration, times: int, ceiling: Duration) -> Duration:
+    """Return `first` doubled `times` times (not at all if negative), at most `ceiling`."""
+    # The exponent is bounded: 2**n after a day of failures would overflow.
+    return min(ceiling, first * 2.0 ** min(max(0, times), 32))
 
 
 class Backoff:
     """The delays of one series of attempts."""
 
     def __init__(self, first: timedelta, ceiling: timedelta, *, random: Random | None = None) -> None:
-        """The first attempt again is immediate; the next waits up to `first`, never over `ceiling`."""
+        """The first retry is immediate, the second waits at most `first`, and none waits longer than `ceiling`."""
         assert timedelta() < first <= ceiling
         self._first = first
         self._ceiling = ceiling
@@ -24,14 +33,12 @@ class Backoff:
         self._failures = 0
 
     def next_delay(self) -> timedelta:
-        """How long to wait before the next attempt: zero once, then growing."""
+        """Return the delay before the next attempt: zero once, then growing."""
         self._failures += 1
         if self._failures == 1:
             return timedelta()
-        # The exponent is bounded: 2**n of a day-long outage would overflow the timedelta.
-        bound = min(self._ceiling, self._first * float(2 ** min(self._failures - 2, 32)))
-        return bound * self._random.uniform(0.5, 1.0)
+        return doubled(self._first, self._failures - 2, self._ceiling) * self._random.uniform(0.5, 1.0)
 
     def reset(self) -> None:
-        """An attempt succeeded: the next failure starts a new series."""
+        """Start a new series after a success."""
         self._failures = 0

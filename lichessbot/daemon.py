@@ -1,6 +1,18 @@
-"""The main thread: one queue in, games and answers out; slots, signals and the end.
+"""The daemon's main loop: reports in, decisions out; signals, reload and shutdown.
 
-Knows who plays and who waits; how a game is played, a stream read or a command sent is others' work.
+The main thread owns all state: games, lobby, outbox bookkeeping, the store's memory, and what engines are told. Every
+other thread reads or writes one thing and puts reports on the inbox:
+
+    stream-events, stream-ID     one per stream: reads its lines. `StreamReader.stop` sets a flag and shuts its socket.
+    lane-ID                      one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
+    lane-house                   sends and retries all other commands. `Outbox.close` puts a mark in its queue.
+    engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when `UciEngine.close` kills it.
+    sources-ID                   asks a book or server for a move. Not stopped: a late answer is ignored.
+    list-ADDRESS                 one per block list on the web: fetches it. `PlayerLists.close` sets an event.
+    store                        writes the records. `Store.close` puts a mark in its queue and joins it.
+    archive                      writes finished games as PGN. `PgnArchive.close` puts a mark in its queue and joins it.
+
+None keeps the process alive. An exception that a thread does not catch ends the process: the daemon could miss events.
 """
 
 import math
@@ -10,35 +22,33 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
-from enum import IntEnum
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Final
 
 from engine.facade import Limits
-from lichessbot.backoff import Backoff
 from lichessbot.config import Config
 from lichessbot.config.reload import Settings, with_engines_of
-from lichessbot.errors import ApiError
-from lichessbot.games.manager import Roster
-from lichessbot.games.opening_variety import Repertoire
-from lichessbot.games.pgn import Archive
-from lichessbot.games.recovery import Reconciler, Resumption
-from lichessbot.games.session import House
-from lichessbot.games.time_budget import ROUND_TRIPS_USED, Overhead
+from lichessbot.connection import Connection
+from lichessbot.errors import ApiError, ExitCode
+from lichessbot.games.manager import GameManager
+from lichessbot.games.opening_variety import OpeningVariety
+from lichessbot.games.pgn import PgnArchive
+from lichessbot.games.recovery import GamesInProgress
+from lichessbot.games.session import GameContext
+from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
 from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
     AcceptChallenge,
+    Command,
     CommandDone,
     CommandFailed,
     DeclineChallenge,
     GameCommand,
-    HouseCommand,
+    OutgoingCommand,
     ReadAccount,
     ReadPlaying,
-    Venture,
 )
 from lichessbot.lichess.models import (
     Account,
@@ -47,92 +57,67 @@ from lichessbot.lichess.models import (
     ChallengeReceived,
     GameFinish,
     GameFull,
-    GameInfo,
     GameStart,
     StreamLine,
 )
-from lichessbot.lichess.outbox import Gate
-from lichessbot.lichess.parsing import parse_house_event
-from lichessbot.lichess.rate_limiter import Courtesy
 from lichessbot.lichess.streams import (
     PlayingWanted,
-    Source,
     StreamEvent,
     StreamLost,
     StreamOpened,
-    StreamReader,
     StreamRefused,
 )
-from lichessbot.lobby import Lobby, LobbyCommand, View
-from lichessbot.log import Journal
-from lichessbot.move_sources import Hosts, unusable
-from lichessbot.move_sources.models import Advice
+from lichessbot.lobby import Lobby, LobbyCommand
+from lichessbot.log import EventLog
+from lichessbot.move_sources import Hosts, unusable_books
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
-from lichessbot.timeouts import Waits
-from lichessbot.uci import startup_check as self_test
-from lichessbot.uci.profiles import Machine, candidates, concessions, engines_of
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci import startup_check
+from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
-from lichessbot.uci.startup_check import Fault, SelfTest
+from lichessbot.uci.startup_check import Fault, StartupCheck
 
 # A signal that comes just before a wait is noticed after it.
 _LONGEST_WAIT_S: Final = 1.0
-# Looking after everything takes longer than most reports do, and the next may be an opponent's move.
-_BETWEEN_LOOKS_S: Final = 0.05
+# A tick takes longer than most reports, and the next report may be an opponent's move.
+_BETWEEN_TICKS_S: Final = 0.05
 _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SIGNALS: Final = (*_ENDING_SIGNALS, signal.SIGHUP)
 
 
-class ExitCode(IntEnum):
-    """How the process ends; service managers should not restart after USAGE and REFUSED."""
-
-    OK = 0
-    """Everything asked for was done; for `run`: stopped by a signal with no game left."""
-    FAILED = 1
-    """Any other command did not succeed; for `run`: a bug, and a restart resumes the games."""
-    USAGE = 2
-    """The arguments or the configuration are wrong, the engine it names included."""
-    REFUSED = 3
-    """Lichess refuses the token, or the account is not a BOT account."""
-    ABANDONED = 4
-    """The second signal ended the process while games were running."""
-
-
-class Supervisor:
+class Daemon:
     """The daemon. Made once, run once, in the main thread."""
 
     def __init__(
-        self, settings: Settings, access: Access, waits: Waits, store: Store, manager: ServiceManager
+        self, settings: Settings, access: Access, timeouts: Timeouts, store: Store, manager: ServiceManager
     ) -> None:
         self._settings = settings
         self._store = store
         self._manager = manager
-        self._access = access
-        self._waits = waits
+        self._timeouts = timeouts
         self._inbox: Inbox = SimpleQueue()
-        self._journal = Journal()
+        self._log = EventLog()
         self._config = settings.config
-        self._machine = Machine.here()
-        self._courtesy = Courtesy(waits)
-        self._gate = Gate(self._open_api, self._inbox.put, waits, self._courtesy)
-        self._archive = Archive()
-        self._house: House | None = None
-        self._events: StreamReader | None = None
-        self._roster = Roster(self._inbox)
-        self._lobby = Lobby(self._gate, self._inbox.put, store, waits, access.proxy)
-        self._reconciler = Reconciler(waits)
-        self._resumption = Resumption(store, access.url, waits)
-        self._self_test: SelfTest | None = None
-        self._tests = 0
+        self._machine = Machine.detect()
+        self._connection = Connection(access, self._inbox.put, timeouts)
+        self._outbox = self._connection.outbox
+        self._archive = PgnArchive()
+        self._context: GameContext | None = None
+        """What games share; None until the account is known and the engines are good."""
+        self._games = GameManager(self._inbox)
+        self._lobby = Lobby(
+            self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
+        )
+        self._in_progress = GamesInProgress(self._games, self._lobby, self._outbox, store, access.url, timeouts)
+        self._startup_check: StartupCheck | None = None
+        self._checks = 0
         self._engine_is_good = False
-        self._account: Account | None = None
-        self._introductions = Backoff(waits.backoff_first, waits.backoff_ceiling)
-        self._listening = "connecting"
-        self._has_listened = False
         self._stopping = False
         self._leave_at: float | None = None
-        self._looked_at = self._look_at = -math.inf
+        self._ticked_at = self._tick_at = -math.inf
         self._exit: ExitCode | None = None
 
     def run(self) -> ExitCode:
@@ -142,14 +127,14 @@ class Supervisor:
         signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
         threading.excepthook = self._on_dead_thread
         try:
-            self._gate.send(ReadAccount())
-            self._test_engines(self._config)
+            self._connection.read_account()
+            self._check_engines(self._config)
             while self._exit is None:
                 self._turn()
             return self._exit
         finally:
             self._close()
-            # A signal that comes while Python tidies up must not turn a clean end into another.
+            # A signal that comes while Python exits must not change the exit code.
             for number in _SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
 
@@ -161,376 +146,305 @@ class Supervisor:
             self._inbox.put(ThreadDied(dead.thread.name if dead.thread else "?", dead.exc_value))
 
     def _turn(self) -> None:
-        """Wait for one report, or for the next moment something is due, and deal with it."""
-        due_at = _earliest(self._look_at, self._roster.wake_at)
+        """Wait for one report, or for the next moment something is due, and handle it."""
+        due_at = _earliest(self._tick_at, self._games.wake_at)
         with suppress(Empty):
             self._dispatch(self._inbox.get(timeout=max(0.0, due_at - time.monotonic())))
-            self._look_at = min(self._look_at, self._looked_at + _BETWEEN_LOOKS_S)
+            self._tick_at = min(self._tick_at, self._ticked_at + _BETWEEN_TICKS_S)
         now = time.monotonic()
-        if now >= self._look_at:
-            self._look_after_all(now)
+        if now >= self._tick_at:
+            self._tick(now)
         elif now >= due_at:
-            self._roster.tick()
+            self._games.tick()
 
-    def _look_after_all(self, now: float) -> None:
-        """Do what is due anywhere, and find out when something will be again."""
-        self._resume()
-        self._roster.tick()
-        self._gate.tick()
-        if self._house is not None:
-            self._lobby.tick(self._view)
-        self._look_if_due()
-        busy = len(self._roster) or not self._lobby.is_clear or self._gate.is_talking
+    def _tick(self, now: float) -> None:
+        """Do what is due anywhere, and find out when something will be due again."""
+        self._in_progress.resume_remembered(self._remembered_context)
+        self._games.tick()
+        self._outbox.tick()
+        if self._context is not None:
+            self._lobby.tick()
+            self._in_progress.tick(self._context)
+        busy = len(self._games) or not self._lobby.is_clear or self._outbox.is_talking
         if self._stopping and not busy and self._exit is None:
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
-        self._tell_manager()
-        self._looked_at = now
-        self._look_at = _earliest(
+        self._report_status()
+        self._ticked_at = now
+        self._tick_at = _earliest(
             now + _LONGEST_WAIT_S,
-            self._lobby.wake_at(self._view),
-            self._reconciler.wake_at,
-            self._resumption.wake_at,
-            self._gate.wake_at,
+            self._lobby.wake_at,
+            self._in_progress.wake_at,
+            self._outbox.wake_at,
             self._leave_at,
             self._manager.feed_due_at,
         )
 
-    def _tell_manager(self) -> None:
-        games = len(self._roster)
-        of_days = sum(game.is_correspondence for game in self._roster.games)
-        waiting = len(self._lobby.waiting(self._config))
+    def _report_status(self) -> None:
+        """Tell the service manager what goes on, and that all is well."""
+        games = len(self._games)
+        correspondence, waiting = sum(it.is_correspondence for it in self._games.games), len(self._lobby.waiting)
         parts = [
-            self._listening,
-            f"{games} {'game' if games == 1 else 'games'}",
-            f"{of_days} correspondence" if of_days else "",
+            self._connection.status,
+            "1 game" if games == 1 else f"{games} games",
+            f"{correspondence} correspondence" if correspondence else "",
             f"{waiting} waiting" if waiting else "",
-            self._lobby.status(self._config),
+            self._lobby.status,
             "finishing, takes no new games" if self._stopping else "",
         ]
         self._manager.status("; ".join(filter(None, parts)))
-        # Lichess may be out of reach for hours: its streams are then retried on schedule, and all is well.
-        deaf = self._roster.overdue or (self._events is not None and self._events.overdue)
-        self._manager.feed(well=not deaf)
+        # Lichess may be unreachable for hours: its streams are then retried on schedule, and all is well.
+        self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
 
     def _dispatch(self, report: Report) -> None:
         if isinstance(report, StreamOpened):
-            self._wake_streams()
+            # One stream got through: after an outage the others need not wait for their next attempt.
+            self._games.others_got_through()
+            self._connection.others_got_through()
         match report:
             case StopRequested(signal_name):
                 self._stop(signal_name)
             case ReloadRequested():
                 self._reload()
             case ThreadDied(thread_name, error):
-                # Without one of its threads the daemon may be deaf or mute and not know it.
-                self._journal.crash("thread.died", error, thread=thread_name)
+                # Without one of its threads the daemon may miss events or send nothing without noticing.
+                self._log.crash("thread.died", error, thread=thread_name)
                 self._exit = ExitCode.FAILED
             case CommandDone(command=command) | CommandFailed(command=command):
                 if isinstance(command, GameCommand):
-                    self._roster.tell(command.game_id, report)
+                    self._games.tell(command.game_id, report)
                 else:
-                    self._hear_answer(command, report)
+                    self._command_answered(command, report)
             case StreamEvent(game_id=None, event=event):
-                self._hear_event(report, event)
+                self._handle_event(report, event)
             case StreamOpened(game_id=None):
-                self._hear_opening()
+                if self._connection.stream_opened():
+                    self._want_playing("the event stream was opened again")
             case PlayingWanted(reason):
-                self._doubt(reason)
+                self._want_playing(reason)
             case ListFetched():
                 self._lobby.list_fetched(report)
-            case StreamLost(game_id=None, reason=reason, retry_in=retry_in):
-                self._listening = "not connected, trying again"
-                self._journal.warning("events.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+            case StreamLost(game_id=None):
+                self._connection.stream_lost(report)
             case StreamRefused(game_id=None, status=status, text=text):
                 self._refused(f"{status}: {text}")
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
-                    self._lobby.game_told(report.event)
-                self._roster.tell(report.game_id, report)
-            case BestMove(game_id=self_test.GAME_ID) | EngineDied(game_id=self_test.GAME_ID):
-                self._judge_engine(report)
-            case BestMove() | Advice() | EngineReady() | EngineDied():
-                self._roster.tell(report.game_id, report)
+                    self._lobby.game_opened(report.event)
+                self._games.tell(report.game_id, report)
+            case BestMove(game_id=startup_check.GAME_ID) | EngineDied(game_id=startup_check.GAME_ID):
+                self._engine_answered(report)
+            case BestMove() | SourceAnswer() | EngineReady() | EngineDied():
+                self._games.tell(report.game_id, report)
 
-    # The engine
+    def _handle_event(self, report: StreamEvent, event: StreamLine) -> None:
+        """Handle one line of the event stream."""
+        match event:
+            case GameStart(game=game):
+                self._lobby.game_started(game)
+                if self._context is not None:
+                    self._games.join(game, self._context)
+            case GameFinish(game=game):
+                self._lobby.game_finished(game.game_id)
+                self._games.finished(game.game_id, report)
+            case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
+                if self._context is not None:
+                    self._lobby.challenge_event(event, report.received_at)
+            case _:
+                self._log.debug("event.ignored", type=type(event).__name__)
 
-    def _test_engines(self, config: Config) -> None:
-        self._tests += 1
-        self._self_test = SelfTest(config, self._inbox.put, self._waits, Limits(depth=1), self._tests)
+    # Engines
 
-    def _drop_test(self) -> None:
-        if self._self_test is not None:
-            self._self_test.close()
-            self._self_test = None
+    def _check_engines(self, config: Config) -> None:
+        self._checks += 1
+        self._startup_check = StartupCheck(config, self._inbox.put, self._timeouts, Limits(depth=1), self._checks)
 
-    def _judge_engine(self, report: BestMove | EngineDied) -> None:
-        """Nothing is accepted before every engine has answered, nor is a reload that brings others."""
-        test = self._self_test
-        if test is None or not test.is_meant(report):
+    def _end_engine_check(self) -> None:
+        if self._startup_check is not None:
+            self._startup_check.close()
+            self._startup_check = None
+
+    def _engine_answered(self, report: BestMove | EngineDied) -> None:
+        """Go on once every engine has answered: accept challenges, or use the reloaded configuration."""
+        check = self._startup_check
+        if check is None or not check.is_meant(report):
             return
-        faults = test.judge(report)
-        if faults or test.over:
-            self._drop_test()
+        faults = check.judge(report)
+        if faults or check.over:
+            self._end_engine_check()
         if faults:
             self._refuse_engine(faults)
-        elif test.over:
-            self._journal.info("engine.good")
+        elif check.over:
+            self._log.info("engine.good")
             self._engine_is_good = True
-            self._use(test.config)
+            self._use(check.config)
             self._manager.reached(Milestone.ENGINE_GOOD)
-            self._resumption.engine_is_good(time.monotonic())
-            self._open_house()
+            self._in_progress.engine_is_good()
+            self._begin_if_ready()
 
     def _refuse_engine(self, faults: Sequence[Fault]) -> None:
         if not self._engine_is_good:
             for fault in faults:
-                self._journal.error("engine.unfit", reason=fault.text)
+                self._log.error("engine.unfit", reason=fault.text)
             self._exit = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
             return
         for fault in faults:
-            self._journal.warning("reload.refused", problem=fault.text)
+            self._log.warning("reload.refused", problem=fault.text)
         self._settings.keep_engines(self._config)
-        self._open_house()
+        self._begin_if_ready()
 
-    # The account and the event stream
+    # The account, and the answers of Lichess
 
-    def _hear_answer(self, command: HouseCommand, report: CommandDone | CommandFailed) -> None:
+    def _command_answered(self, command: Command, report: CommandDone | CommandFailed) -> None:
         if isinstance(report, CommandFailed):
-            self._hear_failure(command, report.error)
+            self._command_failed(command, report.error)
         if isinstance(command, LobbyCommand):
-            self._lobby.hear_answer(command, report, self._view)
-        elif isinstance(report, CommandDone):
-            self._hear_reading(command, report)
-
-    def _hear_reading(self, command: HouseCommand, report: CommandDone) -> None:
-        match command, report.answer:
-            case ReadAccount(), Account() as account:
+            self._lobby.command_answered(command, report)
+            return
+        match command, report:
+            case ReadAccount(), CommandDone(answer=Account() as account):
                 self._manager.reached(Milestone.CONNECTION_TRIED)
-                self._account = account
-                self._open_house()
-            case ReadPlaying(), tuple() as games:
-                self._reconcile(games, report.sent_at)
+                self._connection.account = account
+                self._begin_if_ready()
+            case ReadPlaying(), CommandDone(answer=tuple() as games, sent_at=sent_at) if self._context is not None:
+                self._in_progress.compare(games, sent_at, self._context)
+                self._listen()
 
-    def _hear_failure(self, command: HouseCommand, error: ApiError) -> None:
-        # What comes of our own ventures is told where it is decided.
-        say = self._journal.debug if isinstance(command, Venture) else self._journal.warning
+    def _command_failed(self, command: Command, error: ApiError) -> None:
+        # Failures of our own challenges and tournaments are logged where they are handled.
+        say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
         say("command.failed", command=command, error=error)
-        if isinstance(command, ReadAccount | ReadPlaying):
-            self._resumption.list_failed(time.monotonic())
+        if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token:
+            self._refused(str(error))
         match command:
             case ReadAccount():
-                self._listening = "not connected, trying again"
                 self._manager.reached(Milestone.CONNECTION_TRIED)
-                if error.denies_token:
-                    self._refused(str(error))
-                else:
-                    self._gate.send(command, self._introductions.next_delay())
+                self._in_progress.account_failed()
+                if not error.denies_token:
+                    self._connection.account_failed()
             case ReadPlaying():
-                self._reconciler.done(time.monotonic(), answered=False)
-                if error.denies_token:
-                    self._refused(str(error))
+                self._in_progress.list_failed()
                 self._listen()
             case AcceptChallenge() | DeclineChallenge():
-                self._doubt("an answer to a challenge may have taken effect all the same")
+                self._want_playing("an answer to a challenge may have taken effect all the same")
 
-    def _open_house(self) -> None:
-        """Once we know who we are and have an engine: listen for challenges, and look for games left over."""
-        account = self._account
-        if account is None or self._self_test is not None or self._house is not None:
+    def _begin_if_ready(self) -> None:
+        """Listen for challenges and join games in progress, once the account is known and the engines are good."""
+        account = self._connection.account
+        if account is None or self._startup_check is not None or self._context is not None:
             return
         if not account.is_bot:
             self._refused(f"{account.username} is not a BOT account; `lichessbot upgrade` makes it one")
             return
-        if self._resumption.is_another(account):
-            self._journal.warning("account.changed", was=self._resumption.our_id, games_left=len(self._roster))
-            self._roster.close()
-        self._resumption.introduce(account)
-        self._access = replace(self._access, user_name=account.username)
-        if not len(self._roster):
-            self._gate.close()  # its next session says our name; games that go on keep the one they have
-        self._house = self._furnished(account.id)
+        self._in_progress.introduce(account)
+        # Games that go on keep their sessions, which do not say our name.
+        self._connection.introduce(account, renew_sessions=not len(self._games))
+        self._context = self._game_context(account.id)
         self._lobby.open(account, self._config)
-        self._look_at_books()
-        self._journal.info("account", name=account.username, url=self._access.url)
-        self._doubt("games may be left over")
+        self._warn_of_unusable_books()
+        self._log.info("account", name=account.username, url=self._connection.access.url)
+        self._want_playing("games may be left over")
 
-    def _furnished(self, our_id: str) -> House:
-        return House(
+    def _game_context(self, our_id: str) -> GameContext:
+        return GameContext(
             our_id=our_id,
             config=self._config,
             machine=self._machine,
-            waits=self._waits,
+            timeouts=self._timeouts,
             inbox=self._inbox,
-            gate=self._gate,
-            courtesy=self._courtesy,
+            outbox=self._outbox,
+            rate_limiter=self._connection.rate_limiter,
             store=self._store,
             archive=self._archive,
-            overhead=Overhead(self._store.round_trips(ROUND_TRIPS_USED)),
-            hosts=Hosts(self._access, self._courtesy),
-            repertoire=Repertoire(self._store),
-            open_api=self._open_api,
-            waiting=lambda: self._lobby.waiting(self._config),
+            overhead=MoveOverhead(self._store.round_trips(ROUND_TRIPS_USED)),
+            hosts=Hosts(self._connection.access, self._connection.rate_limiter),
+            opening_variety=OpeningVariety(self._store),
+            open_api=self._connection.open_client,
+            waiting=lambda: self._lobby.waiting,
         )
 
-    def _resume(self) -> None:
-        """While Lichess does not tell which games are ours, go on with those that we remember."""
-        games = self._resumption.begin(time.monotonic())
-        if games:
-            house = self._house or self._furnished(self._resumption.our_id)
-            self._journal.info("games.remembered", account=house.our_id, games=len(games))
-            for info in games:
-                self._roster.join(info, house)
+    def _remembered_context(self) -> GameContext:
+        """Return the context of the running games, or one for the account that the store remembers."""
+        return self._context or self._game_context(self._in_progress.remembered_id)
 
-    def _tell_concessions(self) -> None:
-        for concession in concessions(self._config, self._machine):
-            self._journal.warning("memory", note=concession)
-
-    def _look_at_books(self) -> None:
-        """A book that is missing or damaged costs no game, but its operator should know before the first one."""
+    def _warn_of_unusable_books(self) -> None:
+        """A book that is missing or damaged costs no game, but the operator learns of it before the first one."""
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
-        for file, reason in unusable(files):
-            self._journal.warning("book.unusable", file=file, reason=reason)
+        for file, reason in unusable_books(files):
+            self._log.warning("book.unusable", file=file, reason=reason)
 
     def _listen(self) -> None:
-        """Games left over come first: only then the event stream is opened."""
-        if self._events is not None or self._exit is not None:
-            return
-        api = self._open_api(self._waits.liveness)
-        source = Source(None, api, api.event_stream, parse_house_event)
-        self._events = StreamReader(source, self._inbox.put, self._waits, self._courtesy)
-        self._events.start()
+        """Open the event stream; games left over come first."""
+        if self._exit is None:
+            self._connection.listen()
 
     def _refused(self, reason: str) -> None:
-        self._journal.error("refused", reason=reason)
+        self._log.error("refused", reason=reason)
         self._exit = ExitCode.REFUSED
 
-    def _open_api(self, read_timeout: timedelta) -> Api:
-        return Api(self._access, read_timeout)
+    def _want_playing(self, reason: str) -> None:
+        """Read the list of games in progress soon."""
+        if self._context is not None:
+            self._in_progress.want(reason)
 
-    def _hear_opening(self) -> None:
-        """What runs and what is open is told again on a new connection, but not what ended meanwhile."""
-        self._listening = "listening"
-        self._journal.info("events.open")
-        if self._has_listened:
-            self._doubt("the event stream was opened again")
-        self._has_listened = True
-
-    def _wake_streams(self) -> None:
-        """One got through: after an outage each need not find out for itself."""
-        self._roster.others_got_through()
-        if self._events is not None:
-            self._events.others_got_through()
-
-    def _hear_event(self, report: StreamEvent, event: StreamLine) -> None:
-        match event:
-            case GameStart(game=game):
-                self._lobby.game_started(game, self._view)
-                if self._house is not None:
-                    self._roster.join(game, self._house)
-            case GameFinish(game=game):
-                self._lobby.game_finished(game.game_id)
-                self._roster.finished(game.game_id, report)
-            case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
-                if self._house is not None:
-                    self._lobby.hear(event, report.received_at, self._view)
-            case _:
-                self._journal.debug("event.ignored", type=type(event).__name__)
-
-    # What the streams may have lost
-
-    def _doubt(self, reason: str) -> None:
-        self._journal.debug("doubt", reason=reason)
-        if self._house is not None:
-            self._reconciler.want(time.monotonic())
-
-    def _look_if_due(self) -> None:
-        if self._lobby.has_doubt():
-            self._doubt("an accepted challenge became no game")
-        self._join_untold()
-        if self._reconciler.begin(time.monotonic()):
-            self._gate.send(ReadPlaying())
-
-    def _join_untold(self) -> None:
-        """A pause that Lichess asks for silences the event stream and every look, but not the streams of games."""
-        if self._house is None:
-            return
-        for info in self._lobby.untold_games():
-            self._journal.info("game.untold", game=info.game_id)
-            self._lobby.game_started(info, self._view)
-            self._roster.join(info, self._house)
-
-    def _reconcile(self, games: Sequence[GameInfo], asked_at: float) -> None:
-        """Compare what we play with what is in progress."""
-        self._reconciler.done(time.monotonic(), answered=True)
-        self._lobby.compare(games, asked_at, self._view)
-        if self._house is not None:
-            self._roster.compare(games, asked_at, self._house)
-        self._resumption.list_came(self._roster)
-        self._listen()
-
-    @property
-    def _games(self) -> int:
-        """Games being played or about to start."""
-        return len(self._roster) + len(self._lobby)
-
-    @property
-    def _view(self) -> View:
-        our_id = "" if self._house is None else self._house.our_id
-        return View(self._config, our_id, self._roster.games, self._stopping)
-
-    # The end
+    # Stopping and reloading
 
     def _stop(self, signal_name: str) -> None:
-        games = self._games
         if self._stopping:
             self._leave(signal_name)
             return
+        games = self._unfinished_games
         self._stopping = True
         self._lobby.stop()
         self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
         self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
-        self._journal.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
+        self._log.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
+
+    @property
+    def _unfinished_games(self) -> int:
+        """Games being played or about to start."""
+        return len(self._games) + len(self._lobby)
 
     def _leave(self, why: str) -> None:
-        games = self._games
-        self._journal.warning("stop.now", why=why, games_left=games)
+        games = self._unfinished_games
+        self._log.warning("stop.now", why=why, games_left=games)
         self._exit = ExitCode.ABANDONED if games else ExitCode.OK
 
     def _reload(self) -> None:
-        """Take over what a running daemon can; a file that is not valid changes nothing."""
+        """Use the new configuration as far as a running daemon can; an invalid file changes nothing."""
         self._manager.reloading()
-        config = self._settings.reload_aloud(self._journal)
-        self._drop_test()
+        config = self._settings.reload_and_log(self._log)
+        self._end_engine_check()
         if not self._engine_is_good:
-            self._test_engines(config)
-        elif list(candidates(config)) != list(candidates(self._config)):
-            self._test_engines(config)
+            self._check_engines(config)
+        elif list(configured_engines(config)) != list(configured_engines(self._config)):
+            self._check_engines(config)
             config = with_engines_of(config, self._config)
         self._use(config)
         self._manager.reloaded()
 
     def _use(self, config: Config) -> None:
-        """From now on this counts, as far as a running daemon can change."""
+        """Go by this configuration from now on."""
         self._config = config
-        self._tell_concessions()
-        if self._house is not None:
-            self._house = replace(self._house, config=config)
+        for warning in memory_warnings(config, self._machine):
+            self._log.warning("memory", note=warning)
+        if self._context is not None:
+            self._context = replace(self._context, config=config)
             self._lobby.reload(config)
-            self._look_at_books()
+            self._warn_of_unusable_books()
 
     def _close(self) -> None:
-        if self._events is not None:
-            self._events.stop()
+        self._connection.stop_listening()
         self._lobby.close()
-        self._roster.close()
-        self._drop_test()
-        self._gate.close()
+        self._games.close()
+        self._end_engine_check()
+        self._outbox.close()
         self._archive.close()
-        self._journal.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
+        self._log.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
 
 
 def _earliest(*moments: float | None) -> float:
-    """Of those that are to come at all."""
+    """Return the earliest of the moments that will come at all."""
     return min(moment for moment in moments if moment is not None)

@@ -1,30 +1,46 @@
-"""The exceptions of the daemon; knows nothing of the rooms that raise them.
+"""The exceptions of the daemon and the exit codes of its process.
 
 LichessBotError
 ├── ConfigError             the config file, the environment or the token file is wrong
-├── EngineError             the engine child does not start or does not answer
-│   └── EngineMissing       there is no such program
+├── EngineError             the engine does not start or does not answer
+│   └── EngineMissing       the program does not exist or may not be run
 ├── StateError              the state folder cannot be used
 │   ├── StateLocked         another daemon uses it
-│   ├── StateNewer          a newer version wrote it
-│   └── StateFailed         the disk is full, read-only or broken: nothing is recorded for now
-├── UnreadableLine          a line or body that is not the JSON the contract promises
+│   ├── StateNewer          a newer version wrote the file in it
+│   └── StateFailed         the disk is full, read-only or broken; nothing is recorded for now
+├── UnreadableLine          a line or body is not the documented JSON
 └── ApiError                a request to Lichess did not succeed
-    ├── Refused             an answer: 4xx with its text; repeating it changes nothing
-    ├── RateLimited         an answer: 429 with the pause to keep
-    └── Unreachable         no answer: network, time-out, 5xx, or a page instead of JSON
+    ├── Refused             an answer: 4xx with its text; repeating the request is useless
+    ├── RateLimited         an answer: 429 with a pause
+    └── Unreachable         no answer: network error, timeout, 5xx, or HTML instead of JSON
 """
 
 from collections.abc import Sequence
 from datetime import timedelta
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the process. Service managers should not restart it after USAGE and REFUSED."""
+
+    OK = 0
+    """Done; for `run`: stopped by a signal with no game left."""
+    FAILED = 1
+    """Another command did not succeed; for `run`: a bug, and a restart resumes the games."""
+    USAGE = 2
+    """The arguments or the configuration are wrong, or the engine that it names."""
+    REFUSED = 3
+    """Lichess refuses the token, or the account is not a BOT account."""
+    ABANDONED = 4
+    """A second signal or the end of the grace period ended `run` with games in progress."""
 
 
 class LichessBotError(Exception):
-    """Parent of everything the daemon raises on purpose."""
+    """Base of all exceptions of the daemon."""
 
 
 class ConfigError(LichessBotError):
-    """All that is wrong with the configuration, one line per problem."""
+    """Every problem of the configuration, one a line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -32,11 +48,11 @@ class ConfigError(LichessBotError):
 
 
 class EngineError(LichessBotError):
-    """The engine child does not start or does not answer."""
+    """The engine does not start or does not answer."""
 
 
 class EngineMissing(EngineError):
-    """There is no such program, or none that we may run: only a person can mend that."""
+    """The program does not exist or may not be run; only the operator can fix that."""
 
 
 class StateError(LichessBotError):
@@ -44,19 +60,19 @@ class StateError(LichessBotError):
 
 
 class StateLocked(StateError):
-    """Another daemon uses it: two with one token would take each other's streams away."""
+    """Another daemon uses it; two daemons with one token would take each other's streams."""
 
 
 class StateNewer(StateError):
-    """A newer version wrote it, and only a person can say which version is meant."""
+    """A newer version wrote the file in it; only the operator can decide which version to use."""
 
 
 class StateFailed(StateError):
-    """The disk is full, read-only or broken: nothing is recorded for now, and games go on."""
+    """The disk is full, read-only or broken; nothing is recorded for now, and games go on."""
 
 
 class UnreadableLine(LichessBotError):
-    """A line or body that is not the JSON the contract promises."""
+    """A line or body is not the documented JSON."""
 
 
 class ApiError(LichessBotError):
@@ -64,15 +80,15 @@ class ApiError(LichessBotError):
 
     @property
     def denies_token(self) -> bool:
-        """The token is unknown, expired or lacks a scope: no later request will fare better."""
+        """Whether the token is unknown, expired or lacks a scope, so that later requests fail as well."""
         return False
 
 
 class Refused(ApiError):
-    """Lichess said no: a status from 400 to 499 other than 429, with the text it gave.
+    """Lichess refused the request: a status from 400 to 499 other than 429, with its text.
 
-    `certain` is false if the body is not in Lichess's own form: perhaps something in between said it.
-    `pause` is how long it will go on saying so, where it tells: the other player's quota is used up.
+    `certain` is false if the body is not in Lichess's form, so that a proxy may have sent it. `pause` is how long the
+    refusal lasts, if Lichess says so: the other player's quota is used up.
     """
 
     def __init__(self, status: int, text: str, *, certain: bool = True, pause: timedelta | None = None) -> None:
@@ -88,7 +104,7 @@ class Refused(ApiError):
 
 
 class RateLimited(ApiError):
-    """Lichess asks for a pause before the next request of this kind. `quota` names the used-up one, if Lichess does."""
+    """Lichess asks for a pause before the next request of this kind; `quota` is the used-up one, if named."""
 
     def __init__(self, pause: timedelta, text: str, quota: str = "") -> None:
         super().__init__(f"429: {text} (pause {pause.total_seconds():.0f} s)")
@@ -98,4 +114,4 @@ class RateLimited(ApiError):
 
 
 class Unreachable(ApiError):
-    """Nothing usable came back; whether the request took effect is unknown."""
+    """No usable answer came; whether the request took effect is unknown."""

@@ -6,7 +6,7 @@ from queue import SimpleQueue
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
-from lichessbot.move_sources.models import Advice
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
@@ -51,7 +51,7 @@ Report = (
     | ListFetched
     | Standing
     | BestMove
-    | Advice
+    | SourceAnswer
     | EngineReady
     | EngineDied
     | StopRequested

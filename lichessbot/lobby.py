@@ -1,15 +1,17 @@
-"""The lobby: how games come about, by whoever challenges us, by challenges of our own, by tournaments.
+"""How games come about: challenges to us, challenges of our own, tournaments.
 
-For the main thread. Knows who has a claim to a slot, and in which order: who waits comes before whom we would
-challenge, humans before bots. Each of the three ways is a room of its own.
+For the main thread. Decides who gets the next slot: queued challenges come before our own challenges, and humans
+before bots. Takes the snapshot on which all decisions about new games depend.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
 
-from lichessbot.challenges.handler import Premises, Reception
+from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import Emit, PlayerLists
+from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.slots import Slots
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.commands import (
@@ -18,8 +20,8 @@ from lichessbot.lichess.commands import (
     CommandFailed,
     DeclineChallenge,
     MatchCommand,
+    OutgoingCommand,
     TournamentCommand,
-    Venture,
 )
 from lichessbot.lichess.models import (
     Account,
@@ -30,117 +32,139 @@ from lichessbot.lichess.models import (
     GameInfo,
     StreamLine,
 )
-from lichessbot.lichess.outbox import Gate
-from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Tournaments
 
-LobbyCommand = AcceptChallenge | DeclineChallenge | Venture
-
-
-@dataclass(frozen=True)
-class View:
-    """The house as it is at this moment."""
-
-    config: Config
-    our_id: str
-    games: Sequence[GameInfo]
-    stopping: bool
+LobbyCommand = AcceptChallenge | DeclineChallenge | OutgoingCommand
 
 
 class Lobby:
-    """Everything that may become a game."""
+    """Everything that may become a game. `playing` returns the games in progress."""
 
-    def __init__(self, gate: Gate, emit: Emit, store: Store, waits: Waits, proxy: str | None) -> None:
-        self._lists = PlayerLists(store, emit, waits, proxy)
-        self._reception = Reception(gate, store, waits, self._lists)
-        self._matchmaker = Matchmaker(gate, store, waits, self._lists, self._reception.keep_for_ours)
-        self._tournaments = Tournaments(gate, store, waits)
+    def __init__(
+        self,
+        config: Config,
+        outbox: Outbox,
+        emit: Emit,
+        store: Store,
+        timeouts: Timeouts,
+        proxy: str | None,
+        playing: Callable[[], Sequence[GameInfo]],
+    ) -> None:
+        self._config = config
+        self._playing = playing
+        self._our_id = ""
+        self._stopping = False
+        self._slots = Slots(timeouts.game_start)
+        self._lists = PlayerLists(store, emit, timeouts, proxy)
+        self._challenges = ChallengeHandler(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
+        self._matchmaker = Matchmaker(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
+        self._tournaments = Tournaments(outbox, store, timeouts)
 
     def __len__(self) -> int:
         """How many games are about to start."""
-        return len(self._reception)
+        return len(self._slots)
 
     @property
     def is_clear(self) -> bool:
-        """Whether nothing more can come of what was begun here."""
-        return not (len(self._reception) or len(self._matchmaker) or self._tournaments.leaving)
+        """Whether no more game can come of what was begun here."""
+        return not (len(self._slots) or len(self._matchmaker) or self._tournaments.leaving)
 
-    def wake_at(self, view: View) -> float | None:
+    @property
+    def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         moments = (
-            self._reception.wake_at,
-            self._matchmaker.wake_at(self._situation(view)),
+            self._slots.wake_at,
+            self._challenges.wake_at,
+            self._matchmaker.wake_at,
             self._tournaments.wake_at,
         )
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def status(self, config: Config) -> str:
-        """In words; nothing if there is nothing to say."""
-        return self._matchmaker.status(config)
+    @property
+    def status(self) -> str:
+        """The day's bot games in words; empty if there is nothing to say."""
+        return self._matchmaker.status(self._config)
 
-    def waiting(self, config: Config) -> Sequence[str]:
-        """The names of those who wait for a slot, who goes first first."""
-        return self._reception.waiting(config.challenge)
+    @property
+    def waiting(self) -> Sequence[str]:
+        """The names of the challengers who wait for a slot, the next one first."""
+        return self._challenges.waiting(self._config.challenge)
 
-    # From the first moment to the last
+    def snapshot(self) -> Snapshot:
+        """Return what decisions about new games depend on now."""
+        human_expected_until = self._challenges.human_expected_until
+        starting = sum(holder.is_bot for holder in self._slots.holders)
+        return Snapshot(
+            config=self._config,
+            our_id=self._our_id,
+            games=self._challenges.slot_holders(self._playing()),
+            ours=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
+            stopping=self._stopping,
+            human_expected_until=math.inf if self._challenges.has_waiting else human_expected_until,
+            objection_to_bots=self._matchmaker.objection_to_bots(self._config, human_expected_until, starting),
+        )
+
+    # From start to stop
 
     def open(self, account: Account, config: Config) -> None:
-        """We know who we are."""
-        self._watch_lists(config)
+        """Begin, now that our account is known."""
+        self._our_id = account.id
         self._matchmaker.introduce(account)
-        self._tournaments.want(config.tournaments)
+        self.reload(config)
 
     def reload(self, config: Config) -> None:
-        self._watch_lists(config)
+        """Go by this configuration from now on."""
+        self._config = config
+        self._lists.watch((*config.challenge.online_block_list, *config.matchmaking.online_block_list))
         self._tournaments.want(config.tournaments)
 
     def stop(self) -> None:
-        """No new games: whatever we asked for is taken back."""
+        """Accept no new games and withdraw what was asked for."""
+        self._stopping = True
         self._matchmaker.stop()
         self._tournaments.stop()
 
     def close(self) -> None:
         self._lists.close()
 
-    def _watch_lists(self, config: Config) -> None:
-        self._lists.watch((*config.challenge.online_block_list, *config.matchmaking.online_block_list))
+    # Events
 
-    # What happens
-
-    def tick(self, view: View) -> None:
-        """A game may have ended: then somebody who waits can begin."""
-        playing = {info.game_id for info in view.games}
+    def tick(self) -> None:
+        """Do what is due: a game may have ended, so that a queued challenge can be accepted."""
+        playing = {info.game_id for info in self._playing()}
         self._tournaments.tick(playing.__contains__)
-        if self._reception.has_waiting:
-            self._matchmaker.give_way()
-            self._reception.serve(self._premises(view))
-        self._matchmaker.tick(self._situation(view))
+        if self._challenges.has_waiting:
+            self._matchmaker.withdraw()
+            self._challenges.serve_queue()
+        self._matchmaker.tick()
 
-    def hear(self, event: StreamLine, received_at: float, view: View) -> None:
-        """A challenge was made, taken back or declined."""
+    def challenge_event(self, event: StreamLine, received_at: float) -> None:
+        """Handle a challenge that was made, withdrawn or declined. `received_at`: monotonic seconds."""
         match event:
             case ChallengeReceived(challenge=challenge):
-                if challenge.challenger is not None and challenge.challenger.id == view.our_id:
+                if challenge.challenger is not None and challenge.challenger.id == self._our_id:
                     self._matchmaker.challenge_echoed(challenge)
                 else:
-                    self._reception.consider(event, received_at, self._premises(view))
+                    self._challenges.answer(event, received_at)
             case ChallengeCanceled(challenge=challenge):
-                self._reception.canceled(challenge)
+                self._challenges.canceled(challenge)
             case ChallengeDeclined(challenge=challenge):
-                self._reception.settled(challenge.id)
-                self._matchmaker.challenge_declined(challenge, self._situation(view))
+                self._slots.free(challenge.id)
+                self._matchmaker.challenge_declined(challenge)
 
-    def game_started(self, game: GameInfo, view: View) -> None:
-        self._reception.game_started(game.game_id)
-        self._matchmaker.game_started(game.game_id, self._situation(view))
+    def game_started(self, game: GameInfo) -> None:
+        self._challenges.game_started(game.game_id)
+        self._matchmaker.game_started(game.game_id)
         if game.tournament_id is not None:
             self._tournaments.game_started(game.tournament_id, game.game_id)
 
-    def game_told(self, full: GameFull) -> None:
-        """The stream of a game says who plays."""
+    def game_opened(self, full: GameFull) -> None:
+        """Take note of who plays, as the stream of a game says."""
         self._matchmaker.note_game(full)
 
     def game_finished(self, game_id: str) -> None:
@@ -149,61 +173,31 @@ class Lobby:
     def list_fetched(self, fetched: ListFetched) -> None:
         self._lists.heard(fetched)
 
-    def hear_answer(self, command: LobbyCommand, report: CommandDone | CommandFailed, view: View) -> None:
-        """To a command that was sent from here."""
+    def command_answered(self, command: LobbyCommand, report: CommandDone | CommandFailed) -> None:
+        """Go on with the answer to a command that was sent here."""
         if isinstance(command, MatchCommand):
-            self._matchmaker.hear(report, self._situation(view))
+            self._matchmaker.answered(report)
         elif isinstance(command, TournamentCommand):
             self._tournaments.hear(report)
         elif isinstance(report, CommandDone):
-            self._reception.answer_arrived(command)
+            self._challenges.answer_arrived(command)
         else:
-            self._reception.answer_failed(command, report)
+            self._challenges.answer_failed(command, report)
             if isinstance(report.error, RateLimited):
-                self._matchmaker.hear_limit(report.error, view.config)
+                self._matchmaker.rate_limited(report.error, self._config)
 
-    # A look at the games in progress
+    # The list of games in progress
 
-    def has_doubt(self) -> bool:
-        """Whether a challenge should have become a game by now."""
-        return self._reception.has_doubt()
+    def question_overdue(self) -> bool:
+        """Return whether a challenge should have become a game by now, so that the list should be read."""
+        return self._slots.question_overdue(time.monotonic())
 
-    def untold_games(self) -> list[GameInfo]:
-        """Games that should be in progress, of which we hear nothing at all."""
-        return self._reception.untold_games()
+    def unlisted_games(self) -> list[GameInfo]:
+        """Return games that probably began but that no stream and no list shows."""
+        return self._challenges.unlisted_games()
 
-    def compare(self, games: Sequence[GameInfo], asked_at: float, view: View) -> None:
-        """What a look at the games in progress, begun at `asked_at`, saw: of some of them we may not have been told."""
+    def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
+        """Compare with a list of the games in progress, requested at `asked_at`: some may not have been announced."""
         for info in games:
-            self.game_started(info, view)
-        self._reception.compare(games, asked_at)
-
-    # The slots
-
-    def _premises(self, view: View) -> Premises:
-        """As they are for whoever challenges us."""
-        return Premises(
-            view.config.challenge,
-            view.our_id,
-            view.games,
-            view.stopping,
-            ours=(*self._matchmaker.guests, *self._tournaments.guests),
-            to_bots=lambda: self._matchmaker.objection_to_bots(
-                view.config, self._reception.humans_until, self._reception.bots_expected
-            ),
-        )
-
-    def _situation(self, view: View) -> Situation:
-        """As it is for a challenge of ours."""
-        playing = Premises(view.config.challenge, view.our_id, view.games)
-        ours = (*self._matchmaker.guests, *self._tournaments.guests)
-        games = self._reception.occupancy(playing)
-        free = games.joined_by(ours).free_slots(view.config.challenge, for_bot=True)
-        humans_until = math.inf if self._reception.has_waiting else self._reception.humans_until
-        return Situation(
-            view.config,
-            games.clocked_games,
-            0 if view.stopping else free,
-            humans_until,
-            has_room_for_days=games.correspondence_games < view.config.challenge.max_correspondence_games,
-        )
+            self.game_started(info)
+        self._challenges.compare(games, asked_at)

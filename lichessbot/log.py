@@ -1,7 +1,4 @@
-"""The log: one line per event, `event game=ID field=value ...`; never the token.
-
-Knows how a line looks and what must not stand in it; not what is worth a line.
-"""
+"""The log: one line per event, as `event game=ID field=value ...`, without the token."""
 
 import logging
 from collections.abc import Sequence
@@ -11,8 +8,8 @@ REDACTED = "[token]"
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-class Journal:
-    """Writes events of the daemon, or of one game, to the standard logging."""
+class EventLog:
+    """Logs the events of the daemon, or of one game."""
 
     def __init__(self, game_id: str | None = None) -> None:
         self._logger = logging.getLogger("lichessbot")
@@ -31,7 +28,7 @@ class Journal:
         self._write(logging.ERROR, event, fields)
 
     def crash(self, event: str, error: BaseException, **fields: object) -> None:
-        """A bug of ours, with its traceback."""
+        """Log a bug with its traceback."""
         self._logger.error("%s", self._line(event, fields), exc_info=error)
 
     def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
@@ -44,7 +41,7 @@ class Journal:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats records and removes secrets from the finished text, tracebacks included."""
+    """Formats records and removes secrets from the finished text, including tracebacks."""
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         super().__init__(_FORMAT)
@@ -58,21 +55,21 @@ class RedactingFormatter(logging.Formatter):
 
 
 def start_logging(stream: IO[str], secrets: Sequence[str], *, verbose: bool = False) -> None:
-    """Send every log record of the process to `stream`, redacted; `verbose` adds debug events."""
+    """Log to `stream`, without `secrets`; `verbose` adds debug events."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(RedactingFormatter(secrets))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
     logging.getLogger("lichessbot").setLevel(logging.DEBUG if verbose else logging.INFO)
-    # At debug level berserk logs request bodies, and the body of a token test is the token.
+    # At debug level berserk logs request bodies, such as the token in a token test.
     logging.getLogger("berserk").setLevel(logging.INFO)
-    # A connection that was cut is said by our own streams, with what is done about it.
+    # Our own events report broken connections.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
 def _value(value: object) -> str:
-    """A field on one line: text from the network cannot forge a second line or a second field."""
+    """Return a value so that text from the network can forge neither a second line nor a second field."""
     if isinstance(value, float):
         return f"{value:.3f}"
     text = str(value)

@@ -1,7 +1,7 @@
-"""Every wait of the daemon, by name, in one place; nothing here waits.
+"""Every duration the daemon waits for, by name.
 
-Tests and rehearsals scale those for Lichess together. What an operator may want to change is not here
-but in the config (`abort_time`), and is not scaled.
+Tests and rehearsals scale those that depend on Lichess, all together; so they are fields here rather than constants of
+the modules that use them. What an operator sets stands in the config (`abort_time`) and is not scaled.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -19,54 +19,54 @@ _OF_THIS_MACHINE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
-    """Durations the daemon waits for; the defaults are for lichess.org."""
+class Timeouts:
+    """Durations; the defaults suit lichess.org."""
 
     connect: timedelta = timedelta(seconds=5)
-    """For a connection to open."""
+    """To open a connection."""
     liveness: timedelta = timedelta(seconds=15)
-    """For any byte on a stream, whose keep-alive line comes every 7 s, before it counts as dead."""
+    """Without any byte on a stream before it counts as dead; keep-alive lines come every 7 s."""
     game_answer: timedelta = timedelta(seconds=3)
-    """For the answer to a game command: a move is better sent again than waited for."""
-    stuck_answer: timedelta = timedelta(seconds=6)
-    """For the whole answer to a move, which may trickle in, before it is looked for on the stream."""
-    house_answer: timedelta = timedelta(seconds=10)
+    """For the answer to a move: sending it again is better than waiting longer."""
+    stuck_move: timedelta = timedelta(seconds=6)
+    """For the complete answer to a move, which may arrive byte by byte, before the stream is checked for the move."""
+    request_answer: timedelta = timedelta(seconds=10)
     """For the answer to every other request."""
-    stuck_house_answer: timedelta = timedelta(seconds=30)
-    """For the whole answer to every other request, which may trickle in, before it is given up."""
-    house_patience: timedelta = timedelta(seconds=15)
-    """How long a house request is worth sending or repeating: an unanswered challenge lives 20 s."""
+    stuck_request: timedelta = timedelta(seconds=30)
+    """For the complete answer to every other request, which may arrive byte by byte, before it is given up."""
+    request_patience: timedelta = timedelta(seconds=15)
+    """How long a request is worth sending or repeating: an unanswered challenge expires after 20 s."""
     challenge_wait: timedelta = timedelta(seconds=12)
-    """For a slot, before a challenge is declined: after 20 s Lichess lets it expire, and the answer needs time too."""
+    """For a free slot before a challenge is declined: it expires after 20 s, and the answer takes time too."""
     list_answer: timedelta = timedelta(seconds=15)
     """For a whole list of players from its server."""
     list_refresh: timedelta = timedelta(minutes=15)
-    """Between two looks at a list of players."""
+    """Between two downloads of a list of players."""
     list_retry: timedelta = timedelta(seconds=30)
-    """At least between two looks at a list of players that could not be had."""
+    """Minimum between two downloads of a list of players after a failure."""
     rate_limit: timedelta = timedelta(seconds=60)
-    """After a 429 that names no pause of its own."""
+    """Pause after a 429 that names none."""
     longest_pause: timedelta = timedelta(minutes=10)
-    """A 429 that asks for more means the daily quota of one kind of request, not all of them."""
+    """A 429 that asks for more means the daily quota of one kind of request, not all requests."""
     rate_limit_spacing: timedelta = timedelta(seconds=1)
-    """At least between two tries of a move whose clock does not survive the asked pause."""
+    """Minimum between two attempts at a move if the clock would run out during the requested pause."""
     backoff_first: timedelta = timedelta(seconds=0.5)
-    """Bound of the second retry; the first is immediate, later bounds double."""
+    """Longest second retry; the first is immediate, later bounds double."""
     backoff_ceiling: timedelta = timedelta(seconds=45)
-    """No delay between two attempts at the event stream or the account grows beyond this: were it 30 s, a long outage
-    would use up what Lichess allows of them, and the bot would stay deaf for minutes after its end."""
+    """Longest delay between two attempts at the event stream or the account. With 30 s, a long outage would use up
+    Lichess's limits for both, and the bot would miss events for minutes after its end."""
     game_backoff_ceiling: timedelta = timedelta(seconds=4)
-    """No delay between two attempts at a move or a game's stream grows beyond this: a clock runs."""
+    """Longest delay between two attempts at a move or at a game's stream: a clock is running."""
     first_move_pause: timedelta = timedelta(seconds=10)
-    """Between two tries of a first move, whatever the asked pause: many abort a game that does not begin in 20 s."""
+    """Between two attempts at a first move, whatever pause was requested: many abort after 20 s without a move."""
     retry_floor: timedelta = timedelta(milliseconds=100)
-    """At least between two tries of a move, however little is left on the clock."""
+    """Minimum between two attempts at a move, however little time is left."""
     stream_proven: timedelta = timedelta(seconds=15)
-    """A stream that stood this long was good; one that ends cleanly sooner may have been taken."""
+    """A stream that lasted this long was good; one that ends cleanly sooner may have been taken by another client."""
     stream_stuck: timedelta = timedelta(minutes=2)
-    """Beyond its own schedule before a stream's thread counts as stuck: looking up a name may take long."""
+    """Beyond its own schedule before a stream's thread counts as stuck: name resolution may take long."""
     eviction_pause: timedelta = timedelta(seconds=60)
-    """Before an evicted stream is taken back."""
+    """Before a stream that another client took is opened again."""
     event_stream_window: timedelta = timedelta(minutes=10)
     """In which Lichess allows 30 openings of the event stream."""
     account_window: timedelta = timedelta(minutes=5)
@@ -74,94 +74,94 @@ class Waits:
     challenge_window: timedelta = timedelta(minutes=1)
     """In which Lichess allows 25 challenges."""
     challenge_look: timedelta = timedelta(seconds=2)
-    """Between two looks at a challenge by `lichessbot challenge`, which hears no events."""
+    """Between two reads of a challenge by `lichessbot challenge`, which has no event stream."""
     game_look: timedelta = timedelta(seconds=10)
-    """Between two looks at its game, and before a look is repeated."""
+    """Between two reads of the game by `lichessbot challenge`, and before a failed read is repeated."""
     quota_day: timedelta = timedelta(days=1)
     """In which Lichess counts games between bots, and challenges."""
     challenge_pause_ceiling: timedelta = timedelta(hours=1)
-    """No pause after a refused challenge grows beyond this, unless Lichess asks for more."""
+    """Longest pause after a refused challenge, unless Lichess asks for more."""
     challenge_open: timedelta = timedelta(seconds=25)
-    """For an answer to a challenge of ours before it is withdrawn: Lichess itself forgets it after 20 s."""
+    """For an answer to our challenge before it is withdrawn: Lichess itself lets it expire after 20 s."""
     challenge_minute: timedelta = timedelta(minutes=1)
-    """What the config calls a minute in `challenge_timeout`."""
+    """One minute of the config key `challenge_timeout`."""
     challenge_spacing: timedelta = timedelta(minutes=1)
-    """Between two challenges of ours; doubles with each one in vain."""
+    """Between two challenges of ours; doubles with each failed one."""
     challenge_spacing_ceiling: timedelta = timedelta(minutes=10)
-    """Beyond which that does not grow; also between two challenges while games are played."""
+    """Ceiling of that; also between two challenges while games are in progress."""
     human_waits: timedelta = timedelta(minutes=2)
-    """After a human found no free slot, in which none is given to a bot."""
+    """After a human found no free slot, in which no slot is given to a bot."""
     ratings_age: timedelta = timedelta(hours=1)
-    """After which our own ratings are read anew."""
+    """After which our own ratings are read again."""
     pair_break: timedelta = timedelta(hours=1)
-    """Longest between the two games of a pair; later the colours still alternate."""
+    """Longest break between the two games of a pair; later the colours still alternate."""
     tournament_window: timedelta = timedelta(minutes=10)
     """In which Lichess allows 30 requests to join a tournament."""
     tournament_asks: timedelta = timedelta(seconds=50)
-    """Between two requests for a game of a tournament: Lichess forgets one after a minute."""
+    """Between two requests for a tournament game: Lichess forgets a request after a minute."""
     tournament_soon: timedelta = timedelta(minutes=2)
-    """Before its start a tournament gets its slot: a game begun then may well last into it."""
+    """Before its start a tournament gets its slot, because a game begun now may last into it."""
     tournament_end: timedelta = timedelta(seconds=4)
-    """Until the next look whether a tournament is over that has no time left."""
+    """Until the next read whether a tournament without time left is over."""
     tournament_retry: timedelta = timedelta(seconds=30)
-    """After a request about a tournament that got no answer."""
+    """After a request about a tournament that had no answer."""
     stream_answer: timedelta = timedelta(seconds=5)
-    """For the stream of a game to open, before another connection is tried; less where the clock is short."""
+    """For a game's stream to open before another connection is tried; less if the clock is short."""
     first_state: timedelta = timedelta(seconds=5)
-    """For the state of the game on its newly opened stream, before that is opened again; less as well."""
+    """For the state of the game on a new stream before the stream is opened again; less if the clock is short."""
     stream_floor: timedelta = timedelta(seconds=1)
-    """But never less than this for either."""
+    """Minimum of these two."""
     games_told: timedelta = timedelta(seconds=1)
-    """For the list of our games, once an engine is ready, before those left over are joined from memory."""
+    """For the list of our games, once an engine is ready, before unfinished games are joined from the records."""
     move_echo: timedelta = timedelta(seconds=5)
-    """For an acknowledged move to show on the game stream before the stream is read anew."""
+    """For an acknowledged move to appear on the game's stream before the stream is read again."""
     game_start: timedelta = timedelta(seconds=5)
-    """For a challenge whose acceptance was acknowledged to become a game before its slot is questioned."""
+    """For an accepted challenge to become a game before its slot is checked."""
     playing_spacing: timedelta = timedelta(seconds=3)
-    """At least between two readings of the games in progress."""
+    """Minimum between two reads of the games in progress."""
     heartbeat: timedelta = timedelta(minutes=3)
-    """Between two readings of the games in progress when nothing seems wrong."""
+    """Between two reads of the games in progress when nothing seems wrong."""
     silence_floor: timedelta = timedelta(seconds=3)
-    """An opponent who took no longer than this over a move is not looked after."""
+    """An opponent who thinks no longer than this is never checked for silence."""
     silence_ceiling: timedelta = timedelta(seconds=20)
-    """An opponent who took this long over a move is looked after, whatever the clocks."""
+    """An opponent who thinks this long is checked for silence, whatever the clocks."""
     offer_answer: timedelta = timedelta(seconds=5)
-    """How long the answer to a request for a takeback, or a claim, is worth sending; moves wait no longer for it."""
+    """How long an answer to a takeback request, or a claim, is worth sending; moves wait no longer for it."""
     claim_retry: timedelta = timedelta(seconds=10)
-    """Between two claims of the game of an opponent who stays away."""
+    """Between two claims against an opponent who stays away."""
     chat_spacing: timedelta = timedelta(seconds=2)
-    """At least between two answers in one chat room."""
+    """Minimum between two answers in one chat room."""
     more_time: timedelta = timedelta(seconds=60)
-    """What an opponent gets who asks for time before the first move."""
+    """Time given to an opponent who asks for it before the first move."""
     abort_retry: timedelta = timedelta(seconds=10)
-    """Between two attempts to abort a game whose opponent never moves."""
+    """Between two attempts to abort a game without an opponent's move."""
     source_answer: timedelta = timedelta(seconds=3)
-    """For a book or a server that is asked for a move, before the engine is asked instead."""
+    """For a book's or server's move before the engine is asked instead."""
     source_rest: timedelta = timedelta(seconds=20)
-    """Before a server that failed to give a move is asked again, by any game; doubles with each failure in a row."""
+    """Before a server that failed is asked again, by any game; doubles with each failure in a row."""
     source_rest_ceiling: timedelta = timedelta(minutes=10)
-    """No such rest grows beyond this; a server that refuses our token has it at once."""
+    """Ceiling of that, which applies at once to a server that refuses our token."""
     cloud_window: timedelta = timedelta(days=1)
-    """In which Lichess allows 3000 questions for a cloud evaluation."""
+    """In which Lichess allows 3000 requests for a cloud evaluation."""
     visit: timedelta = timedelta(minutes=5)
-    """Beyond the thinking time, for our move in a correspondence game, before another game gets the place."""
+    """Beyond the thinking time, for our move in a correspondence game before another game gets its place."""
     engine_handshake: timedelta = timedelta(seconds=15)
     """For a new engine to answer `uci` and `isready`: a cold disk on a small machine is slow."""
     engine_first_move: timedelta = timedelta(minutes=1)
-    """For its answer to a first question, before any game depends on it: some load a large network for that."""
+    """For its first move in the startup check: some engines load a large network for it."""
     engine_stop: timedelta = timedelta(seconds=1)
-    """For the best move of an engine told to stop, before it counts as hung."""
+    """For the best move after `stop` before the engine counts as hung."""
     engine_overrun: timedelta = timedelta(seconds=2)
     """Beyond a fixed move time before the engine is told to stop."""
     untimed_move: timedelta = timedelta(seconds=10)
     """Thinking time per move in a game without a clock, unless the config sets one."""
     engine_restart_floor: timedelta = timedelta(seconds=1.5)
-    """With less than this on the clock nobody waits for the successor of a failed engine: the fallback moves."""
+    """With less than this on the clock the fallback moves instead of waiting for a restarted engine."""
     fallback: timedelta = timedelta(milliseconds=50)
     """For the daemon's own search when no engine answers; every other game waits meanwhile."""
 
     def scaled(self, factor: float) -> Self:
-        """All waits for Lichess multiplied by `factor`; a process of this machine gets no faster."""
+        """Return a copy with every wait for Lichess multiplied by `factor`; processes on this machine get no faster."""
         assert factor > 0
         names = {field.name for field in fields(self)} - _OF_THIS_MACHINE
         return replace(self, **{name: getattr(self, name) * factor for name in names})

@@ -17,16 +17,16 @@ from pydantic import SecretStr
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
-from lichessbot.lichess.outbox import Gate
-from lichessbot.lichess.replies import ArenaInfo
-from lichessbot.log import Journal
-from lichessbot.storage.records import Guest
+from lichessbot.lichess.models import ArenaInfo
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.log import EventLog
+from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _ROUNDED_UP_BY_S: Final = 1.0  # how long a tournament has still to last is told in whole seconds
 _NOT_YET: Final = "pause is not over"
-_SOMEBODY: Final = Guest("", is_bot=False)
+_SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class _Entry:
 class Tournaments:
     """The tournaments of this account that are not over."""
 
-    def __init__(self, gate: Gate, store: Store, waits: Waits) -> None:
-        self._gate = gate
+    def __init__(self, outbox: Outbox, store: Store, timeouts: Timeouts) -> None:
+        self._outbox = outbox
         self._store = store
-        self._waits = waits
-        self._journal = Journal()
+        self._timeouts = timeouts
+        self._log = EventLog()
         self._entries: dict[str, _Entry] = {}
         self._left: set[str] = set()
         """Games begun there may be told of later; they do not bring us back."""
@@ -79,7 +79,7 @@ class Tournaments:
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part in these and in those noted in the store by now, and in no others."""
-        wishes = {str(row[0]): Wish(*row) for row in self._store.read_anew(Table.TOURNAMENTS)}
+        wishes = {str(row[0]): Wish(*row) for row in self._store.read_again(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         if not self._stopping:
             for wish in wishes.values():
@@ -110,9 +110,9 @@ class Tournaments:
         return any(entry.stage is _Stage.LEAVING for entry in self._entries.values())
 
     @property
-    def guests(self) -> Sequence[Guest]:
-        """For whom slots are kept: for each tournament that runs or is about to, unless it has its game."""
-        soon = time.monotonic() + self._waits.tournament_soon.total_seconds()
+    def slot_holders(self) -> Sequence[SlotHolder]:
+        """One holder for each tournament that runs or is about to, unless its game is in progress."""
+        soon = time.monotonic() + self._timeouts.tournament_soon.total_seconds()
         return [_SOMEBODY for entry in self._entries.values() if _needs_slot(entry, soon)]
 
     # What happens
@@ -138,7 +138,7 @@ class Tournaments:
         """Also in a tournament that was joined elsewhere, by hand or by another program."""
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping:
-            self._journal.info("tournament.found", tournament=tournament_id)
+            self._log.info("tournament.found", tournament=tournament_id)
             self._entries[tournament_id] = _Entry(Wish(tournament_id), time.monotonic(), _Stage.IN, is_found=True)
         if tournament_id in self._entries:
             self._entries[tournament_id].games.add(game_id)
@@ -165,7 +165,7 @@ class Tournaments:
                 self._be_out(entry)
             case CommandDone(command=JoinTournament()):
                 if entry.stage is _Stage.JOINING:
-                    self._journal.info("tournament.joined", tournament=command.tournament_id)
+                    self._log.info("tournament.joined", tournament=command.tournament_id)
                     entry.stage = _Stage.IN
                 self._look(entry, now)
             case CommandDone(command=ReadTournament(), answer=ArenaInfo() as info):
@@ -201,7 +201,7 @@ class Tournaments:
             self._forget(entry)
             return
         if entry.starts_at is None:
-            self._journal.info(
+            self._log.info(
                 "tournament",
                 tournament=entry.wish.tournament_id,
                 name=info.full_name,
@@ -222,9 +222,9 @@ class Tournaments:
         """
         if entry.starts_at is not None and entry.starts_at > now:
             return entry.starts_at
-        again_at = now + self._waits.tournament_asks.total_seconds()
+        again_at = now + self._timeouts.tournament_asks.total_seconds()
         ends_at = math.inf if entry.ends_at is None else entry.ends_at
-        return min(again_at, ends_at if ends_at > now else now + self._waits.tournament_end.total_seconds())
+        return min(again_at, ends_at if ends_at > now else now + self._timeouts.tournament_end.total_seconds())
 
     def _hear_failure(
         self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament, error: Exception, now: float
@@ -235,11 +235,11 @@ class Tournaments:
         elif final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:
-                self._journal.warning("tournament.refused", tournament=command.tournament_id, error=error)
+                self._log.warning("tournament.refused", tournament=command.tournament_id, error=error)
             self._drop(entry, "tournament.over" if is_over else None)
             self._forget(entry)
         else:
-            pause = error.pause if isinstance(error, RateLimited) else self._waits.tournament_retry
+            pause = error.pause if isinstance(error, RateLimited) else self._timeouts.tournament_retry
             entry.due_at = now + pause.total_seconds()
 
     def _leave(self, entry: _Entry) -> None:
@@ -255,13 +255,13 @@ class Tournaments:
 
     def _send(self, entry: _Entry, command: JoinTournament | LeaveTournament | ReadTournament) -> None:
         entry.under_way = True
-        self._gate.send(command)
+        self._outbox.send(command)
 
     def _drop(self, entry: _Entry, event: str | None) -> None:
         tournament_id = entry.wish.tournament_id
         del self._entries[tournament_id]
         if event is not None:
-            self._journal.info(event, tournament=tournament_id)
+            self._log.info(event, tournament=tournament_id)
 
     def _forget(self, entry: _Entry) -> None:
         """It will not be joined again."""

@@ -1,7 +1,9 @@
 """Options of the whole suite."""
 
 import faulthandler
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,15 @@ def _nobody_interrupts_a_long_test(request: pytest.FixtureRequest) -> None:
     """It is not stuck because it takes minutes, and writing down what threads do while they run may crash Python."""
     if request.node.get_closest_marker("long"):
         faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(autouse=True)
+def _no_server_fails(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test whose embedded Lichess could not handle a request: its event loop only logs that."""
+    yield
+    records = [record for phase in ("setup", "call") for record in caplog.get_records(phase)]
+    errors = [it for it in records if it.name in ("asyncio", "uvicorn.error") and it.levelno >= logging.ERROR]
+    assert not errors, "\n".join(map(caplog.handler.format, errors))
 
 
 @pytest.fixture(scope="session")

@@ -1,26 +1,33 @@
 """An error that nobody can catch still fails the test in which it happens, whoever swallows it."""
 
+import socket
+import struct
 import subprocess
 import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+
+from tests.fakes.http_server import LocalServer
 
 ROOT = Path(__file__).parent.parent
 
 LOST = {
     "a compiled function that cannot raise": """
-from engine.search.time_manager import Clock
+from engine.search.time_manager import TimeManager
 from engine.facade import Board
 from engine.search.history import History
 from engine.search.search import Search
-from engine.search.transposition import Table
+from engine.search.transposition import TranspositionTable
 
 def test_the_listener_fails():
     def fail(move, number):
         raise ValueError("lost")
-    search = Search(Board().position, Table(1), History(), Clock())
-    search.announce_root_moves(fail, 0)
+    search = Search(Board().position, TranspositionTable(1), History(), TimeManager())
+    search.report_root_moves(fail, 0)
     search.run(1)
 """,
     "a destructor": """
@@ -40,6 +47,37 @@ def test_the_thread_fails():
     thread.start()
     thread.join()
 """,
+    "a server of the tests": """
+from http.server import BaseHTTPRequestHandler
+from urllib.request import urlopen
+
+import pytest
+from tests.fakes.http_server import LocalServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        raise ValueError("lost")
+
+def test_the_handler_fails():
+    server = LocalServer(Handler)
+    with pytest.raises(OSError):
+        urlopen(server.url)
+    server.close()
+""",
+    "the embedded Lichess": """
+from urllib.request import Request, urlopen
+
+import pytest
+from lichessbot.rehearsal.server.server import RehearsalServer
+
+def test_the_route_fails():
+    def fail(token):
+        raise ValueError("lost")
+    with RehearsalServer() as server:
+        server.site.accounts.grant = fail
+        with pytest.raises(OSError):
+            urlopen(Request(server.site.url + "/api/account", headers={"Authorization": "Bearer lip_any"}))
+""",
 }
 
 
@@ -47,11 +85,24 @@ def test_the_thread_fails():
 def test_a_swallowed_error_fails_the_test(who: str, tmp_path: Path) -> None:
     program = tmp_path / "test_lost.py"
     program.write_text(LOST[who])
-    options = ["-q", "-n", "0", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
+    options = ["-q", "-n", "0", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-p", "tests.conftest"]
     answer = subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(program)],
-        capture_output=True, text=True, timeout=100, check=False,
+        capture_output=True, text=True, timeout=100, check=False, cwd=ROOT,
     )
     assert answer.returncode == pytest.ExitCode.TESTS_FAILED, answer.stdout
-    assert "1 failed" in answer.stdout
+    assert "1 failed" in answer.stdout or "1 error" in answer.stdout
     assert "ValueError: lost" in answer.stdout
+
+
+def test_a_client_that_leaves_is_no_error_of_the_server() -> None:
+    threads = set(threading.enumerate())
+    server = LocalServer(BaseHTTPRequestHandler)
+    with socket.create_connection(("127.0.0.1", server.server_port)) as client:
+        client.sendall(b"GET")
+        while not (handling := {it for it in threading.enumerate() if "process_request_thread" in it.name} - threads):
+            time.sleep(0.01)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closes with a reset
+    for thread in handling:
+        thread.join()
+    server.close()

@@ -1,7 +1,7 @@
-"""What many games say about openings, as a book: how often a move was played, and how it ended for its player.
+"""Turns many games into the entries of a book.
 
-A move weighs two points for a win and one for a draw, as is usual in Polyglot's format: a move that only lost weighs
-nothing, and no reader plays it. Knows games as lists of moves; not where they come from, or who played.
+A move weighs two points per win and one per draw, as usual in Polyglot's format: a move that only lost weighs nothing
+and is never played.
 """
 
 from collections import defaultdict
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.board import BLACK, WHITE, Board, InvalidMove
-from engine.book.opening_book import MOST_WEIGHT, Entry, packed_move
+from engine.book.opening_book import MAX_WEIGHT, Entry, packed_move
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN
 
@@ -18,7 +18,7 @@ POINTS = {"1-0": {WHITE: 2, BLACK: 0}, "0-1": {WHITE: 0, BLACK: 2}, "1/2-1/2": {
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """The moves of a game and its result; `sides`: whose moves are worth keeping."""
+    """The moves and the result of a game; only the moves of `sides` count."""
 
     moves: Sequence[str]
     result: str
@@ -27,46 +27,47 @@ class PlayedGame:
 
 
 @dataclass
-class _Tally:
+class _MoveCount:
     games: int = 0
     points: int = 0
 
 
-class Harvest:
-    """Collects games, then gives the entries of a book."""
+class BookStatistics:
+    """Counts the moves of games and returns the entries of a book."""
 
-    def __init__(self, most_plies: int) -> None:
-        """Of each game so many plies are looked at."""
+    def __init__(self, max_plies: int) -> None:
+        """`max_plies` is how much of each game counts."""
         self.games = 0
-        self._most_plies = most_plies
-        self._positions: defaultdict[int, defaultdict[int, _Tally]] = defaultdict(lambda: defaultdict(_Tally))
+        self._max_plies = max_plies
+        self._positions: defaultdict[int, defaultdict[int, _MoveCount]]
+        self._positions = defaultdict(lambda: defaultdict(_MoveCount))
 
     def add(self, game: PlayedGame) -> None:
-        """A game without a result teaches nothing; of one with an illegal move the moves before count.
+        """Count a game. One without a result is ignored; an illegal move ends one.
 
-        Raises InvalidFen for an initial position that is none.
+        Raises InvalidFen for an invalid initial position.
         """
         points = POINTS.get(game.result)
         if points is None:
             return
         self.games += 1
         board = Board(game.initial_fen)
-        for move in game.moves[: self._most_plies]:
+        for move in game.moves[: self._max_plies]:
             try:
                 packed = packed_move(board, move)
             except InvalidMove:
                 return
             if board.turn in game.sides:
-                tally = self._positions[polyglot_key(board)][packed]
-                tally.games += 1
-                tally.points += points[board.turn]
+                count = self._positions[polyglot_key(board)][packed]
+                count.games += 1
+                count.points += points[board.turn]
             board.push(move)
 
-    def entries(self, fewest_games: int) -> Iterable[Entry]:
-        """The moves that were played in at least so many games and brought a point, with what they are worth."""
+    def entries(self, min_games: int) -> Iterable[Entry]:
+        """Yield the moves that were played in at least `min_games` games and scored."""
         for key, moves in self._positions.items():
-            kept = {move: it.points for move, it in moves.items() if it.games >= fewest_games and it.points > 0}
+            kept = {move: it.points for move, it in moves.items() if it.games >= min_games and it.points > 0}
             heaviest = max(kept.values(), default=0)
             for move, points in kept.items():
-                weight = points if heaviest <= MOST_WEIGHT else max(1, points * MOST_WEIGHT // heaviest)
+                weight = points if heaviest <= MAX_WEIGHT else max(1, points * MAX_WEIGHT // heaviest)
                 yield Entry(key, move, weight)

@@ -1,4 +1,4 @@
-"""Opening books in Polyglot's format: reading one, writing one, and what may be wrong with one.
+"""Reads, writes and checks opening books in Polyglot's format.
 
 A book is a file of entries of 16 bytes, sorted by key; all numbers are big-endian:
 
@@ -6,12 +6,11 @@ A book is a file of entries of 16 bytes, sorted by key; all numbers are big-endi
          0      8  key of the position, see `polyglot.py`
          8      2  move: target file, target rank, origin file, origin rank, piece promoted to, 3 bits each from the
                    lowest up; castling is king takes rook
-        10      2  weight: how good the move is beside the others of its position
-        12      4  what a learning program may keep here
+        10      2  weight of the move, relative to the others of its position
+        12      4  for learning programs
 
-Knows the format and the rules; which of several moves is played is the reader's own choice. A book is never trusted:
-moves that are not legal are not seen. The file is read where it is needed, not mapped into memory: a mapped file that
-is cut short would take the whole process with it. (chessprogramming wiki: PolyGlot)
+Illegal moves are ignored. The file is read when needed, not mapped into memory: if a mapped file is truncated, the
+process dies. (chessprogramming wiki: PolyGlot)
 """
 
 import os
@@ -31,19 +30,19 @@ ENTRY = struct.Struct(">QHHI")
 KEY = struct.Struct(">Q")
 FILES, RANKS = "abcdefgh", "12345678"
 PROMOTIONS = ("", "n", "b", "r", "q")
-MOST_MOVES = 256                   # of one position: chess has no position with more
-MOST_WEIGHT = 0xFFFF
-SAMPLES = 64                       # entries looked at when a book is opened
-BLOCK_ENTRIES = 4096               # read at a time when a whole book is
+MAX_MOVES = 256                    # of a position; no chess position has more
+MAX_WEIGHT = 0xFFFF
+SAMPLES = 64                       # entries checked when a book is opened
+BLOCK_ENTRIES = 4096               # read at a time
 
 
 class InvalidBook(ValueError):
-    """The file is no book; the message says what is wrong with it."""
+    """The file is no book; the message says why."""
 
 
 @dataclass(frozen=True)
 class BookMove:
-    """A move of a book, in the spelling of the board it was asked for, with its weight beside the others."""
+    """A move, spelt as the board that was asked for spells it, and its weight."""
 
     move: str
     weight: int
@@ -51,7 +50,7 @@ class BookMove:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry as it stands in the file; `move` is not known to be legal anywhere, nor even to be a move."""
+    """An entry as in the file; `move` may be illegal or no move at all."""
 
     key: int
     move: int
@@ -60,13 +59,13 @@ class Entry:
 
 
 class Book:
-    """An open book, closed with its last user. May be asked by several threads at a time."""
+    """An open book, which several threads may use. It is closed when garbage-collected."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InvalidBook if a look here and there shows that the file is none, and OSError if it cannot be read."""
+        """Open a book and check samples of it. Raises InvalidBook or OSError."""
         self.path = path
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        # A number of an open file may mean another one once that is closed: only who asks nobody may close it.
+        # Nothing else closes the file: its number could then mean another file to a thread that still reads.
         self._closed_at_the_end = weakref.finalize(self, os.close, self._file)
         status = os.fstat(self._file)
         if not stat.S_ISREG(status.st_mode):
@@ -75,13 +74,13 @@ class Book:
         self._sample()
 
     def __len__(self) -> int:
-        """How many entries there are."""
+        """Return the number of entries."""
         return self._size
 
     def moves(self, board: Board) -> list[BookMove]:
-        """The legal moves filed under this position, each once, heaviest first. Raises InvalidBook or OSError."""
+        """Return the legal moves of this position, each once, heaviest first. Raises InvalidBook or OSError."""
         weights: dict[str, int] = {}
-        for entry in self.filed_under(polyglot_key(board)):
+        for entry in self.entries_of(polyglot_key(board)):
             try:
                 move = board.normalise(move_text(entry.move))
             except InvalidMove:
@@ -90,7 +89,7 @@ class Book:
         return sorted((BookMove(*item) for item in weights.items()), key=lambda found: -found.weight)
 
     def entries(self) -> Iterator[Entry]:
-        """Every entry in the order of the file. Raises InvalidBook or OSError."""
+        """Yield all entries in the order of the file. Raises InvalidBook or OSError."""
         for first in range(0, self._size, BLOCK_ENTRIES):
             count = min(BLOCK_ENTRIES, self._size - first)
             for fields in ENTRY.iter_unpack(self._read(first, count)):
@@ -104,7 +103,7 @@ class Book:
         return size // ENTRY.size
 
     def _sample(self) -> None:
-        """Raises InvalidBook if some entries are out of order: what is no book will hardly be sorted."""
+        """Raise InvalidBook if samples are not sorted: other files hardly are."""
         last = 0
         for number in range(SAMPLES):
             key = self._key(number * (self._size - 1) // (SAMPLES - 1))
@@ -113,11 +112,11 @@ class Book:
             last = key
 
     def knows(self, board: Board) -> bool:
-        """Is anything filed under this position? Raises InvalidBook or OSError."""
-        return next(self.filed_under(polyglot_key(board)), None) is not None
+        """Return whether the book has this position. Raises InvalidBook or OSError."""
+        return next(self.entries_of(polyglot_key(board)), None) is not None
 
-    def filed_under(self, key: int) -> Iterator[Entry]:
-        """The entries of a position as they stand in the file. Raises InvalidBook or OSError."""
+    def entries_of(self, key: int) -> Iterator[Entry]:
+        """Yield the entries of a position as in the file. Raises InvalidBook or OSError."""
         low, high = 0, self._size
         while low < high:
             middle = (low + high) // 2
@@ -125,7 +124,7 @@ class Book:
                 low = middle + 1
             else:
                 high = middle
-        block = self._read(low, min(MOST_MOVES, self._size - low))
+        block = self._read(low, min(MAX_MOVES, self._size - low))
         for fields in ENTRY.iter_unpack(block):
             if fields[0] != key:
                 return
@@ -138,15 +137,15 @@ class Book:
     def _read(self, first: int, count: int) -> bytes:
         data = os.pread(self._file, count * ENTRY.size, first * ENTRY.size)
         if len(data) != count * ENTRY.size:
-            raise InvalidBook(f"{self.path}: was cut short while in use")
+            raise InvalidBook(f"{self.path}: was truncated while in use")
         return data
 
 
-# --- Moves as the format packs them ------------------------------------------------------------------------------
+# --- Packed moves -----------------------------------------------------------------------------------------------
 
 
 def move_text(packed: int) -> str:
-    """The move in UCI's spelling; text that is no move for bits that are none."""
+    """Return a move in UCI notation, an empty text if the bits are none."""
     promotion = packed >> 12 & 7
     if promotion >= len(PROMOTIONS) or packed >> 15:
         return ""
@@ -154,7 +153,7 @@ def move_text(packed: int) -> str:
 
 
 def packed_move(board: Board, move: str) -> int:
-    """A legal move as the format has it. Raises InvalidMove."""
+    """Pack a legal move. Raises InvalidMove."""
     text = board.king_takes_rook(move)
     return PROMOTIONS.index(text[4:]) << 12 | _number(text[:2]) << 6 | _number(text[2:4])
 
@@ -171,7 +170,7 @@ def _number(square: str) -> int:
 
 
 def write(path: Path, entries: Iterable[Entry]) -> int:
-    """Write a book, whole or not at all, sorted as the format asks, heaviest move first; returns its entries."""
+    """Write a sorted book, whole or not at all; return its number of entries."""
     ordered = sorted(entries, key=lambda entry: (entry.key, -entry.weight, entry.move))
     unfinished = path.with_name(path.name + ".part")
     unfinished.write_bytes(b"".join(ENTRY.pack(it.key, it.move, it.weight, it.learn) for it in ordered))
@@ -179,12 +178,12 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     return len(ordered)
 
 
-# --- What may be wrong ------------------------------------------------------------------------------------------
+# --- Review -----------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class BookReview:
-    """What a look at a whole book found. `reached`: entries that a walk from the start came by."""
+    """What a review found. `reached` counts the entries that the walk from the start reached."""
 
     entries: int = 0
     positions: int = 0
@@ -200,7 +199,7 @@ class BookReview:
         return not (self.unsorted or self.repeated or self.no_move or self.illegal)
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the findings as text."""
         faults = {
             "entries out of order: the positions behind them may not be found": self.unsorted,
             "moves filed twice under one position": self.repeated,
@@ -218,23 +217,23 @@ class BookReview:
 def review_book(
     book: Book,
     starts: Iterable[Board],
-    most_positions: int = 100_000,
-    tell: Callable[[int], None] = lambda entries: None,
+    max_positions: int = 100_000,
+    on_progress: Callable[[int], None] = lambda entries: None,
 ) -> BookReview:
-    """Look at every entry, and walk through the book from some positions. Raises InvalidBook or OSError.
+    """Check every entry, and walk through the book from these positions. Raises InvalidBook or OSError.
 
-    A key does not tell its position, so a move can be judged only where the walk comes by: over the book's own moves,
-    and over any reply to one that leads back into the book. At most so many positions are looked at. `tell` hears now
-    and then how many entries have been read.
+    A key does not tell its position, so a move can be checked only in positions that the walk reaches: by the book's
+    own moves, and by any reply that leads back into the book. The walk ends after `max_positions`. `on_progress` is
+    called with the number of entries read.
     """
     found = BookReview()
-    _review_entries(book, found, tell)
+    _review_entries(book, found, on_progress)
     waiting = deque(starts)
     seen = {polyglot_key(board) for board in waiting}
-    for _ in range(most_positions):
+    for _ in range(max_positions):
         if not waiting:
             break
-        for board in _judged(book, waiting.popleft(), found):
+        for board in _check_position(book, waiting.popleft(), found):
             key = polyglot_key(board)
             if key not in seen:
                 seen.add(key)
@@ -242,9 +241,9 @@ def review_book(
     return found
 
 
-def _judged(book: Book, board: Board, found: BookReview) -> list[Board]:
-    """Judge the entries of this position; the positions from which the walk goes on."""
-    filed = list(book.filed_under(polyglot_key(board)))
+def _check_position(book: Book, board: Board, found: BookReview) -> list[Board]:
+    """Check the entries of this position; return the positions to continue from."""
+    filed = list(book.entries_of(polyglot_key(board)))
     legal = book.moves(board)
     found.reached += len(filed)
     found.illegal += len({entry.move for entry in filed}) - len(legal)
@@ -258,12 +257,12 @@ def _after(board: Board, move: str) -> Board:
     return after
 
 
-def _review_entries(book: Book, found: BookReview, tell: Callable[[int], None]) -> None:
+def _review_entries(book: Book, found: BookReview, on_progress: Callable[[int], None]) -> None:
     last_key, moves = -1, set[int]()
     for entry in book.entries():
         found.entries += 1
         if found.entries % BLOCK_ENTRIES == 0:
-            tell(found.entries)
+            on_progress(found.entries)
         if entry.key != last_key:
             found.positions += 1
             found.unsorted += entry.key < last_key

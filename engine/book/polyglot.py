@@ -1,8 +1,8 @@
-"""The key under which Polyglot opening books file a position. (Polyglot book format, Michel Van den Bergh)
+"""The position keys of Polyglot opening books. (Polyglot book format, Michel Van den Bergh)
 
-The key is the exclusive or of 781 published numbers: of each piece on its square, of each castling right, of the file
-of a pawn that has just made its double step if an enemy pawn stands beside it, and of White to move. Chess960 uses the
-same four castling rights, whichever the rooks. The engine's own keys have nothing to do with this one.
+A key is the exclusive or of published numbers: for each piece on its square, each castling right, White to move, and
+the file of a pawn that has just made a double step with an enemy pawn beside it. Chess960 uses the same four castling
+rights. The engine's own keys are different.
 """
 
 from engine.board import WHITE, Board
@@ -10,14 +10,14 @@ from engine.core.bitboard import parse_square
 from engine.core.pieces import PIECE_LETTERS
 
 KINDS = 6
-CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # where these numbers begin; the pieces' begin at 0
+CASTLING, EN_PASSANT, WHITE_TO_MOVE = 768, 772, 780        # index of the first number of each
 
 
 def polyglot_key(board: Board) -> int:
-    """The 64-bit key of the position on the board, for look-up in a book.
+    """Return the 64-bit key of a position.
 
-    The format asks only that a pawn could capture en passant, not that its king may let it. A `Position` knows legal
-    captures alone, so the last move, or before the first the FEN, is asked for the double step.
+    En passant counts even if the capture would leave the king in check. A `Position` has only legal captures, so the
+    double step is taken from the last move, or from the FEN before the first move.
     """
     state = board.position.state()
     pieces: list[int] = state["board"]
@@ -37,12 +37,12 @@ def polyglot_key(board: Board) -> int:
 
 
 def _polyglot_piece(piece: int) -> int:
-    """Black pawn 0, white pawn 1, black knight 2, and so on to the white king, 11."""
+    """Return 0 for a black pawn, 1 for a white pawn, 2 for a black knight, up to 11 for the white king."""
     return 2 * (piece % KINDS) + (piece < KINDS)
 
 
 def _double_step(board: Board, pieces: list[int]) -> int | None:
-    """The square of the pawn that has just made its double step, if the last move was one."""
+    """Return the square of the pawn that has just made a double step, if the last move was one."""
     if not board.moves:
         passed = board.initial_fen.split()[3]
         return None if passed == "-" else parse_square(passed) ^ 8
@@ -56,7 +56,7 @@ def _stands_beside_an_enemy_pawn(pawn: int, pieces: list[int]) -> bool:
     return (pawn % 8 > 0 and pieces[pawn - 1] == enemy) or (pawn % 8 < 7 and pieces[pawn + 1] == enemy)
 
 
-# The format's own array, as published: 64 for each of the 12 pieces, 4 castling rights, 8 files, 1 side.
+# The format's published array: 64 for each of the 12 pieces, 4 castling rights, 8 files, 1 side.
 NUMBERS = (
     0x9D39247E33776D41, 0x2AF7398005AAA5C7, 0x44DB015024623547, 0x9C15F73E62A76AE2, 0x75834465489C0C89,
     0x3290AC3A203001BF, 0x0FBBAD1F61042279, 0xE83A908FF2FB60CA, 0x0D7E765D58755C10, 0x1A083822CEAFE02D,

@@ -6,7 +6,6 @@ Offers each module. `params` holds every tunable number, `available_memory` the 
 
 __all__ = [
     "attacks",
-    "available_memory",
     "bitboard",
     "draws",
     "fen",

@@ -119,12 +119,8 @@ class Position:
         self.rights_kept[rook] &= 15 ^ (1 << right)
         self.rights_kept[king] &= 12 if right < 2 else 3
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def put(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Place a piece on an empty square; the caller updates the key. Never raises."""
+        """Place a piece on an empty square; the caller updates the key."""
         here: u64 = bit(square)
         self.pieces[piece] |= here
         self.colours[piece >= KINDS] |= here
@@ -133,12 +129,8 @@ class Position:
         self.piece_square += PIECE_SQUARE[piece * 64 + square]
         self.phase += PHASE[piece]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def remove(self, piece: cython.int, square: cython.int) -> cython.void:
-        """Take a piece off its square; the caller updates the key. Never raises."""
+        """Take a piece off its square; the caller updates the key."""
         here: u64 = bit(square)
         self.pieces[piece] ^= here
         self.colours[piece >= KINDS] ^= here
@@ -147,12 +139,8 @@ class Position:
         self.piece_square -= PIECE_SQUARE[piece * 64 + square]
         self.phase -= PHASE[piece]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def shift(self, piece: cython.int, origin: cython.int, target: cython.int) -> cython.void:
-        """Move a piece to an empty square; the caller updates the key. Never raises."""
+        """Move a piece to an empty square; the caller updates the key."""
         both: u64 = bit(origin) | bit(target)
         self.pieces[piece] ^= both
         self.colours[piece >= KINDS] ^= both
@@ -162,7 +150,7 @@ class Position:
         self.piece_square += PIECE_SQUARE[piece * 64 + target] - PIECE_SQUARE[piece * 64 + origin]
 
     def make(self, move: cython.int) -> cython.void:
-        """Play a legal move. Never raises."""
+        """Play a legal move."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         flag: cython.int = flag_of(move)
@@ -319,10 +307,6 @@ class Position:
             return True
         return rook_attacks(square, self.occupied) & (self.pieces[first + ROOK] | queens) != 0
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def king_square(self, colour: cython.int) -> cython.int:
         """Return the king's square. Never raises."""
         return lsb(self.pieces[colour * KINDS + KING])

@@ -33,7 +33,7 @@ NO_SCORE = 32002                   # "this technique has no answer"
 
 
 def mated_in(ply: cython.int) -> cython.int:
-    """Score of being mated `ply` plies from the root; nearer mates are worse. Never raises."""
+    """Score of being mated `ply` plies from the root; nearer mates are worse."""
     return -MATE + ply
 
 
@@ -48,7 +48,7 @@ def is_decided(score: cython.int) -> cython.bint:
 
 
 def to_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The score as stored: mates and wins counted from the stored position, not from the root. Never raises."""
+    """The score as stored: mates and wins counted from the stored position, not from the root."""
     if score >= LONGEST_WIN:
         return score + ply
     if score <= -LONGEST_WIN:
@@ -57,7 +57,7 @@ def to_table(score: cython.int, ply: cython.int) -> cython.int:
 
 
 def from_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The inverse of `to_table`. Never raises."""
+    """The inverse of `to_table`."""
     if score >= LONGEST_WIN:
         return score - ply
     if score <= -LONGEST_WIN:

@@ -165,7 +165,7 @@ def endgame_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drawish_scale(position: Position, strong: cython.int) -> cython.int:
-    """The same for endings of which a network has seen too little: games are called decided before. Never raises."""
+    """The same for endings of which a network has seen too little: games are called decided before."""
     pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
     if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
         return SCALE_NO_PAWNS      # a piece more does not win without pawns
@@ -180,7 +180,7 @@ def drawish_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def are_opposite(ours: u64, theirs: u64) -> cython.bint:
-    """Has each side one bishop, and are these of opposite colours? Never raises."""
+    """Has each side one bishop, and are these of opposite colours?"""
     return popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0)
 
 
@@ -189,7 +189,7 @@ def are_opposite(ours: u64, theirs: u64) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def pieces_worth(position: Position, us: cython.int) -> cython.int:
-    """Our pieces as beginners count them, a rook 5 and a queen 9. Never raises."""
+    """Our pieces as beginners count them, a rook 5 and a queen 9."""
     first: cython.int = us * KINDS
     return (
         MINOR * popcount(position.pieces[first + KNIGHT] | position.pieces[first + BISHOP])
@@ -203,5 +203,5 @@ def pieces_worth(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def pawn_count(position: Position) -> cython.int:
-    """The pawns of both sides. Never raises."""
+    """The pawns of both sides."""
     return popcount(position.pieces[PAWN] | position.pieces[KINDS + PAWN])

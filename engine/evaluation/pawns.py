@@ -38,10 +38,6 @@ PASSED_PAWNS = 16                  # where `pawns_and_kings` leaves them in a su
 KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this rank on, counted from 0, draw the kings
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def distance(a: cython.int, b: cython.int) -> cython.int:
     """Return how many moves a king needs between two squares on an empty board. Never raises."""
     files: cython.int = (a & 7) - (b & 7)
@@ -51,10 +47,6 @@ def distance(a: cython.int, b: cython.int) -> cython.int:
     return files if files > ranks else ranks
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
     """Return all squares the pawns of that colour attack. Never raises."""
     return advance(beside(pawns), colour)
@@ -104,10 +96,6 @@ def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
     return score
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def relative(square: cython.int, us: cython.int) -> cython.int:
     """Return the square from our side: our back rank is the first. Never raises."""
     return square ^ 56 if us else square

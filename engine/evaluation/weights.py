@@ -131,7 +131,7 @@ def set_values(values: Values) -> None:
 
 
 def weight_of_square(kind: cython.int, square: cython.int) -> cython.int:
-    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind. Never raises."""
+    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind."""
     file: cython.int = square & 7
     return SQUARES + kind * 32 + (square >> 3) * 4 + (file if file < 4 else 7 - file)
 

@@ -13,7 +13,7 @@ from engine.facade import Bound, Engine
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
 from engine.pgn.game import Judgement
-from engine.search.time_manager import FOREVER_US, Clock, Limits, deadlines_us
+from engine.search.time_manager import FOREVER_US, Limits, TimeManager, deadlines_us
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.2               # a Ctrl-C just before a wait is noticed after it
@@ -85,7 +85,7 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     return Outcome(method, depth, judgement, line, plain.node_count(), elapsed)
 
 
-def _plain(board: Board, method: Method, style: Style | None, clock: Clock) -> PlainSearch:
+def _plain(board: Board, method: Method, style: Style | None, clock: TimeManager) -> PlainSearch:
     ordered = method in (Method.ORDERED, Method.DEEPENED, Method.QUIESCENT)
     terms = None if style is None else style.terms()
     return PlainSearch(board.position, terms, clock, ordered, method is Method.QUIESCENT)
@@ -127,7 +127,7 @@ class StyledThinking:
         self._board = board.copy()
         self._limits = limits
         soft_us, hard_us = deadlines_us(limits, board.turn == "white", 0)
-        self._clock = Clock(soft_us, min(hard_us, FOREVER_US))
+        self._clock = TimeManager(soft_us, min(hard_us, FOREVER_US))
         self._search = _plain(self._board, Method.QUIESCENT, style, self._clock)
 
     def stop(self) -> None:

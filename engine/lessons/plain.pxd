@@ -1,11 +1,11 @@
 from engine.lessons.terms cimport Terms
-from engine.search.search_limits cimport Meter
+from engine.search.time_manager cimport NodeCounter
 from engine.core.position cimport Position
 
 cdef class PlainSearch:
     cdef Position position
     cdef Terms terms
-    cdef Meter meter
+    cdef NodeCounter meter
     cdef int root_height
     cdef bint ordered
     cdef bint quiescent

@@ -24,8 +24,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
-from cython.cimports.engine.search.search_limits import Meter
-from cython.cimports.engine.search.time_manager import Clock
+from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,
@@ -47,11 +46,13 @@ class PlainSearch:
     `ordered` tries promising moves first, `quiescent` follows captures to their end; both belong to `alpha_beta`.
     """
 
-    def __init__(self, position: Position, terms: Terms | None, clock: Clock, ordered: bool, quiescent: bool) -> None:
+    def __init__(
+        self, position: Position, terms: Terms | None, clock: TimeManager, ordered: bool, quiescent: bool
+    ) -> None:
         self.position = Position()
         self.position.copy_from(position)
         self.terms = terms
-        self.meter = Meter(clock)
+        self.meter = NodeCounter(clock)
         self.root_height = self.position.height
         self.ordered = ordered
         self.quiescent = quiescent
@@ -109,14 +110,14 @@ class PlainSearch:
     # --- What ends a line ----------------------------------------------------------------------------------------
 
     def evaluation(self) -> cython.int:
-        """For the side to move. Never raises."""
+        """For the side to move."""
         return evaluate(self.position) if self.terms is None else self.terms.score(self.position)
 
     def settled(self, moves: cython.int, ply: cython.int) -> cython.int:
         """The score by the rules, if the game is over with so many legal moves: mate goes before all draws.
 
         Mates are counted from the root, so that the nearer one is preferred; a position that stood before counts as
-        drawn, so that who is winning does not shuffle. Never raises.
+        drawn, so that who is winning does not shuffle.
         """
         if moves == 0:
             if not self.position.is_check():
@@ -131,7 +132,7 @@ class PlainSearch:
     # --- Searches ------------------------------------------------------------------------------------------------
 
     def minimax(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """White seeks the highest, Black the lowest value. White's view. Never raises."""
+        """White seeks the highest, Black the lowest value. White's view."""
         white: cython.bint = self.position.side_to_move == WHITE
         moves = cython.declare(cython.int[288])
         self.meter.count(ply)
@@ -156,7 +157,7 @@ class PlainSearch:
         return best
 
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What is good for one side is bad for the other: one function for both. The mover's view. Never raises."""
+        """What is good for one side is bad for the other: one function for both. The mover's view."""
         moves = cython.declare(cython.int[288])
         self.meter.count(ply)
         self.line_end[ply] = ply
@@ -180,7 +181,7 @@ class PlainSearch:
         return best
 
     def alpha_beta(self, depth: cython.int, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Negamax that leaves a position as soon as the opponent would not go there. The mover's view. Never raises."""
+        """Negamax that leaves a position as soon as the opponent would not go there. The mover's view."""
         if depth == 0 and self.quiescent:
             return self.quiescence(alpha, beta, ply)
         moves = cython.declare(cython.int[288])
@@ -215,7 +216,7 @@ class PlainSearch:
         return best
 
     def quiescence(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Captures to the end, so that no exchange is cut off in the middle. The mover's view. Never raises."""
+        """Captures to the end, so that no exchange is cut off in the middle. The mover's view."""
         moves = cython.declare(cython.int[288])
         promises = cython.declare(cython.int[288])
         self.meter.count(ply)
@@ -257,7 +258,7 @@ class PlainSearch:
     # --- Order ---------------------------------------------------------------------------------------------------
 
     def promise(self, move: cython.int, ply: cython.int) -> cython.int:
-        """How early a move deserves to be tried: the sooner the refutation, the fewer nodes. Never raises."""
+        """How early a move deserves to be tried: the sooner the refutation, the fewer nodes."""
         if move == self.hints[ply]:
             return FIRST
         board = self.position.board
@@ -279,7 +280,7 @@ class PlainSearch:
     def bring_best_forward(
         self, moves: cython.p_int, promises: cython.p_int, index: cython.int, end: cython.int
     ) -> cython.void:
-        """Put the most promising of the remaining moves next: often no more than one is ever needed. Never raises."""
+        """Put the most promising of the remaining moves next: often no more than one is ever needed."""
         best: cython.int = index
         other: cython.int
         for other in range(index + 1, end):
@@ -293,13 +294,13 @@ class PlainSearch:
         promises[index] = promise
 
     def note_cutoff(self, move: cython.int, ply: cython.int) -> cython.void:
-        """A quiet move that refutes here is likely to refute beside it too. Never raises."""
+        """A quiet move that refutes here is likely to refute beside it too."""
         if not is_tactical(move) and self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
 
     def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
-        """The best line from here is this move and then the best line after it. Never raises."""
+        """The best line from here is this move and then the best line after it."""
         self.line[ply * 128 + ply] = move
         index: cython.int
         for index in range(ply + 1, self.line_end[ply + 1]):

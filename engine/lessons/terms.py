@@ -157,7 +157,7 @@ class Terms:
         self.mate_percent = mate_percent
 
     def term(self, position: Position, number: cython.int, us: cython.int) -> cython.int:
-        """One term of one side, without its coefficient. Never raises."""
+        """One term of one side, without its coefficient."""
         if number == 0:
             return material(position, us)
         if number == 1:
@@ -175,7 +175,7 @@ class Terms:
         return tempo(position, us)
 
     def side(self, position: Position, us: cython.int) -> cython.int:
-        """All terms of one side, in hundredths of a centipawn. Never raises."""
+        """All terms of one side, in hundredths of a centipawn."""
         total: cython.int = 0
         number: cython.int
         for number in range(8):
@@ -184,14 +184,14 @@ class Terms:
         return total
 
     def score(self, position: Position) -> cython.int:
-        """Centipawns for the side to move, never as much as a mate. Never raises."""
+        """Centipawns for the side to move, never as much as a mate."""
         us: cython.int = position.side_to_move
         total: cython.int = (self.side(position, us) - self.side(position, us ^ 1)) // 100
         most: cython.int = LONGEST_MATE - 1
         return most if total > most else -most if total < -most else total
 
     def mated(self, ply: cython.int) -> cython.int:
-        """What being mated so many plies from the root is worth to this style. Never raises."""
+        """What being mated so many plies from the root is worth to this style."""
         if self.mate_percent == 0:
             return 0
         return mated_in(ply) if self.mate_percent > 0 else -mated_in(ply)

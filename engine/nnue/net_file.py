@@ -134,7 +134,7 @@ def read(path: Path) -> Net:
     except InvalidNet as error:
         raise InvalidNet(f"{path}: {error}") from None
     except (OSError, ValueError) as error:             # ValueError: a null byte in the path
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = error.strerror if isinstance(error, OSError) else "the path contains a null byte"
         raise InvalidNet(f"{path}: cannot be read: {reason}") from None
 
 

@@ -1,6 +1,6 @@
-"""A game as people annotate it: headers, a tree of moves with variations, comments and NAGs, and what its text broke.
+"""A game as a tree of moves: headers, variations, comments, NAGs and commands in comments such as `[%clk]`.
 
-Knows the rules through `Board`, and what comments say to programs (`[%clk]`, `[%eval]`); nothing of PGN's syntax.
+Knows nothing of PGN's syntax.
 (Steven Edwards: Portable Game Notation, 1994; the commands in comments: PGN supplement, 2001)
 """
 
@@ -17,99 +17,80 @@ STANDARD = ("", "?", "-", "standard", "chess", "normal", "orthodox", "frompositi
 CHESS960 = ("chess960", "fischerandom", "fischerrandom", "960")
 COMMAND = re.compile(r"\[%(\w+)\s([^][]*)\]")
 CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,6})?)")
-EVALUATION = re.compile(r"(?:#([+-]?\d{1,4})|([+-]?\d{0,6}(?:\.\d{1,6})?))(?:,(\d{1,3}))?")
 
 
 class UnknownVariant(ValueError):
-    """The game is of a variant that is not played here. The message names it."""
+    """The game is of an unsupported variant. The message names it."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What `[%eval]` says, from White's view: centipawns or full moves to mate, one of them None; perhaps the depth."""
+    """An evaluation from White's view: centipawns or moves to mate, the other being None, and perhaps the depth."""
 
     score_cp: int | None
     mate_in: int | None
     depth: int | None = None
 
-    def __str__(self) -> str:
-        score = f"#{self.mate_in}" if self.score_cp is None else f"{self.score_cp / 100:.2f}"
-        return score if self.depth is None else f"{score},{self.depth}"
-
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A move, what is said about it, and what may follow: the first reply goes on with the line, others vary it.
+    """A move with its comments, NAGs and continuations. The first of `variations` continues the line.
 
-    `move` is UCI in the spelling of the game's board, empty at the root. `before` is a comment that opens a variation.
+    `move` is in UCI notation as the game's board spells it, empty at the root. `starting_comment` precedes the move if
+    it begins a variation.
     """
 
     move: str = ""
     comment: str = ""
-    before: str = ""
+    starting_comment: str = ""
     nags: list[int] = field(default_factory=list)
-    replies: list["Node"] = field(default_factory=list, repr=False)
+    variations: list["Node"] = field(default_factory=list, repr=False)
 
-    def add(self, move: str) -> "Node":
-        """One more reply, the last variation."""
+    def add_variation(self, move: str) -> "Node":
+        """Add a variation at the end and return it."""
         node = Node(move)
-        self.replies.append(node)
+        self.variations.append(node)
         return node
 
-    def line(self) -> Iterator["Node"]:
-        """What follows, variations left out."""
+    def mainline(self) -> Iterator["Node"]:
+        """Yield the nodes of the main line."""
         node = self
-        while node.replies:
-            node = node.replies[0]
+        while node.variations:
+            node = node.variations[0]
             yield node
 
     @property
-    def remark(self) -> str:
-        """The comment without what it says to programs."""
+    def text(self) -> str:
+        """The comment without commands."""
         said = COMMAND.split(self.comment)[:: COMMAND.groups + 1]
         return " ".join(filter(None, map(str.strip, said)))
 
     @property
     def clock_s(self) -> float | None:
-        """What the mover had left after the move, by `[%clk]`."""
+        """The mover's clock after the move, from `[%clk]`."""
         found = CLOCK.fullmatch(self._command("clk"))
         if found is None:
             return None
         hours, minutes, seconds = found.groups(default="0")
         return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
-    @property
-    def judgement(self) -> Judgement | None:
-        """The evaluation after the move, by `[%eval]`."""
-        found = EVALUATION.fullmatch(self._command("eval"))
-        if found is None or not (found[1] or found[2]):
-            return None
-        depth = int(found[3]) if found[3] else None
-        if found[1]:
-            return Judgement(None, int(found[1]), depth)
-        return Judgement(round(float(found[2]) * 100), None, depth)
-
     def set_clock(self, seconds: float) -> None:
-        """Write or replace `[%clk]`, in whole seconds."""
+        """Set `[%clk]`, in whole seconds."""
         minutes, rest = divmod(max(0, int(seconds)), 60)
-        self.tell("clk", f"{minutes // 60}:{minutes % 60:02}:{rest:02}")
-
-    def set_judgement(self, judgement: Judgement) -> None:
-        """Write or replace `[%eval]`."""
-        self.tell("eval", str(judgement))
+        self.set_command("clk", f"{minutes // 60}:{minutes % 60:02}:{rest:02}")
 
     def _command(self, name: str) -> str:
         return next((found[2].strip() for found in COMMAND.finditer(self.comment) if found[1] == name), "")
 
-    def tell(self, name: str, value: str) -> None:
-        """Write or replace what the comment says to programs under this name."""
+    def set_command(self, name: str, value: str) -> None:
+        """Set a command in the comment."""
         others = [f"[%{found[1]} {found[2]}]" for found in COMMAND.finditer(self.comment) if found[1] != name]
-        self.comment = " ".join(filter(None, [*others, f"[%{name} {value}]", self.remark]))
+        self.comment = " ".join(filter(None, [*others, f"[%{name} {value}]", self.text]))
 
 
 @dataclass(eq=False)
 class Game:
-    """A game with everything its text said. `errors`: what could not be read, each with its line; often empty."""
+    """A game. `errors` lists what could not be read, each with its line."""
 
     headers: dict[str, str] = field(default_factory=dict)
     root: Node = field(default_factory=Node)
@@ -117,7 +98,7 @@ class Game:
 
     @classmethod
     def of(cls, board: Board, headers: dict[str, str] | None = None) -> "Game":
-        """The game a board has behind it."""
+        """Return the game that led to a board."""
         game = cls(dict(headers or {}))
         if board.initial_fen != STARTING_FEN:
             game.headers |= {"SetUp": "1", "FEN": board.initial_fen}
@@ -127,17 +108,17 @@ class Game:
         return game
 
     def extend(self, moves: Sequence[str]) -> None:
-        """More moves at the end of the main line."""
+        """Append moves to the main line."""
         node = self.root
-        for last in self.root.line():
+        for last in self.root.mainline():
             node = last
         for move in moves:
-            node = node.add(move)
+            node = node.add_variation(move)
 
     @property
     def moves(self) -> list[str]:
-        """The main line."""
-        return [node.move for node in self.root.line()]
+        """The moves of the main line."""
+        return [node.move for node in self.root.mainline()]
 
     @property
     def result(self) -> str:
@@ -147,23 +128,16 @@ class Game:
 
     @property
     def variant(self) -> str:
-        """The variant as headers name it, in small letters without spaces."""
+        """The variant in the headers, in lower case without spaces."""
         return re.sub(r"[\s_-]", "", self.headers.get("Variant", "").lower())
 
     @property
     def chess960(self) -> bool:
-        """Is it a game of Chess960?"""
+        """Whether it is a game of Chess960."""
         return self.variant in CHESS960
 
     def board(self) -> Board:
-        """The position it begins from. Raises InvalidFen, and UnknownVariant."""
+        """Return the initial position. Raises InvalidFen or UnknownVariant."""
         if self.variant not in (*STANDARD, *CHESS960):
             raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here")
         return Board(self.headers.get("FEN") or STARTING_FEN, chess960=self.chess960)
-
-    def last_board(self) -> Board:
-        """The position at the end of the main line. Raises as `board`."""
-        board = self.board()
-        for move in self.moves:
-            board.push(move)
-        return board

@@ -1,7 +1,7 @@
-"""Games as PGN: reading whatever people and programs call so, in constant memory, and writing it by the book.
+"""Reads and writes PGN. (Steven Edwards: Portable Game Notation, 1994)
 
-A reader takes words from a stream and gives whole games; what it cannot read is noted in the game's `errors`, costs
-that line alone and never an exception. (Steven Edwards: Portable Game Notation, 1994)
+Reading accepts the many forms that files have and needs constant memory. What cannot be read is listed in the game's
+`errors` and costs only that line; it never raises.
 """
 
 import io
@@ -14,13 +14,13 @@ from engine.board import Board, InvalidMove
 from engine.core.fen import InvalidFen
 from engine.core.move import looks_like_uci
 from engine.pgn.game import RESULTS, UNFINISHED, Game, Node, UnknownVariant
-from engine.pgn.tokens import MOST_COMMENT, Kind, Words, bounded, decoded
+from engine.pgn.tokens import MAX_COMMENT, Tokenizer, TokenKind, bounded, decoded
 
 LINE_LENGTH = 80
-MOST_NODES = 200_000               # moves of one game, variations included
-MOST_NESTED = 100                  # variations in variations
-MOST_HEADERS = 200
-MOST_ERRORS = 20                   # noted of one game
+MAX_NODES = 200_000                # moves per game, variations included
+MAX_NESTED = 100                   # depth of nested variations
+MAX_HEADERS = 200
+MAX_ERRORS = 20                    # per game
 ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}
 GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 NULL_MOVES = ("--", "Z0", "0000", "@@@@")
@@ -32,15 +32,15 @@ FIRST_MOVE = re.compile(r"1\s*\.?")
 
 
 @dataclass(slots=True)
-class _Level:
-    """A line being read: the main one or a variation."""
+class _Line:
+    """The main line or a variation, while it is read."""
 
     node: Node
     board: Board
-    previous: Node | None = None   # the node before the last move, where a variation begins,
+    previous: Node | None = None   # the node before the last move, where variations start,
     earlier: Board | None = None   # and its board
-    opening: str = ""              # a comment before the first move of a variation
-    dead: bool = False             # a move could not be read: what follows makes no sense
+    opening: str = ""              # a comment before the first move
+    dead: bool = False             # a move could not be read: the rest is skipped
 
     def play(self, text: str, keep_board: bool) -> None:
         """Add a move. Raises InvalidMove."""
@@ -52,152 +52,152 @@ class _Level:
                 raise
             move = self.board.push(text)
         self.previous, self.earlier = self.node, earlier
-        self.node = self.node.add(move)
-        self.node.before, self.opening = self.opening, ""
+        self.node = self.node.add_variation(move)
+        self.node.starting_comment, self.opening = self.opening, ""
 
 
-class _Builder:
-    """One game being read."""
+class _GameBuilder:
+    """A game, while it is read."""
 
-    def __init__(self, words: Words, variations: bool) -> None:
-        self._words = words
+    def __init__(self, words: Tokenizer, variations: bool) -> None:
+        self._tokens = words
         self._variations = variations
         self.game = Game()
-        self._levels: list[_Level] = []
-        self._skipped = 0              # variations open that are not read
+        self._lines: list[_Line] = []
+        self._skipped = 0              # open variations that are skipped
         self._nodes = 0
-        self._begun = False            # there was a word of the movetext
-        self._ended = False            # there was a result
+        self._in_movetext = False            # after the first token of the movetext
+        self._ended = False            # after the result
         self._after_blank = False
 
-    def belongs_to_next(self, kind: Kind, text: str) -> bool:
-        """Does this word begin another game?"""
-        if kind is Kind.TAG:
-            return self._begun or (self._after_blank and text.partition("\n")[0] in self.game.headers)
-        if kind is Kind.NUMBER and FIRST_MOVE.fullmatch(text) and len(self._levels) == 1 and not self._skipped:
-            return self._levels[0].previous is not None and (self._ended or self._after_blank)
-        return kind in (Kind.NUMBER, Kind.MOVE) and self._ended and self._after_blank
+    def belongs_to_next(self, kind: TokenKind, text: str) -> bool:
+        """Return whether this token belongs to the next game."""
+        if kind is TokenKind.TAG:
+            return self._in_movetext or (self._after_blank and text.partition("\n")[0] in self.game.headers)
+        if kind is TokenKind.NUMBER and FIRST_MOVE.fullmatch(text) and len(self._lines) == 1 and not self._skipped:
+            return self._lines[0].previous is not None and (self._ended or self._after_blank)
+        return kind in (TokenKind.NUMBER, TokenKind.MOVE) and self._ended and self._after_blank
 
-    def take(self, kind: Kind, text: str) -> None:
-        """One more word."""
-        if kind is Kind.BLANK:
+    def take(self, kind: TokenKind, text: str) -> None:
+        """Handle a token."""
+        if kind is TokenKind.BLANK:
             self._after_blank = True
             return
         self._after_blank = False
-        if kind is Kind.TAG:
+        if kind is TokenKind.TAG:
             self._header(*text.split("\n", 1))
-        elif kind is Kind.BROKEN:
-            self._complain(text)
+        elif kind is TokenKind.BROKEN:
+            self._add_error(text)
         else:
             self._begin()
             self._movetext(kind, text)
 
     def finish(self) -> Game | None:
-        """The game; None if there was nothing."""
-        if self._skipped or len(self._levels) > 1:
-            self._complain("a variation is not closed")
-        something = self._begun or self.game.headers or self.game.errors
+        """Return the game, None if it is empty."""
+        if self._skipped or len(self._lines) > 1:
+            self._add_error("a variation is not closed")
+        something = self._in_movetext or self.game.headers or self.game.errors
         return self.game if something else None
 
     def _header(self, name: str, value: str) -> None:
-        if len(self.game.headers) < MOST_HEADERS:
+        if len(self.game.headers) < MAX_HEADERS:
             self.game.headers[name] = value
 
     def _begin(self) -> None:
-        """The first word of the movetext: now the headers say where the game begins."""
-        if self._begun:
+        """Set up the initial position, which the headers give, at the first token of the movetext."""
+        if self._in_movetext:
             return
-        self._begun = True
+        self._in_movetext = True
         try:
-            self._levels = [_Level(self.game.root, self.game.board())]
+            self._lines = [_Line(self.game.root, self.game.board())]
         except (InvalidFen, UnknownVariant) as error:
-            self._complain(str(error))
-            self._levels = [_Level(self.game.root, Board(), dead=True)]
+            self._add_error(str(error))
+            self._lines = [_Line(self.game.root, Board(), dead=True)]
 
-    def _movetext(self, kind: Kind, text: str) -> None:
-        level = self._levels[-1]
-        if kind is Kind.OPEN:
-            self._open(level)
-        elif kind is Kind.CLOSE:
+    def _movetext(self, kind: TokenKind, text: str) -> None:
+        line = self._lines[-1]
+        if kind is TokenKind.OPEN:
+            self._open(line)
+        elif kind is TokenKind.CLOSE:
             self._close()
-        elif kind is Kind.RESULT and len(self._levels) == 1 and not self._skipped:
+        elif kind is TokenKind.RESULT and len(self._lines) == 1 and not self._skipped:
             self._ended = True
             if self.game.headers.get("Result", UNFINISHED) not in RESULTS[:3]:
                 self.game.headers["Result"] = RESULT_WORDS.get(text, text)
-        elif level.dead or self._skipped:
+        elif line.dead or self._skipped:
             return
-        elif kind is Kind.MOVE:
-            self._move(level, text)
-        elif kind is Kind.COMMENT:
-            self._comment(level, text)
-        elif kind is Kind.NAG:
-            level.node.nags.append(int(text[1:]))
-        elif kind is Kind.GLYPH and text in GLYPHS:
-            level.node.nags.append(GLYPHS[text])
+        elif kind is TokenKind.MOVE:
+            self._move(line, text)
+        elif kind is TokenKind.COMMENT:
+            self._comment(line, text)
+        elif kind is TokenKind.NAG:
+            line.node.nags.append(int(text[1:]))
+        elif kind is TokenKind.GLYPH and text in GLYPHS:
+            line.node.nags.append(GLYPHS[text])
 
-    def _open(self, level: _Level) -> None:
-        if self._skipped or level.dead or not self._variations:
+    def _open(self, line: _Line) -> None:
+        if self._skipped or line.dead or not self._variations:
             self._skipped += 1
-        elif level.previous is None or level.earlier is None:
-            self._complain("a variation stands before any move")
+        elif line.previous is None or line.earlier is None:
+            self._add_error("a variation stands before any move")
             self._skipped += 1
-        elif len(self._levels) > MOST_NESTED:
-            self._complain(f"variations are nested more than {MOST_NESTED} deep")
+        elif len(self._lines) > MAX_NESTED:
+            self._add_error(f"variations are nested more than {MAX_NESTED} deep")
             self._skipped += 1
         else:
-            self._levels.append(_Level(level.previous, level.earlier.copy(moves=False)))
+            self._lines.append(_Line(line.previous, line.earlier.copy(moves=False)))
 
     def _close(self) -> None:
         if self._skipped:
             self._skipped -= 1
-        elif len(self._levels) > 1:
-            self._levels.pop()
+        elif len(self._lines) > 1:
+            self._lines.pop()
         else:
-            self._complain("expected a move, found ')' without '('")
+            self._add_error("expected a move, found ')' without '('")
 
-    def _move(self, level: _Level, text: str) -> None:
-        if self._nodes >= MOST_NODES:
-            level.dead = True
-            self._complain(f"the game has more than {MOST_NODES} moves")
+    def _move(self, line: _Line, text: str) -> None:
+        if self._nodes >= MAX_NODES:
+            line.dead = True
+            self._add_error(f"the game has more than {MAX_NODES} moves")
             return
         try:
-            level.play(text, self._variations)
+            line.play(text, self._variations)
             self._nodes += 1
         except InvalidMove as error:
-            level.dead = True
+            line.dead = True
             null = f"{text!r} is a null move, which the rules do not know"
-            self._complain(null if text in NULL_MOVES else str(error))
+            self._add_error(null if text in NULL_MOVES else str(error))
 
-    def _comment(self, level: _Level, text: str) -> None:
-        """After a move, or before the first of a variation."""
-        if level.previous is None and len(self._levels) > 1:
-            level.opening = f"{level.opening} {text}".strip()
+    def _comment(self, line: _Line, text: str) -> None:
+        """Store a comment after a move, or before the first move of a variation."""
+        if line.previous is None and len(self._lines) > 1:
+            line.opening = f"{line.opening} {text}".strip()
         else:
-            level.node.comment = f"{level.node.comment} {text}".strip()[:MOST_COMMENT]
+            line.node.comment = f"{line.node.comment} {text}".strip()[:MAX_COMMENT]
 
-    def _complain(self, problem: str) -> None:
-        if len(self.game.errors) < MOST_ERRORS:
-            self.game.errors.append(f"line {self._words.line_number}: {problem}")
+    def _add_error(self, problem: str) -> None:
+        if len(self.game.errors) < MAX_ERRORS:
+            self.game.errors.append(f"line {self._tokens.line_number}: {problem}")
 
 
 def read_games(stream: BinaryIO, *, variations: bool = True) -> Iterator[Game]:
-    """The games of a file opened in binary, one at a time. Without `variations` only main lines are kept, faster."""
+    """Yield the games of a binary file. Without `variations` only main lines are kept, which is faster."""
     return _games(decoded(stream), variations)
 
 
 def parse_games(text: str, *, variations: bool = True) -> Iterator[Game]:
-    """`read_games` for a text."""
+    """Yield the games of a text, like `read_games`."""
     return _games(bounded(io.StringIO(text, newline=None)), variations)
 
 
 def _games(lines: Iterable[str], variations: bool) -> Iterator[Game]:
-    words = Words(lines)
-    builder = _Builder(words, variations)
+    words = Tokenizer(lines)
+    builder = _GameBuilder(words, variations)
     for kind, text in words:
         if builder.belongs_to_next(kind, text):
             if (game := builder.finish()) is not None:
                 yield game
-            builder = _Builder(words, variations)
+            builder = _GameBuilder(words, variations)
         builder.take(kind, text)
     if (game := builder.finish()) is not None:
         yield game
@@ -207,7 +207,7 @@ def _games(lines: Iterable[str], variations: bool) -> Iterator[Game]:
 
 
 def game_text(game: Game) -> str:
-    """A game in PGN's export format, ending in an empty line; only comments make its lines longer than 80."""
+    """Return a game in PGN's export format with an empty line at the end. Only comments exceed 80 characters a line."""
     tags = {**ROSTER, "Result": UNFINISHED, **game.headers}
     lines = [f'[{name} "{_escape(value)}"]' for name, value in tags.items()]
     words = [*_comment_words(game.root.comment), *_line_words(game.root, game.board(), True), game.result]
@@ -221,16 +221,16 @@ def pgn_text(
     clocks_s: Sequence[float | None] = (),
     evals: Sequence[str | None] = (),
 ) -> str:
-    """The game a board has behind it in PGN.
+    """Return the game that led to a board in PGN.
 
-    For each ply as far as known: `clocks_s`, what the mover had left after it, in seconds; `evals`, what it led to from
-    White's view, in pawns or as a mate such as '#-3', perhaps with a comma and the depth.
+    `clocks_s` and `evals` have an item per ply, None if unknown: the mover's clock after it in seconds, and the
+    evaluation from White's view, in pawns or as a mate such as '#-3', perhaps with a comma and the depth.
     """
     game = Game.of(board, {**headers, "Result": result})
-    nodes = list(game.root.line())
+    nodes = list(game.root.mainline())
     for node, evaluation in zip(nodes, evals, strict=False):
         if evaluation is not None:
-            node.tell("eval", evaluation)
+            node.set_command("eval", evaluation)
     for node, seconds in zip(nodes, clocks_s, strict=False):
         if seconds is not None:
             node.set_clock(seconds)
@@ -242,15 +242,15 @@ def _escape(value: str) -> str:
 
 
 def _comment_words(comment: str) -> list[str]:
-    """The comment in braces as one word, so that no line break gets into it; it cannot hold a closing brace."""
+    """Return the comment in braces as one word, so that it is not wrapped. It cannot contain a closing brace."""
     text = " ".join(comment.replace("}", ")").split())
     return [f"{{ {text} }}"] if text else []
 
 
 def _line_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
-    """What follows a node, with variations; plays it on `board`. `numbered`: even Black's move needs its number."""
-    while node.replies:
-        played, *variations = node.replies
+    """Yield the words after a node and play its line on `board`. `numbered`: a move of Black needs its number too."""
+    while node.variations:
+        played, *variations = node.variations
         earlier = board.copy(moves=False)
         yield from _move_words(played, board, numbered)
         for variation in variations:
@@ -260,14 +260,14 @@ def _line_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
 
 
 def _variation_words(first: Node, board: Board) -> list[str]:
-    """A variation in brackets."""
-    words = [*_comment_words(first.before), *_move_words(first, board, True)]
+    """Return a variation in parentheses."""
+    words = [*_comment_words(first.starting_comment), *_move_words(first, board, True)]
     words += _line_words(first, board, bool(first.comment))
     return [f"({words[0]}", *words[1:-1], f"{words[-1]})"]
 
 
 def _move_words(node: Node, board: Board, numbered: bool) -> Iterator[str]:
-    """A move with number, NAGs and comment; plays it."""
+    """Yield a move with number, NAGs and comment, and play it."""
     if board.turn == "white":
         yield f"{board.fullmove_number}."
     elif numbered:

@@ -1,6 +1,6 @@
-"""PGN as words: headers, moves, comments, brackets, results, taken from a stream line by line, broken or not.
+"""Splits PGN into tokens: headers, moves, comments, parentheses, results. Knows nothing of chess.
 
-Knows the syntax and the encodings of files; nothing of chess. (Steven Edwards: Portable Game Notation, 1994)
+(Steven Edwards: Portable Game Notation, 1994)
 """
 
 import io
@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import BinaryIO
 
-LONGEST_LINE = 1 << 20             # characters read at once; what is longer is cut at a space
-MOST_COMMENT = 100_000             # characters of one comment
-LONGEST_HEADER = 2000              # characters
-MOST_QUOTED = 60                   # characters of what an error quotes
+MAX_LINE = 1 << 20                 # characters; longer lines are split at a space
+MAX_COMMENT = 100_000              # characters
+MAX_HEADER = 2000                  # characters
+MAX_QUOTED = 60                    # characters that an error quotes
 
 
-class Kind(Enum):
-    """What a word of a PGN file is."""
+class TokenKind(Enum):
+    """The kind of a token."""
 
-    TAG = auto()                   # its text is the name, a line break and the value
+    TAG = auto()                   # the name, a line break and the value
     BLANK = auto()                 # an empty line
     NUMBER = auto()
     MOVE = auto()
@@ -28,10 +28,10 @@ class Kind(Enum):
     OPEN = auto()
     CLOSE = auto()
     RESULT = auto()
-    BROKEN = auto()                # its text is the complaint
+    BROKEN = auto()                # an error message
 
 
-WORD = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<BRACE>\{)
     | (?P<REST>;.*)
@@ -50,20 +50,20 @@ WORD = re.compile(
     re.VERBOSE,
 )
 TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s*"((?:[^"\\]|\\.)*)"\s*\]')
-# With quotes inside that nobody escaped, or without those around it, or without the bracket at the end.
+# With unescaped quotes inside, without quotes around the value, or without the closing bracket.
 LOOSE_TAG = re.compile(r"\s*\[\s*([A-Za-z0-9_][\w+#=:.-]*)\s+(.*)")
-ATTEMPT = re.compile(r"[A-Za-z♔-♟]\S*\d")           # what is no move but was meant to be one
+ATTEMPT = re.compile(r"[A-Za-z♔-♟]\S*\d")           # meant to be a move
 ESCAPED = re.compile(r'\\(["\\])')
 
 
 def decoded(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a file in UTF-8, with or without mark; a line that is not is read as Windows-1252 or Latin-1."""
+    """Yield the lines of a file in UTF-8, with or without byte order mark; other lines as Windows-1252 or Latin-1."""
     text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline=None)
     try:
         for line in bounded(text):
             yield line if line.isascii() else _western(line)
     finally:
-        text.detach()              # the stream stays the caller's
+        text.detach()              # leaves the stream open
 
 
 def _western(line: str) -> str:
@@ -79,102 +79,102 @@ def _western(line: str) -> str:
 
 
 def bounded(text: io.TextIOBase) -> Iterator[str]:
-    """Lines; one of more than `LONGEST_LINE` characters comes in pieces, cut at spaces where it has any."""
+    """Yield lines; split those of more than MAX_LINE characters, at spaces if possible."""
     kept = ""
-    while piece := text.readline(LONGEST_LINE):
+    while piece := text.readline(MAX_LINE):
         line, kept = kept + piece, ""
-        if len(piece) == LONGEST_LINE and not piece.endswith("\n"):
+        if len(piece) == MAX_LINE and not piece.endswith("\n"):
             cut = line.rfind(" ") + 1
-            if cut > 0 and len(line) - cut < LONGEST_LINE:
+            if cut > 0 and len(line) - cut < MAX_LINE:
                 line, kept = line[:cut], line[cut:]
         yield line
     if kept:
         yield kept
 
 
-class Words:
-    """The words of a text, one after the other, and the number of the line they stand in."""
+class Tokenizer:
+    """Iterates over the tokens of a text; `line_number` is that of the last one."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
-        self._held: str | None = None              # a line read too far
+        self._pushed_back: str | None = None              # a line to be read again
         self.line_number = 0
 
-    def __iter__(self) -> Iterator[tuple[Kind, str]]:
+    def __iter__(self) -> Iterator[tuple[TokenKind, str]]:
         while (line := self._next()) is not None:
             if not line.strip():
-                yield Kind.BLANK, ""
+                yield TokenKind.BLANK, ""
             elif line.startswith("%"):
-                continue                           # the standard's escape: the line is for somebody else
+                continue                           # the standard's escape for other programs' data
             elif line.lstrip().startswith("["):
                 yield from self._tags(line)
             else:
                 yield from self._movetext(line)
 
     def _next(self) -> str | None:
-        if self._held is not None:
-            line, self._held = self._held, None
+        if self._pushed_back is not None:
+            line, self._pushed_back = self._pushed_back, None
             return line
         self.line_number += 1
         following = next(self._lines, None)
         return None if following is None else following.rstrip("\r\n").removeprefix("\ufeff")
 
-    def _tags(self, line: str) -> Iterator[tuple[Kind, str]]:
-        """The headers of a line, usually one, and whatever follows them."""
+    def _tags(self, line: str) -> Iterator[tuple[TokenKind, str]]:
+        """Yield the headers of a line, usually one, and what follows them."""
         start = 0
         while found := TAG.match(line, start):
-            yield Kind.TAG, found[1] + "\n" + ESCAPED.sub(r"\1", found[2][:LONGEST_HEADER])
+            yield TokenKind.TAG, found[1] + "\n" + ESCAPED.sub(r"\1", found[2][:MAX_HEADER])
             start = found.end()
         rest = line[start:]
         if start and not rest.lstrip().startswith("["):
             yield from self._movetext(rest)
-        elif found := LOOSE_TAG.match(line[:LONGEST_HEADER]) if start == 0 else None:
+        elif found := LOOSE_TAG.match(line[:MAX_HEADER]) if start == 0 else None:
             value = found[2].rstrip().removesuffix("]").rstrip()
-            yield Kind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
+            yield TokenKind.TAG, found[1] + "\n" + value.removeprefix('"').removesuffix('"')
         elif rest.strip():
-            yield Kind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
+            yield TokenKind.BROKEN, f"expected a header such as [White \"Name\"], found {_quoted(rest)}"
 
-    def _movetext(self, line: str) -> Iterator[tuple[Kind, str]]:
+    def _movetext(self, line: str) -> Iterator[tuple[TokenKind, str]]:
         start = 0
-        while found := WORD.search(line, start):
+        while found := TOKEN.search(line, start):
             start = found.end()
             group, text = found.lastgroup or "", found[0]
             if group == "BRACE":
                 comment, line, start = self._comment(line, start)
-                yield Kind.COMMENT, comment
-                if self._held is not None:
-                    yield Kind.BROKEN, "a comment is not closed before the next game"
+                yield TokenKind.COMMENT, comment
+                if self._pushed_back is not None:
+                    yield TokenKind.BROKEN, "a comment is not closed before the next game"
             elif group == "REST":
-                yield Kind.COMMENT, text[1:].strip()
+                yield TokenKind.COMMENT, text[1:].strip()
             elif group == "NULL" or (group == "OTHER" and ATTEMPT.match(text)):
-                yield Kind.MOVE, text
+                yield TokenKind.MOVE, text
             elif group == "OTHER":
-                yield Kind.BROKEN, f"expected a move, found {_quoted(text)}"
+                yield TokenKind.BROKEN, f"expected a move, found {_quoted(text)}"
             elif group != "PASSING":
-                yield Kind[group], text
+                yield TokenKind[group], text
 
     def _comment(self, line: str, start: int) -> tuple[str, str, int]:
-        """The comment up to its closing brace, its lines joined by spaces; the line with that brace, and where it ends.
+        """Return a comment, its lines joined by spaces, the line with its closing brace, and the index after it.
 
-        One that is not closed ends before the next game's headers, or with the text.
+        A comment that is not closed ends before the next game's headers, or with the text.
         """
         parts: list[str] = []
         length = 0
         while True:
             end = line.find("}", start)
             body = line[start : end if end >= 0 else None].strip()
-            if length < MOST_COMMENT:
-                parts.append(body[: MOST_COMMENT - length])
+            if length < MAX_COMMENT:
+                parts.append(body[: MAX_COMMENT - length])
                 length += len(parts[-1]) + 1
             if end >= 0:
                 return " ".join(filter(None, parts)), line, end + 1
             following = self._next()
             if following is None or (not body and following.startswith('[Event "')):
-                self._held = following
+                self._pushed_back = following
                 return " ".join(filter(None, parts)), "", 0
             line, start = following, 0
 
 
 def _quoted(text: str) -> str:
     text = text.strip()
-    return repr(text) if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]!r}..."
+    return repr(text) if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]!r}..."

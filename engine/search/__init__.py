@@ -1,13 +1,16 @@
 """Alpha-beta search, move ordering, pruning, the transposition table, time management.
 
-Must not know: protocols, files and who asked.
+Knows how a position is searched within limits of depth, nodes and time, and offers the search of one thread
+(`search`), the loop over depths (`iterative_deepening`), and what both share or are limited by.
+Must not know: protocols and files. A function that a `.pxd` declares `noexcept` is a C function that never raises; the
+`.py` repeats neither.
 """
 
 __all__ = [
+    "available_memory",
     "history",
     "iterative_deepening",
     "search",
-    "search_limits",
     "search_stack",
     "time_manager",
     "transposition",

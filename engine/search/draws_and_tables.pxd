@@ -1,20 +1,27 @@
-from engine.search.search_stack cimport Line
-from engine.search.search_limits cimport Meter
-from engine.search.move_picker cimport Picker
+from engine.core.bitboard cimport u64
+from engine.search.search_stack cimport SearchStack
+from engine.search.time_manager cimport NodeCounter
+from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.syzygy.prober cimport Prober
 
-cdef bint is_answer(int known, int alpha, int beta) noexcept nogil
+cdef u64 KEY_CHANGE[8192]
+cdef int MOVE_SQUARES[8192]
 
-cdef class Referee:
+cdef int slot_of(u64 change) noexcept nogil
+cdef u64 empty_board_attacks(int kind, int square) noexcept nogil
+cdef bint upcoming_repetition(Position position, int root_height) noexcept nogil
+cdef bint is_cutoff(int score, int alpha, int beta) noexcept nogil
+
+cdef class DrawsAndTables:
     cdef Position position
-    cdef Line line
-    cdef Picker picker
-    cdef Meter meter
+    cdef SearchStack stack
+    cdef MovePicker picker
+    cdef NodeCounter counter
     cdef Prober prober
     cdef int root_height
-    cdef int settled(self, int ply, bint in_check) noexcept nogil
-    cdef int nearer_mate(self, int beta, int ply) noexcept nogil
-    cdef bint draw_for_the_taking(self, int ply) noexcept nogil
-    cdef int known_ending(self, int depth, int ply) noexcept nogil
+    cdef int score_without_search(self, int ply, bint in_check) noexcept nogil
+    cdef int mate_distance_score(self, int beta, int ply) noexcept nogil
+    cdef bint has_upcoming_repetition(self, int ply) noexcept nogil
+    cdef int tablebase_score(self, int depth, int ply) noexcept nogil
     cdef bint has_legal_move(self, int ply) noexcept nogil

@@ -1,76 +1,162 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Answers that need no search: draws by the rules, mates that are too far away, endings that tables know.
+"""Scores of nodes that need no search: draws by rule, mate distance pruning, endgame tablebases.
 
-Whoever searches asks at each node, the cheapest question first. Scores are centipawns for the side to move.
+Scores are centipawns for the side to move, NO_SCORE if the node must be searched.
+
+Upcoming repetition: the keys of two positions between which one piece has moved back or forth differ by that piece's
+two keys and the side to move. A hash table holds all such differences, for every piece and every two squares.
+(chessprogramming wiki: Repetitions, Mate Distance Pruning, Syzygy Bases; M. Bacon: Detecting Upcoming Repetitions;
+this table uses open addressing)
 """
 
 import cython
+from cython.cimports.engine.core.attacks import BETWEEN, KING_ATTACKS, KNIGHT_ATTACKS, bishop_attacks, rook_attacks
+from cython.cimports.engine.core.bitboard import bit, u64
 from cython.cimports.engine.core.draws import is_insufficient_material, is_repetition
 from cython.cimports.engine.core.move import NO_MOVE
 from cython.cimports.engine.core.params import PROBE_DEPTH
+from cython.cimports.engine.core.pieces import (
+    BISHOP,
+    KIND_OF,
+    KINDS,
+    KING,
+    KNIGHT,
+    NO_PIECE,
+    PAWN,
+    QUEEN,
+    ROOK,
+)
+from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, MAX_PLY, NO_SCORE, mated_in, table_win_in
+from cython.cimports.engine.core.zobrist import BLACK_KEY, PIECE_KEY
 from cython.cimports.engine.search.history import NO_STEP
-from cython.cimports.engine.search.move_picker import Picker
-from cython.cimports.engine.search.search_limits import Meter
-from cython.cimports.engine.search.search_stack import Line
-from cython.cimports.engine.search.upcoming_repetition import leads_back
+from cython.cimports.engine.search.move_picker import MovePicker
+from cython.cimports.engine.search.search_stack import SearchStack
+from cython.cimports.engine.search.time_manager import NodeCounter
 from cython.cimports.engine.syzygy.prober import LOSS, UNKNOWN, WIN, Prober
 
+if not cython.compiled:
+    KEY_CHANGE = [0] * 8192        # 0: a free slot
+    MOVE_SQUARES = [0] * 8192      # the two squares of the move: first + 64 * second
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_answer(known: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
-    """Does what a table knows end the node? A draw always; else a mate may still be the better answer. Never raises."""
-    return known == DRAW or (known >= beta if known > DRAW else known <= alpha)
+LAST_SLOT = cython.declare(cython.int, 8191)        # less than half of the slots are used
+
+
+# --- Upcoming repetition ---------------------------------------------------------------------------------------------
+
+
+def slot_of(change: u64) -> cython.int:
+    """Return the slot of a difference of keys, or the free slot where it belongs."""
+    slot: cython.int = change & LAST_SLOT
+    while KEY_CHANGE[slot] != 0 and KEY_CHANGE[slot] != change:
+        slot = (slot + 1) & LAST_SLOT
+    return slot
+
+
+def empty_board_attacks(kind: cython.int, square: cython.int) -> u64:
+    """Return the squares that a piece attacks on an empty board."""
+    if kind == KNIGHT:
+        return KNIGHT_ATTACKS[square]
+    if kind == KING:
+        return KING_ATTACKS[square]
+    straight: u64 = rook_attacks(square, 0) if kind in (ROOK, QUEEN) else 0
+    return straight | bishop_attacks(square, 0) if kind in (BISHOP, QUEEN) else straight
+
+
+def _fill() -> int:
+    """Enter every piece between every two squares; returns the number of entries."""
+    count: cython.int = 0
+    piece: cython.int
+    first: cython.int
+    second: cython.int
+    for piece in range(2 * KINDS):
+        if KIND_OF[piece] == PAWN:
+            continue               # a pawn never moves back
+        for first in range(64):
+            for second in range(first + 1, 64):
+                if empty_board_attacks(KIND_OF[piece], first) & bit(second):
+                    change: u64 = PIECE_KEY[piece * 64 + first] ^ PIECE_KEY[piece * 64 + second] ^ BLACK_KEY
+                    slot: cython.int = slot_of(change)
+                    KEY_CHANGE[slot] = change
+                    MOVE_SQUARES[slot] = first + 64 * second
+                    count += 1
+    return count
+
+
+ENTRIES = _fill()
+
+
+def upcoming_repetition(position: Position, root_height: cython.int) -> cython.bint:
+    """Return whether one move of the side to move leads back to a position that arose after the root."""
+    oldest: cython.int = position.height - position.halfmove_clock
+    if oldest <= root_height:
+        oldest = root_height + 1
+    height: cython.int = position.height - 3
+    while height >= oldest:
+        slot: cython.int = slot_of(position.key ^ position.undo_key[height])
+        if KEY_CHANGE[slot] != 0:
+            squares: cython.int = MOVE_SQUARES[slot]
+            first: cython.int = squares & 63
+            piece: cython.int = position.board[first]
+            if piece == NO_PIECE:
+                piece = position.board[squares >> 6]
+            is_ours: cython.bint = (piece >= KINDS) == (position.side_to_move != 0)
+            if is_ours and not BETWEEN[first * 64 + (squares >> 6)] & position.occupied:
+                return True
+        height -= 2
+    return False
+
+
+def can_repeat(position: Position, root_height: int) -> bool:
+    """Call `upcoming_repetition`, for Python callers."""
+    return upcoming_repetition(position, root_height)
+
+
+# --- Scores ----------------------------------------------------------------------------------------------------------
+
+
+def is_cutoff(score: cython.int, alpha: cython.int, beta: cython.int) -> cython.bint:
+    """Return whether a tablebase score ends the node: always if drawn, else if finding a mate would not matter."""
+    return score == DRAW or (score >= beta if score > DRAW else score <= alpha)
 
 
 @cython.final
 @cython.cclass
-class Referee:
-    """Of one thread's search."""
+class DrawsAndTables:
+    """The scores that need no search, for one thread."""
 
-    def __init__(self, line: Line, picker: Picker, meter: Meter, prober: Prober) -> None:
-        self.position = line.position
-        self.line = line
+    def __init__(self, stack: SearchStack, picker: MovePicker, counter: NodeCounter, prober: Prober) -> None:
+        self.position = stack.position
+        self.stack = stack
         self.picker = picker
-        self.meter = meter
+        self.counter = counter
         self.prober = prober
-        self.begin_again()
+        self.reset()
 
-    def begin_again(self) -> None:
-        """The search begins at the position as it stands: what arises after it is a draw when it arises again."""
+    def reset(self) -> None:
+        """Make the position as it is now the root: a single repetition counts as a draw only after it."""
         self.root_height = self.position.height
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def settled(self, ply: cython.int, in_check: cython.bint) -> cython.int:
-        """Count the node and look whether it needs no search: stopped, drawn, too deep; else NO_SCORE. Never raises."""
-        self.meter.count(ply)
-        if self.meter.stopped:
+    def score_without_search(self, ply: cython.int, in_check: cython.bint) -> cython.int:
+        """Count the node and return its score if it is drawn, too deep, or the search was stopped; else NO_SCORE."""
+        self.counter.count(ply)
+        if self.counter.stopped:
             return DRAW
         if ply == 0:
             return NO_SCORE
         if is_insufficient_material(self.position) or is_repetition(self.position, self.root_height):
             return DRAW
         if ply >= MAX_PLY:
-            return self.line.evaluate(ply)
+            return self.stack.evaluate(ply)
         if self.position.halfmove_clock >= 100:
-            # Mate on the hundredth half-move wins all the same.
+            # Checkmate by the hundredth half-move takes precedence.
             return mated_in(ply) if in_check and not self.has_legal_move(ply) else DRAW
         return NO_SCORE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def nearer_mate(self, beta: cython.int, ply: cython.int) -> cython.int:
-        """The answer where neither mating with the next move nor being mated here would change it, or NO_SCORE.
+    def mate_distance_score(self, beta: cython.int, ply: cython.int) -> cython.int:
+        """Return the score if neither a mate in one nor being mated here would change the result, else NO_SCORE.
 
-        A mate was found that is nearer to the root than any this node could be part of. Never raises.
-        (chessprogramming wiki: Mate Distance Pruning)
+        A mate nearer to the root has been found already. (chessprogramming wiki: Mate Distance Pruning)
         """
         if mated_in(ply) >= beta:
             return mated_in(ply)
@@ -78,36 +164,25 @@ class Referee:
             return -mated_in(ply + 1)
         return NO_SCORE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def draw_for_the_taking(self, ply: cython.int) -> cython.bint:
-        """Can the side to move repeat an earlier position? Then it need not be worse off than that. Never raises."""
-        return self.line.excluded[ply] == NO_MOVE and leads_back(self.position, self.root_height)
+    def has_upcoming_repetition(self, ply: cython.int) -> cython.bint:
+        """Return whether the side to move can repeat a position, so that its score is at least a draw."""
+        return self.stack.excluded[ply] == NO_MOVE and upcoming_repetition(self.position, self.root_height)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def known_ending(self, depth: cython.int, ply: cython.int) -> cython.int:
-        """What a table of endings says, or NO_SCORE. Never raises.
+    def tablebase_score(self, depth: cython.int, ply: cython.int) -> cython.int:
+        """Return the score by an endgame tablebase, or NO_SCORE.
 
-        Tables know nothing of the moves since the last capture or pawn move, so they are asked right after one.
+        WDL tables ignore the fifty-move clock, so they are probed only while it is 0.
         (chessprogramming wiki: Syzygy Bases)
         """
-        if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.may_know():
+        if ply == 0 or self.position.halfmove_clock > 0 or depth < PROBE_DEPTH or not self.prober.can_probe():
             return NO_SCORE
-        if self.line.excluded[ply] != NO_MOVE or self.line.before(ply, 1) == NO_STEP:
+        if self.stack.excluded[ply] != NO_MOVE or self.stack.step_before(ply, 1) == NO_STEP:
             return NO_SCORE
-        wdl: cython.int = self.prober.wdl()
+        wdl: cython.int = self.prober.probe()
         if wdl == UNKNOWN:
             return NO_SCORE
         return table_win_in(ply) if wdl == WIN else -table_win_in(ply) if wdl == LOSS else DRAW
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def has_legal_move(self, ply: cython.int) -> cython.bint:
-        """Never raises."""
         self.picker.begin(ply, NO_MOVE)
         return self.picker.next(ply) != NO_MOVE

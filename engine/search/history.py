@@ -1,12 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What the search has learnt about moves: which refuted positions before, and how wrong the evaluation was.
+"""Statistics of the search: which moves caused cutoffs, and how wrong the static evaluation was.
 
-Killers are the last two refutations at the same ply; the butterfly table counts quiet moves by side, origin, target,
-and whether the enemy attacks either square; continuations count them by the moves they answer or follow, structures by
-the pawns on the board; captures are counted by piece, target and victim.
-Corrections are what the static evaluation is short of, on average, in positions with the same pawns, the same white
-pieces, the same black pieces. (chessprogramming wiki: Killer Heuristic, History Heuristic, Continuation History, Pawn
-History, Static Evaluation Correction History)
+- Killers: the last two quiet moves that caused a cutoff at a ply.
+- Butterfly table: quiet moves by side, origin, target, and whether the opponent attacks either square.
+- Continuation history: quiet moves by the moves one, two and four plies earlier.
+- Pawn history: quiet moves by the pawns on the board.
+- Capture history: captures by piece, target and victim.
+- Corrections: the average error of the static evaluation by pawns, by white pieces and by black pieces.
+
+A step is a piece and its target, as `piece * 64 + target`. (chessprogramming wiki: Killer Heuristic, History
+Heuristic, Continuation History, Pawn History, Static Evaluation Correction History)
 """
 
 import cython
@@ -25,22 +28,22 @@ from cython.cimports.engine.core.pieces import KINDS, KING, KNIGHT
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import MAX_PLY
 
-ROUTES = cython.declare(cython.int, 32768)          # side, origin attacked, target attacked, origin, target
-STRUCTURES = cython.declare(cython.int, 512)        # pawn keys are told apart by their last bits
-KILLER = cython.declare(cython.int, 29000)          # above a quarter of all that history can say of a quiet move
-NO_STEP = cython.declare(cython.int, 768)           # a step is piece * 64 + target; this one is no move's
-CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key that choose a correction
-ASPECTS = cython.declare(cython.int, 3)             # of a position have corrections: WHITE's pieces, BLACK's and
+BUTTERFLY_SIZE = cython.declare(cython.int, 32768)  # side, origin attacked, target attacked, origin, target
+STEPS = cython.declare(cython.int, 768)
+NO_STEP = cython.declare(cython.int, 768)           # a null move, or before the root
+PAWN_KEYS = cython.declare(cython.int, 512)         # the last bits of the pawn key
+CAPTURES = cython.declare(cython.int, 4608)         # step, victim
+KILLER = cython.declare(cython.int, 29000)          # rank; above a quarter of the largest history score
+CORRECTION_BITS = cython.declare(cython.int, 14)    # of a key select a correction
+WHITE_PIECES = cython.declare(cython.int, 0)        # the parts of a position that have corrections
+BLACK_PIECES = cython.declare(cython.int, 1)
 PAWNS = cython.declare(cython.int, 2)
+PARTS = cython.declare(cython.int, 3)
 MIX = cython.declare(u64, 0x9E3779B97F4A7C15)       # 2**64 divided by the golden ratio (Knuth: multiplicative hashing)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def bonus(depth: cython.int) -> cython.int:
-    """How much one cutoff weighs: deep ones were dearly bought. Never raises."""
+    """Return the weight of one cutoff; deep ones weigh more."""
     weight: cython.int = HISTORY_BONUS * depth
     return weight if weight < HISTORY_BONUS_LIMIT else HISTORY_BONUS_LIMIT
 
@@ -49,123 +52,102 @@ def bonus(depth: cython.int) -> cython.int:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def nudged(value: cython.int, change: cython.int) -> cython.int:
-    """The value moved by `change`, less the nearer it is to the limit, which it never passes. Never raises."""
+def gravity(value: cython.int, change: cython.int) -> cython.int:
+    """Return the value plus `change`, reduced near HISTORY_LIMIT so that the value never exceeds it."""
     size: cython.int = change if change >= 0 else -change
     return value + change - value * size // HISTORY_LIMIT
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def correction_index(position: Position, aspect: cython.int) -> cython.int:
-    """Where the correction stands for the position's pawns or for a colour's pieces. Never raises.
+def correction_index(position: Position, part: cython.int) -> cython.int:
+    """Return the index of the correction for the pawns or for one side's pieces.
 
-    Pieces have no key of their own that moves keep up to date: their squares, multiplied with an odd number, do.
+    No incremental key covers the pieces, so their bitboards are hashed here.
     """
     key: u64 = position.pawn_key
-    if aspect != PAWNS:
+    if part != PAWNS:
         key = 0
         kind: cython.int
         for kind in range(KNIGHT, KING + 1):
-            key = (key ^ position.pieces[aspect * KINDS + kind]) * MIX & ALL_SQUARES
-    table: cython.int = position.side_to_move * ASPECTS + aspect
+            key = (key ^ position.pieces[part * KINDS + kind]) * MIX & ALL_SQUARES
+    table: cython.int = position.side_to_move * PARTS + part
     return (table << CORRECTION_BITS) + cython.cast(cython.int, key >> (64 - CORRECTION_BITS))
 
 
 @cython.final
 @cython.cclass
 class History:
+    """The statistics of one thread's searches, kept between the moves of a game."""
+
     def __init__(self) -> None:
         if not cython.compiled:
             self.killers = [0] * (2 * MAX_PLY)
-            self.quiets = [0] * ROUTES
-            self.captures = [0] * 4608
-            self.continuations = [0] * (769 * 768)
-            self.structures = [0] * (STRUCTURES * 768)
+            self.quiets = [0] * BUTTERFLY_SIZE
+            self.captures = [0] * CAPTURES
+            self.continuations = [0] * ((STEPS + 1) * STEPS)
+            self.pawn_history = [0] * (PAWN_KEYS * STEPS)
             self.attacked = [0] * (MAX_PLY + 2)
-            self.answered = [0] * (MAX_PLY + 2)
-            self.followed = [0] * (MAX_PLY + 2)
-            self.recalled = [0] * (MAX_PLY + 2)
-            self.structure = [0] * (MAX_PLY + 2)
-            self.corrections = [0] * (2 * ASPECTS << CORRECTION_BITS)
+            self.one_ply_ago = [0] * (MAX_PLY + 2)
+            self.two_plies_ago = [0] * (MAX_PLY + 2)
+            self.four_plies_ago = [0] * (MAX_PLY + 2)
+            self.pawn_offset = [0] * (MAX_PLY + 2)
+            self.corrections = [0] * (2 * PARTS << CORRECTION_BITS)
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything, for a new game."""
+        """Clear all statistics, for a new game."""
         index: cython.int
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
-        for index in range(ROUTES):
+        for index in range(BUTTERFLY_SIZE):
             self.quiets[index] = 0
-        for index in range(4608):
+        for index in range(CAPTURES):
             self.captures[index] = 0
-        for index in range(769 * 768):
+        for index in range((STEPS + 1) * STEPS):
             self.continuations[index] = 0
-        for index in range(STRUCTURES * 768):
-            self.structures[index] = 0
-        for index in range(2 * ASPECTS << CORRECTION_BITS):
+        for index in range(PAWN_KEYS * STEPS):
+            self.pawn_history[index] = 0
+        for index in range(2 * PARTS << CORRECTION_BITS):
             self.corrections[index] = 0
 
     def new_search(self) -> None:
-        """Killers belong to a ply of one search; what the butterfly table learnt still half holds."""
+        """Clear the killers and halve the butterfly table, for a new root position."""
         index: cython.int
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0
-        for index in range(ROUTES):
-            self.quiets[index] >>= 1       # not // 2: this is done to eight at a time
+        for index in range(BUTTERFLY_SIZE):
+            self.quiets[index] >>= 1       # not // 2: the compiler vectorizes this
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin_node(
-        self, position: Position, ply: cython.int, before: cython.int, before_that: cython.int, long_before: cython.int
+        self, position: Position, ply: cython.int, step_1: cython.int, step_2: cython.int, step_4: cython.int
     ) -> cython.void:
-        """Note what quiet moves of the position at this ply are to be judged by. Never raises.
-
-        `before` is the step they answer, `before_that` the one they follow up, `long_before` that side's one before.
-        """
+        """Set the context of quiet moves at this ply; `step_n` is the step made n plies earlier."""
         self.attacked[ply] = attacked_squares(position, position.side_to_move ^ 1, position.occupied)
-        self.answered[ply] = before * 768
-        self.followed[ply] = before_that * 768
-        self.recalled[ply] = long_before * 768
-        self.structure[ply] = cython.cast(cython.int, position.pawn_key & (STRUCTURES - 1)) * 768
+        self.one_ply_ago[ply] = step_1 * STEPS
+        self.two_plies_ago[ply] = step_2 * STEPS
+        self.four_plies_ago[ply] = step_4 * STEPS
+        self.pawn_offset[ply] = cython.cast(cython.int, position.pawn_key & (PAWN_KEYS - 1)) * STEPS
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def route(self, side: cython.int, move: cython.int, ply: cython.int) -> cython.int:
-        """Where the butterfly table counts a move. Never raises.
-
-        To leave an attacked square is another thing than to leave a quiet one, and to go to one even more so.
-        """
+    def butterfly_index(self, side: cython.int, move: cython.int, ply: cython.int) -> cython.int:
+        """Return the index of a move in the butterfly table."""
         attacked: u64 = self.attacked[ply]
-        flees: cython.int = cython.cast(cython.int, attacked >> (move & 63)) & 1
-        dares: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
-        return ((side * 2 + flees) * 2 + dares) * 4096 + (move & 4095)
+        from_attacked: cython.int = cython.cast(cython.int, attacked >> (move & 63)) & 1
+        to_attacked: cython.int = cython.cast(cython.int, attacked >> to_square(move)) & 1
+        return ((side * 2 + from_attacked) * 2 + to_attacked) * 4096 + (move & 4095)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def quiet_worth(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
-        """How well a quiet move has done, +- 9/2 * HISTORY_LIMIT; `step` is the move's own. Never raises."""
+    def quiet_score(self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int) -> cython.int:
+        """Return the history score of a quiet move with this step, within +- 9/2 * HISTORY_LIMIT."""
         return (
-            self.quiets[self.route(side, move, ply)]
-            + self.continuations[self.answered[ply] + step]
-            + self.continuations[self.followed[ply] + step]
-            + self.continuations[self.recalled[ply] + step] // 2
-            + self.structures[self.structure[ply] + step]
+            self.quiets[self.butterfly_index(side, move, ply)]
+            + self.continuations[self.one_ply_ago[ply] + step]
+            + self.continuations[self.two_plies_ago[ply] + step]
+            + self.continuations[self.four_plies_ago[ply] + step] // 2
+            + self.pawn_history[self.pawn_offset[ply] + step]
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def rank_quiets(
         self, position: Position, moves: cython.p_int, start: cython.int, end: cython.int, ply: cython.int
     ) -> cython.void:
-        """Add ranks to moves[start:end], times 65536: first killers, then by a quarter of their worth. Never raises."""
+        """Add ranks, times 65536, to moves[start:end]: killers first, then a quarter of the history score."""
         side: cython.int = position.side_to_move
         killer: cython.int = self.killers[2 * ply]
         second: cython.int = self.killers[2 * ply + 1]
@@ -178,86 +160,61 @@ class History:
             elif move == second:
                 rank = KILLER
             else:
-                rank = self.quiet_worth(side, move, position.board[move & 63] * 64 + to_square(move), ply) >> 2
+                rank = self.quiet_score(side, move, position.board[move & 63] * 64 + to_square(move), ply) >> 2
             moves[index] = rank * 65536 + move
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_quiet(
+    def update_quiet(
         self, side: cython.int, move: cython.int, step: cython.int, ply: cython.int, change: cython.int
     ) -> cython.void:
-        """A quiet move refuted a position (change above 0), or was tried before the one that did. Never raises."""
-        self.learn_route(side, move, ply, change)
-        index: cython.int = self.structure[ply] + step
-        self.structures[index] = nudged(self.structures[index], change)
-        self.learn_continuation(self.answered[ply], step, change)
-        self.learn_continuation(self.followed[ply], step, change)
-        self.learn_continuation(self.recalled[ply], step, change // 2)
+        """Change the scores of a quiet move: raise them after a cutoff, else lower them."""
+        self.update_butterfly(side, move, ply, change)
+        index: cython.int = self.pawn_offset[ply] + step
+        self.pawn_history[index] = gravity(self.pawn_history[index], change)
+        self.update_continuation(self.one_ply_ago[ply], step, change)
+        self.update_continuation(self.two_plies_ago[ply], step, change)
+        self.update_continuation(self.four_plies_ago[ply], step, change // 2)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_route(
+    def update_butterfly(
         self, side: cython.int, move: cython.int, ply: cython.int, change: cython.int
     ) -> cython.void:
-        """The same for the butterfly table alone. Never raises."""
-        index: cython.int = self.route(side, move, ply)
-        self.quiets[index] = nudged(self.quiets[index], change)
+        """Change the score in the butterfly table only."""
+        index: cython.int = self.butterfly_index(side, move, ply)
+        self.quiets[index] = gravity(self.quiets[index], change)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_continuation(self, earlier: cython.int, step: cython.int, change: cython.int) -> cython.void:
-        """The same for a step after an `earlier` one, if there was any. Never raises."""
-        if earlier != NO_STEP * 768:
+    def update_continuation(self, earlier: cython.int, step: cython.int, change: cython.int) -> cython.void:
+        """Change the score of a step after an earlier one, unless that is NO_STEP."""
+        if earlier != NO_STEP * STEPS:
             index: cython.int = earlier + step
-            self.continuations[index] = nudged(self.continuations[index], change)
+            self.continuations[index] = gravity(self.continuations[index], change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_capture(self, step: cython.int, victim: cython.int, change: cython.int) -> cython.void:
-        """The same for a capture of a piece of the kind `victim`. Never raises."""
+    def update_capture(self, step: cython.int, victim: cython.int, change: cython.int) -> cython.void:
+        """Change the score of a capture; `victim` is a kind of piece."""
         index: cython.int = step * 6 + victim
-        self.captures[index] = nudged(self.captures[index], change)
+        self.captures[index] = gravity(self.captures[index], change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def remember_killer(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Never raises."""
+    def add_killer(self, move: cython.int, ply: cython.int) -> cython.void:
         if self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def correction(self, position: Position) -> cython.int:
-        """What the search has lately found to be missing in the evaluation, in centipawns. Never raises."""
+        """Return the centipawns to add to the static evaluation."""
         found: cython.int = 0
-        aspect: cython.int
-        for aspect in range(ASPECTS):
-            found += self.corrections[correction_index(position, aspect)]
+        part: cython.int
+        for part in range(PARTS):
+            found += self.corrections[correction_index(position, part)]
         return found // CORRECTION_SCALE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_error(self, position: Position, error: cython.int, depth: cython.int) -> cython.void:
-        """The search found `error` centipawns more than the corrected evaluation. Never raises.
+    def update_correction(self, position: Position, error: cython.int, depth: cython.int) -> cython.void:
+        """Learn that the search found `error` centipawns more than the corrected evaluation.
 
-        The deeper the search, the more one error changes; each aspect is held to blame for all of it, so that they
-        soon share it among them.
+        Deeper searches weigh more. Each part takes the whole error; the parts soon share it.
         """
         weight: cython.int = depth + 1 if depth < 15 else 16
         change: cython.int = error * weight * CORRECTION_SCALE // CORRECTION_WEIGHT
         most: cython.int = CORRECTION_LIMIT * CORRECTION_SCALE
-        aspect: cython.int
-        for aspect in range(ASPECTS):
-            index: cython.int = correction_index(position, aspect)
+        part: cython.int
+        for part in range(PARTS):
+            index: cython.int = correction_index(position, part)
             value: cython.int = self.corrections[index] + change
             self.corrections[index] = most if value > most else -most if value < -most else value

@@ -1,6 +1,6 @@
-"""Iterative deepening: ever deeper searches, each ordering the next, until a limit is reached.
+"""Iterative deepening: search one ply deeper each time until a limit is reached; each search orders the next.
 
-Reports upwards by callback. (chessprogramming wiki: Iterative Deepening, Aspiration Windows)
+Reports by callback. (chessprogramming wiki: Iterative Deepening, Aspiration Windows)
 """
 
 from collections.abc import Callable
@@ -11,24 +11,24 @@ from functools import partial
 from engine.core import params
 from engine.core.score import mate_distance, scale
 from engine.search.search import Search
-from engine.search.time_manager import Clock, Limits, bend_percent
+from engine.search.time_manager import Limits, TimeManager, soft_percent
 
 INFINITE = scale()["INFINITE"]
 MAX_DEPTH = scale()["MAX_PLY"] - 1
-TALKATIVE_AFTER_MS = 3000          # from then on it is said which root move is being searched
+REPORT_ROOT_MOVES_AFTER_MS = 3000          # of a search
 
 
 class Bound(StrEnum):
-    """What a score says about the true one; the values are UCI's words."""
+    """How a score relates to the true one; the values are UCI's words."""
 
     EXACT = "exact"
-    LOWER = "lowerbound"           # the true score is at least this: the window or the time was too small
+    LOWER = "lowerbound"           # the true score is at least this
     UPPER = "upperbound"           # at most this
 
 
 @dataclass(frozen=True)
 class Line:
-    """A variation and its score: centipawns for the side to move, mates as `score.py` has them."""
+    """A variation and its score, as in `score.py`: centipawns for the side to move, or a mate."""
 
     score: int
     variation: tuple[int, ...]
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Iteration:
-    """What a depth found for one line, the best being number 1; not yet finished if the score is only a bound."""
+    """The result of one line at one depth, the best line being number 1; not final if the score is a bound."""
 
     number: int
     line: Line
@@ -48,27 +48,10 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class RootMove:
-    """The root move a long search has come to; `number` 1 is the first of the depth."""
-
-    depth: int
-    move: int
-    number: int
-
-
-@dataclass(frozen=True)
-class Listener:
-    """Who wants to know how the search gets on."""
-
-    iteration: Callable[[Iteration], None]
-    root_move: Callable[[RootMove], None]
-
-
-@dataclass(frozen=True)
 class Task:
-    """What is searched: the moves to choose from, and how many lines to show.
+    """The root moves to search, the number of lines to report, and the limits.
 
-    `complete`: no legal move is missing. `patient`: all the time is used, even if the move is clear.
+    `complete`: `moves` holds all legal moves. `patient`: use all the time, even if the move is clear.
     """
 
     moves: list[int]
@@ -78,27 +61,39 @@ class Task:
     patient: bool = False
 
 
-class Deepening:
-    """One search from depth 1 to the last the limits allow."""
+class IterativeDeepening:
+    """One search from depth 1 to the deepest that the limits allow."""
 
-    def __init__(self, search: Search, clock: Clock, task: Task, listener: Listener) -> None:
+    def __init__(
+        self,
+        search: Search,
+        time_manager: TimeManager,
+        task: Task,
+        on_iteration: Callable[[Iteration], None],
+        on_root_move: Callable[[int, int, int], None],
+    ) -> None:
+        """`on_root_move(depth, move, number)` is called for each root move of a long search; number 1 is the first."""
         self._search = search
-        self._clock = clock
+        self._time_manager = time_manager
         self._task = task
-        self._listener = listener
+        self._on_iteration = on_iteration
+        self._on_root_move = on_root_move
         self._depth = 0
-        self._steady_depths = 0            # so often in a row the best move has stayed the same
+        self._steady_depths = 0            # in a row with the same best move
 
     def run(self) -> tuple[int, ...]:
-        """The principal variation of the deepest search; empty if not even depth 1 found a move.
+        """Return the principal variation of the deepest search; empty if not even depth 1 found a move.
 
-        A depth that was cut short still counts if it found a better first move before.
+        An unfinished depth counts if it found a better move.
         """
-        self._search.announce_root_moves(self._on_root_move, TALKATIVE_AFTER_MS)
+        def on_root_move(move: int, number: int) -> None:
+            self._on_root_move(self._depth, move, number)
+
+        self._search.report_root_moves(on_root_move, REPORT_ROOT_MOVES_AFTER_MS)
         try:
             return self._deepen()
         finally:
-            self._search.announce_root_moves(None, 0)      # the search may live longer than we
+            self._search.report_root_moves(None, 0)      # the search may be used again
 
     def _deepen(self) -> tuple[int, ...]:
         best: list[Line] = []
@@ -108,26 +103,26 @@ class Deepening:
             stopped = self._search.was_stopped()
             shown = best if not stopped else [line for line in best[:1] if line not in before]
             for number, line in enumerate(shown, 1):
-                self._tell(number, line)
+                self._report(number, line)
             if stopped:
                 break
-            self._clock.content = self._is_time_up(before, best) or _is_decided(self._task, best[0].score, depth)
-            if self._clock.content and not self._clock.pondering:
+            self._time_manager.is_done = self._is_time_up(before, best) or _is_clear(self._task, best[0].score, depth)
+            if self._time_manager.is_done and not self._time_manager.pondering:
                 break
         return best[0].variation if best else ()
 
     def _is_time_up(self, before: list[Line], best: list[Line]) -> bool:
-        """Is it too late to begin another depth?"""
+        """Return whether it is too late to begin another depth."""
         if self._task.lines > 1 or not before:
-            return self._clock.too_late_for_another_depth()
+            return self._time_manager.too_late_for_another_depth()
         steady = best[0].variation[0] == before[0].variation[0]
         self._steady_depths = self._steady_depths + 1 if steady else 0
         drop = before[0].score - best[0].score
         share = self._search.best_move_share()
-        return self._clock.too_late_for_another_depth(bend_percent(self._steady_depths, drop, share))
+        return self._time_manager.too_late_for_another_depth(soft_percent(self._steady_depths, drop, share))
 
     def _search_depth(self, before: list[Line]) -> list[Line]:
-        """The best lines at one depth, each searched among the moves that head no better line."""
+        """Return the best lines at one depth; each search leaves out the first moves of the better lines."""
         task, search = self._task, self._search
         lines: list[Line] = []
         for number in range(min(task.lines, len(task.moves))):
@@ -135,7 +130,7 @@ class Deepening:
             taken = {line.variation[0] for line in lines}
             left = [move for move in task.moves if move not in taken]
             search.restrict_root(left, task.complete and not taken)
-            line = search_line(search, self._depth, expected, partial(self._tell, number + 1))
+            line = search_line(search, self._depth, expected, partial(self._report, number + 1))
             if search.was_stopped() and (number > 0 or not line.variation):
                 return before if number == 0 else [lines[0], *before[1:]]
             lines.append(line)
@@ -143,20 +138,17 @@ class Deepening:
                 return [line, *before[1:]]
         return sorted(lines, key=lambda line: -line.score)
 
-    def _tell(self, number: int, line: Line) -> None:
+    def _report(self, number: int, line: Line) -> None:
         search = self._search
-        self._listener.iteration(
-            Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._clock.elapsed_ms())
+        self._on_iteration(
+            Iteration(number, line, self._depth, search.deepest(), search.node_count(), self._time_manager.elapsed_ms())
         )
 
-    def _on_root_move(self, move: int, number: int) -> None:
-        self._listener.root_move(RootMove(self._depth, move, number))
 
+def run_helper(search: Search, task: Task, number: int) -> None:
+    """Search beside the main thread until stopped; results are shared through the transposition table.
 
-def assist(search: Search, task: Task, number: int) -> None:
-    """Deepen beside the main search until stopped: all that is found reaches it through the shared table.
-
-    Every second helper is a ply ahead, so that not all threads do the same. (chessprogramming wiki: Lazy SMP)
+    Every second helper is one ply ahead, so that the threads differ. (chessprogramming wiki: Lazy SMP)
     """
     search.restrict_root(task.moves, task.complete)
     line: Line | None = None
@@ -167,10 +159,10 @@ def assist(search: Search, task: Task, number: int) -> None:
 
 
 def search_line(search: Search, depth: int, expected: Line | None, on_bound: Callable[[Line], None]) -> Line:
-    """Score and variation of one line: a narrow window around the expected score, widened as often as it fails.
+    """Search one line with a narrow window around the expected score, widened each time the score is outside.
 
-    `on_bound` hears of each failure. The variation is empty if the search was stopped before a move was found to be
-    good enough; what it found before the stop counts. (chessprogramming wiki: Aspiration Windows)
+    `on_bound` is called with each score outside the window. If the search is stopped, the line has what was found so
+    far, and an empty variation if that was no move. (chessprogramming wiki: Aspiration Windows)
     """
     alpha, beta = -INFINITE, INFINITE
     margin = params.ASPIRATION_WINDOW
@@ -195,9 +187,12 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
             alpha, beta = -INFINITE, INFINITE
 
 
-def _is_decided(task: Task, score: int, depth: int) -> bool:
-    """Would a deeper search change nothing? So for a mate as short as asked for, and, where only time ends the search,
-    for any proven mate, for the only legal move, and in a game for the only one that may be played."""
+def _is_clear(task: Task, score: int, depth: int) -> bool:
+    """Return whether a deeper search would not change the move.
+
+    True for a mate as short as asked for and, if only time limits the search, for any proven mate, for the only legal
+    move, and in a game for the only move allowed.
+    """
     limits = task.limits
     moves = mate_distance(score)
     if limits.mate_in is not None and moves is not None and 0 < moves <= limits.mate_in:

@@ -1,10 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""In which order moves are searched: good guesses first is what makes alpha-beta fast.
+"""Staged move ordering: alpha-beta is fast if good moves come first.
 
-The table's move, before any other is even generated; captures that win or hold material, the most valuable victim
-first; killers and other quiet moves by history; captures that lose material. (chessprogramming wiki: Move Ordering)
+1. the move of the transposition table, before any move is generated;
+2. captures and promotions that do not lose material, the most valuable victim first;
+3. killers, then other quiet moves by history;
+4. captures that lose material.
 
-A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits, so that the best move is just the largest.
+A ranked move is one number, `rank * 65536 + move` with a rank of 16 bits: the best move is the largest.
+(chessprogramming wiki: Move Ordering)
 """
 
 import cython
@@ -18,15 +21,15 @@ from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.history import History
 
 MOVES_PER_PLY = cython.declare(cython.int, 288)     # see movegen.py
-OTHER_END = cython.declare(cython.int, 56 | 56 << 6)   # turns the ranks of both squares of a move round
+FLIP_RANKS = cython.declare(cython.int, 56 | 56 << 6)   # mirrors the ranks of both squares of a move
 
-# The stages of a list.
+# Stages
 TABLE_MOVE = cython.declare(cython.int, 0)
 GENERATION = cython.declare(cython.int, 1)
-TACTICAL = cython.declare(cython.int, 2)
+GOOD_TACTICAL = cython.declare(cython.int, 2)
 QUIET = cython.declare(cython.int, 3)
-CHECKS = cython.declare(cython.int, 4)              # only if `only_checks` was called
-LOSING = cython.declare(cython.int, 5)
+QUIET_CHECKS = cython.declare(cython.int, 4)              # only after `skip_to_quiet_checks`
+BAD_CAPTURE = cython.declare(cython.int, 5)
 
 
 @cython.cfunc
@@ -34,10 +37,10 @@ LOSING = cython.declare(cython.int, 5)
 @cython.nogil
 @cython.exceptval(check=False)
 def take_best(moves: cython.p_int, index: cython.int, end: cython.int) -> cython.int:
-    """Bring the best of moves[index:end] to `index` and return it unranked; most nodes need few. Never raises."""
+    """Move the best of moves[index:end] to `index` and return it without its rank."""
     best: cython.int = moves[index]
     other: cython.int
-    for other in range(index + 1, end):        # two plain loops: the compiler vectorises the first
+    for other in range(index + 1, end):        # two simple loops: the compiler vectorizes the first
         best = moves[other] if moves[other] > best else best
     other = index
     while moves[other] != best:
@@ -51,18 +54,18 @@ def take_best(moves: cython.p_int, index: cython.int, end: cython.int) -> cython
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def seen_by(side: cython.int, move: cython.int) -> cython.int:
-    """The move as that side sees it from its end of the board, and back. Never raises."""
-    return move ^ OTHER_END if side else move
+def flip_for(side: cython.int, move: cython.int) -> cython.int:
+    """Return the move seen from that side's end of the board; calling it twice restores the move."""
+    return move ^ FLIP_RANKS if side else move
 
 
 @cython.final
 @cython.cclass
-class Picker:
-    """The moves of the nodes on the way from the root, one list for each ply.
+class MovePicker:
+    """The moves of the nodes on the path from the root, one list for each ply.
 
-    A list is moves[MOVES_PER_PLY * ply:]: captures and promotions first, then the quiet moves. Those that lose material
-    are written back over the beginning, whose moves have been given out by then.
+    A list begins at moves[MOVES_PER_PLY * ply]: captures and promotions, then quiet moves. Captures that lose material
+    are written back over the beginning of the list, whose moves have been returned by then.
     """
 
     def __init__(self, position: Position, history: History) -> None:
@@ -71,10 +74,10 @@ class Picker:
             self.root_moves = [0] * MOVES_PER_PLY
             self.stage = [0] * (MAX_PLY + 1)
             self.table_move = [0] * (MAX_PLY + 1)
-            self.goal = [0] * (MAX_PLY + 1)
+            self.threshold = [0] * (MAX_PLY + 1)
             self.index = [0] * (MAX_PLY + 1)
             self.tactical_end = [0] * (MAX_PLY + 1)
-            self.losing_end = [0] * (MAX_PLY + 1)
+            self.bad_end = [0] * (MAX_PLY + 1)
             self.end = [0] * (MAX_PLY + 1)
             self.tactical_only = [False] * (MAX_PLY + 1)
         self.position = position
@@ -82,17 +85,14 @@ class Picker:
         self.root_count = 0
 
     def restrict_root(self, moves: list) -> None:
-        """At ply 0 give out only these legal moves."""
+        """Return only these legal moves at ply 0."""
         index: cython.int
         self.root_count = len(moves)
         for index in range(self.root_count):
             self.root_moves[index] = moves[index]
 
     def order(self, table_move: int, tactical_only: bool = False, quiets: int = MOVES_PER_PLY) -> list[int]:
-        """The moves of the root in the order in which they are given out, for Python callers.
-
-        `quiets` are given out before `only_checks` is called.
-        """
+        """Return the moves of the root in order, for tests; calls `skip_to_quiet_checks` after `quiets` quiet moves."""
         if tactical_only:
             self.begin_tactical(0, table_move, 0)
         else:
@@ -104,33 +104,24 @@ class Picker:
             if self.stage[0] == QUIET:
                 quiets -= 1
                 if quiets <= 0:
-                    self.only_checks(0)
+                    self.skip_to_quiet_checks(0)
             move = self.next(0)
         return moves
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin(self, ply: cython.int, table_move: cython.int) -> cython.void:
-        """All moves of the node, which history has been told of. Never raises."""
+        """Begin a node with all moves; `History.begin_node` comes first."""
         self.begin_tactical(ply, table_move, 0)
         self.tactical_only[ply] = False
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def begin_tactical(self, ply: cython.int, table_move: cython.int, goal: cython.int) -> cython.void:
-        """Only the captures and promotions that win at least `goal` centipawns by exchange. Never raises."""
+    def begin_tactical(self, ply: cython.int, table_move: cython.int, threshold: cython.int) -> cython.void:
+        """Begin a node with the captures and promotions that win at least `threshold` centipawns by exchange."""
         self.stage[ply] = TABLE_MOVE
-        self.table_move[ply] = table_move if self.is_possible(ply, table_move) else NO_MOVE
-        self.goal[ply] = goal
+        self.table_move[ply] = table_move if self.is_playable(ply, table_move) else NO_MOVE
+        self.threshold[ply] = threshold
         self.tactical_only[ply] = True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def is_possible(self, ply: cython.int, move: cython.int) -> cython.bint:
-        """May the table's move be played? Two positions may share a key, if hardly ever. Never raises."""
+    def is_playable(self, ply: cython.int, move: cython.int) -> cython.bint:
+        """Return whether the table's move is legal here; two positions can share a key."""
         index: cython.int
         if move == NO_MOVE:
             return False
@@ -141,55 +132,43 @@ class Picker:
             return False
         return is_legal(self.position, move)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next(self, ply: cython.int) -> cython.int:
-        """The next move, or NO_MOVE after the last. Never raises."""
+        """Return the next move, NO_MOVE after the last."""
         move: cython.int = NO_MOVE
         if self.stage[ply] == TABLE_MOVE:
             self.stage[ply] = GENERATION
             if self.table_move[ply] != NO_MOVE:
                 return self.table_move[ply]
         if self.stage[ply] == GENERATION:
-            self.list_moves(ply)
-            self.stage[ply] = TACTICAL
-        if self.stage[ply] == TACTICAL:
-            move = self.next_tactical(ply)
+            self.generate_moves(ply)
+            self.stage[ply] = GOOD_TACTICAL
+        if self.stage[ply] == GOOD_TACTICAL:
+            move = self.next_good_tactical(ply)
             if move != NO_MOVE or self.tactical_only[ply]:
                 return move
             self.rank_quiets(ply)
             self.stage[ply] = QUIET
         if self.stage[ply] == QUIET:
             move = self.next_quiet(ply)
-        elif self.stage[ply] == CHECKS:
+        elif self.stage[ply] == QUIET_CHECKS:
             move = self.next_check(ply)
         if move != NO_MOVE:
             return move
-        if self.stage[ply] != LOSING:
-            self.stage[ply] = LOSING
+        if self.stage[ply] != BAD_CAPTURE:
+            self.stage[ply] = BAD_CAPTURE
             self.index[ply] = MOVES_PER_PLY * ply
-        return self.next_losing(ply)
+        return self.next_bad_capture(ply)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def is_losing(self, ply: cython.int) -> cython.bint:
-        """Was the move last given out a capture that loses material? Never raises."""
-        return self.stage[ply] == LOSING
+    def is_bad_capture(self, ply: cython.int) -> cython.bint:
+        """Return whether the last move returned is a capture that loses material."""
+        return self.stage[ply] == BAD_CAPTURE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def only_checks(self, ply: cython.int) -> cython.void:
-        """Of the quiet moves that are left give out only those that check, in no order. Never raises."""
-        self.stage[ply] = CHECKS
+    def skip_to_quiet_checks(self, ply: cython.int) -> cython.void:
+        """Of the remaining quiet moves return only checks, unordered."""
+        self.stage[ply] = QUIET_CHECKS
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def list_moves(self, ply: cython.int) -> cython.void:
-        """Generate, bring captures and promotions to the front, and rank those. Never raises."""
+    def generate_moves(self, ply: cython.int) -> cython.void:
+        """Generate the moves, put captures and promotions first, and rank those."""
         start: cython.int = MOVES_PER_PLY * ply
         end: cython.int
         index: cython.int
@@ -207,18 +186,14 @@ class Picker:
                 self.moves[index] = self.moves[tactical_end]
                 self.moves[tactical_end] = self.tactical_rank(move) * 65536 + move
                 tactical_end += 1
-        self.index[ply] = self.losing_end[ply] = start
+        self.index[ply] = self.bad_end[ply] = start
         self.tactical_end[ply] = tactical_end
         self.end[ply] = end
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def tactical_rank(self, move: cython.int) -> cython.int:
-        """Most valuable victim first, then what such captures have done before. Never raises.
+        """Return the rank of a capture or promotion: most valuable victim first, then by capture history.
 
-        The empty square of an en passant or plain promotion reads as kind 0, a pawn, which ranks it about right.
+        En passant and plain promotions have an empty target, which counts as a pawn.
         """
         target: cython.int = to_square(move)
         victim: cython.int = KIND_OF[self.position.board[target]]
@@ -228,65 +203,50 @@ class Picker:
             rank += 8 * EXCHANGE_VALUE[promoted_kind(move)]
         return rank
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def next_tactical(self, ply: cython.int) -> cython.int:
-        """The best capture left that wins its exchange; the others are kept for later. Never raises."""
+    def next_good_tactical(self, ply: cython.int) -> cython.int:
+        """Return the best remaining capture that wins its exchange; keep the losing ones for later."""
         while self.index[ply] < self.tactical_end[ply]:
             move: cython.int = take_best(self.moves, self.index[ply], self.tactical_end[ply])
             self.index[ply] += 1
             if move == self.table_move[ply]:
                 continue
-            if exchange_wins(self.position, move, self.goal[ply]):
+            if exchange_wins(self.position, move, self.threshold[ply]):
                 return move
-            self.moves[self.losing_end[ply]] = move
-            self.losing_end[ply] += 1
+            self.moves[self.bad_end[ply]] = move
+            self.bad_end[ply] += 1
         return NO_MOVE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def rank_quiets(self, ply: cython.int) -> cython.void:
-        """Killers, then the rest by history; of equals those that lead away from the own side first. Never raises."""
+        """Rank quiet moves by killers and history; of equals those towards the opponent's side come first."""
         index: cython.int
         self.history.rank_quiets(self.position, self.moves, self.tactical_end[ply], self.end[ply], ply)
         if self.position.side_to_move:
             for index in range(self.tactical_end[ply], self.end[ply]):
-                self.moves[index] ^= OTHER_END
+                self.moves[index] ^= FLIP_RANKS
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next_quiet(self, ply: cython.int) -> cython.int:
-        """The best quiet move left. Never raises."""
+        """Return the best remaining quiet move."""
         side: cython.int = self.position.side_to_move
         while self.index[ply] < self.end[ply]:
-            move: cython.int = seen_by(side, take_best(self.moves, self.index[ply], self.end[ply]))
+            move: cython.int = flip_for(side, take_best(self.moves, self.index[ply], self.end[ply]))
             self.index[ply] += 1
             if move != self.table_move[ply]:
                 return move
         return NO_MOVE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def next_check(self, ply: cython.int) -> cython.int:
-        """The next quiet move that attacks the enemy king. Never raises."""
+        """Return the next quiet move that gives check."""
         side: cython.int = self.position.side_to_move
         while self.index[ply] < self.end[ply]:
-            move: cython.int = seen_by(side, self.moves[self.index[ply]] & 0xFFFF)
+            move: cython.int = flip_for(side, self.moves[self.index[ply]] & 0xFFFF)
             self.index[ply] += 1
             if move != self.table_move[ply] and gives_check(self.position, move):
                 return move
         return NO_MOVE
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def next_losing(self, ply: cython.int) -> cython.int:
-        """The captures that lose material, in the order they were found. Never raises."""
-        if self.index[ply] < self.losing_end[ply]:
+    def next_bad_capture(self, ply: cython.int) -> cython.int:
+        """Return the next capture that loses material, in the order found."""
+        if self.index[ply] < self.bad_end[ply]:
             self.index[ply] += 1
             return self.moves[self.index[ply] - 1]
         return NO_MOVE

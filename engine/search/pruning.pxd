@@ -1,6 +1,18 @@
-cdef int reverse_futility_margin(int depth, bint improving) noexcept nogil
+from engine.core.position cimport Position
+from engine.search.move_picker cimport MovePicker
+from engine.search.search_stack cimport SearchStack
+
 cdef int null_move_reduction(int depth, int surplus) noexcept nogil
-cdef int singular_bar(int table_score, int depth) noexcept nogil
-cdef int quiet_move_limit(int depth, bint improving) noexcept nogil
+cdef int singular_beta(int table_score, int depth) noexcept nogil
+cdef int late_move_limit(int depth, bint improving) noexcept nogil
 cdef int futility_margin(int depth) noexcept nogil
-cdef int late_move_reduction(int depth, int move_number, int worth) noexcept nogil
+cdef int late_move_reduction(int depth, int move_number, int history_score) noexcept nogil
+
+cdef class MovePruning:
+    cdef Position position
+    cdef SearchStack stack
+    cdef MovePicker picker
+    cdef bint can_prune(self, int move, int number, int alpha, int depth, int ply) noexcept nogil
+    cdef bint is_futile_or_losing(self, int number, int alpha, int depth, int ply, int move) noexcept nogil
+    cdef int reduction(self, int move, int number, int depth, int ply, bint on_pv) noexcept nogil
+    cdef bint is_reverse_futile(self, int static_eval, int beta, int depth, int ply) noexcept nogil

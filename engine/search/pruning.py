@@ -1,20 +1,37 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-"""The formulas of what is searched less or not at all: margins in centipawns, reductions in plies. No recursion."""
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Pruning and reductions of moves, and the margins used for them: margins in centipawns, reductions in plies.
+
+Must not know the recursion. The numbers are in `params.py`.
+"""
 
 from math import log
 
 import cython
+from cython.cimports.engine.core.move import is_tactical
+from cython.cimports.engine.core.movegen import gives_check
 from cython.cimports.engine.core.params import (
+    CAPTURE_EXCHANGE_MARGIN,
+    EXCHANGE_PRUNING_DEPTH,
     FUTILITY_BASE,
+    FUTILITY_DEPTH,
     FUTILITY_MARGIN,
+    LATE_MOVE_COUNT,
+    LATE_MOVE_DEPTH,
     LATE_MOVE_HISTORY,
     MOVE_COUNT_BASE,
+    MOVE_COUNT_DEPTH,
     NULL_MOVE_DIVISOR,
     NULL_MOVE_REDUCTION,
     NULL_MOVE_SURPLUS,
+    QUIET_EXCHANGE_MARGIN,
+    REVERSE_FUTILITY_DEPTH,
     REVERSE_FUTILITY_MARGIN,
     SINGULAR_MARGIN,
 )
+from cython.cimports.engine.core.score import is_decided
+from cython.cimports.engine.core.see import exchange_wins
+from cython.cimports.engine.search.move_picker import MovePicker
+from cython.cimports.engine.search.search_stack import SearchStack
 
 from engine.core import params
 
@@ -35,55 +52,111 @@ def _fill() -> None:
 _fill()
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def reverse_futility_margin(depth: cython.int, improving: cython.bint) -> cython.int:
-    """How far above beta a static evaluation must be to be believed `depth` plies ahead. Never raises."""
-    return REVERSE_FUTILITY_MARGIN * (depth - improving)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def null_move_reduction(depth: cython.int, surplus: cython.int) -> cython.int:
-    """How many plies less the reply to a pass is searched, `surplus` centipawns above beta. Never raises."""
+    """Return the reduction after a null move of an evaluation `surplus` centipawns above beta."""
     extra: cython.int = surplus // NULL_MOVE_SURPLUS
     return NULL_MOVE_REDUCTION + depth // NULL_MOVE_DIVISOR + (extra if extra < 3 else 3)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def singular_bar(table_score: cython.int, depth: cython.int) -> cython.int:
-    """The score that all other moves must stay below for the table's move to be singular. Never raises."""
+def singular_beta(table_score: cython.int, depth: cython.int) -> cython.int:
+    """Return the score that all other moves must stay below for the table's move to be singular."""
     return table_score - SINGULAR_MARGIN * depth
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def quiet_move_limit(depth: cython.int, improving: cython.bint) -> cython.int:
-    """How many moves are tried before the remaining quiet ones are given up. Never raises."""
+def late_move_limit(depth: cython.int, improving: cython.bint) -> cython.int:
+    """Return the number of moves after which quiet moves are pruned."""
     limit: cython.int = MOVE_COUNT_BASE + depth * depth
     return limit if improving else limit // 2
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def futility_margin(depth: cython.int) -> cython.int:
-    """How much a quiet move may be hoped to gain in so many plies. Never raises."""
+    """Return the most that a quiet move is expected to gain in `depth` plies."""
     return FUTILITY_BASE + FUTILITY_MARGIN * depth
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def late_move_reduction(depth: cython.int, move_number: cython.int, worth: cython.int) -> cython.int:
-    """How many plies less a late move is searched at first; `worth` is what history says of it. Never raises."""
+def late_move_reduction(depth: cython.int, move_number: cython.int, history_score: cython.int) -> cython.int:
+    """Return the reduction of a late move with this history score."""
     if depth > 63:
         depth = 63
     if move_number > 63:
         move_number = 63
-    return LATE_MOVE_REDUCTION[depth * 64 + move_number] - worth // LATE_MOVE_HISTORY
+    return LATE_MOVE_REDUCTION[depth * 64 + move_number] - history_score // LATE_MOVE_HISTORY
+
+
+@cython.final
+@cython.cclass
+class MovePruning:
+    """Move pruning of one thread. The move is the last one from the picker, with its history score on the stack."""
+
+    def __init__(self, stack: SearchStack, picker: MovePicker) -> None:
+        self.position = stack.position
+        self.stack = stack
+        self.picker = picker
+
+    def can_prune(
+        self, move: cython.int, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int
+    ) -> cython.bint:
+        """Return whether to skip a move. Requires a score better than being mated.
+
+        Quiet checks are never skipped. (chessprogramming wiki: Futility Pruning, Late Move Pruning)
+        """
+        if not self.position.has_pieces(self.position.side_to_move):
+            return False
+        if is_tactical(move):
+            return (
+                depth <= EXCHANGE_PRUNING_DEPTH
+                and self.picker.is_bad_capture(ply)
+                and not exchange_wins(self.position, move, -CAPTURE_EXCHANGE_MARGIN * depth)
+            )
+        is_late: cython.bint = depth <= MOVE_COUNT_DEPTH and number > late_move_limit(depth, self.stack.improving[ply])
+        if not is_late and not self.is_futile_or_losing(number, alpha, depth, ply, move):
+            return False
+        if gives_check(self.position, move):
+            return False
+        if is_late:
+            self.picker.skip_to_quiet_checks(ply)       # the remaining quiet moves are late too
+        return True
+
+    def is_futile_or_losing(
+        self, number: cython.int, alpha: cython.int, depth: cython.int, ply: cython.int, move: cython.int
+    ) -> cython.bint:
+        """Return whether a quiet move is futile by the static evaluation, or loses material."""
+        new_depth: cython.int = depth - late_move_reduction(depth, number, self.stack.history_score[ply])
+        if new_depth < 1:
+            new_depth = 1
+        optimistic: cython.int = self.stack.static_eval(ply) + futility_margin(new_depth)
+        if not self.stack.in_check[ply] and new_depth <= FUTILITY_DEPTH and optimistic <= alpha:
+            return True
+        least: cython.int = -QUIET_EXCHANGE_MARGIN * new_depth
+        return new_depth <= EXCHANGE_PRUNING_DEPTH and not exchange_wins(self.position, move, least)
+
+    def reduction(
+        self, move: cython.int, number: cython.int, depth: cython.int, ply: cython.int, on_pv: cython.bint
+    ) -> cython.int:
+        """Return by how many plies to reduce a late move; it is searched again if it beats alpha.
+
+        (chessprogramming wiki: Late Move Reductions)
+        """
+        if depth < LATE_MOVE_DEPTH or number <= LATE_MOVE_COUNT:
+            return 0
+        if is_tactical(move) and not self.picker.is_bad_capture(ply):
+            return 0
+        plies: cython.int = late_move_reduction(depth, number, self.stack.history_score[ply])
+        plies += self.stack.cut_node[ply]
+        plies += not self.stack.improving[ply]
+        plies -= on_pv
+        plies -= self.stack.in_check[ply]
+        if plies > depth - 2:
+            plies = depth - 2
+        return plies if plies > 0 else 0
+
+    def is_reverse_futile(
+        self, static_eval: cython.int, beta: cython.int, depth: cython.int, ply: cython.int
+    ) -> cython.bint:
+        """Return whether the evaluation is so far above beta that a few plies will not change that.
+
+        (chessprogramming wiki: Reverse Futility Pruning)
+        """
+        if depth > REVERSE_FUTILITY_DEPTH or is_decided(static_eval):
+            return False
+        return static_eval - REVERSE_FUTILITY_MARGIN * (depth - self.stack.improving[ply]) >= beta

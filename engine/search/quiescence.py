@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Search until the captures are over, because only a quiet position can be judged by its looks.
+"""Quiescence search: search captures until the position is quiet, since only then its static evaluation is reliable.
 
 (chessprogramming wiki: Quiescence Search)
 """
@@ -11,86 +11,80 @@ from cython.cimports.engine.core.move import NO_MOVE, is_promotion, is_tactical,
 from cython.cimports.engine.core.params import DELTA_MARGIN, EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in, to_table
-from cython.cimports.engine.search.move_picker import Picker
-from cython.cimports.engine.search.search_limits import Meter
-from cython.cimports.engine.search.search_stack import Line
-from cython.cimports.engine.search.transposition import EXACT, LOWER_BOUND, UPPER_BOUND, Table, entry_move
+from cython.cimports.engine.search.move_picker import MovePicker
+from cython.cimports.engine.search.search_stack import SearchStack
+from cython.cimports.engine.search.time_manager import NodeCounter
+from cython.cimports.engine.search.transposition import EXACT, LOWER_BOUND, UPPER_BOUND, TranspositionTable, entry_move
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def tactical_move(entry: u64) -> cython.int:
-    """The table's move if it is a capture or promotion. Never raises."""
+    """Return the move of the table's entry if it is a capture or promotion, else NO_MOVE."""
     return entry_move(entry) if is_tactical(entry_move(entry)) else NO_MOVE
 
 
 @cython.final
 @cython.cclass
 class Quiescence:
-    """The last plies of one thread's search."""
+    """The quiescence search of one thread."""
 
-    def __init__(self, table: Table, line: Line, picker: Picker, meter: Meter) -> None:
-        self.position = line.position
+    def __init__(self, table: TranspositionTable, stack: SearchStack, picker: MovePicker, counter: NodeCounter) -> None:
+        self.position = stack.position
         self.table = table
-        self.line = line
+        self.stack = stack
         self.picker = picker
-        self.meter = meter
+        self.counter = counter
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def search(self, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
-        """Score once the captures are over: who is to move may also stand pat on the evaluation. Never raises.
+        """Return the score once the captures are over, in centipawns for the side to move.
 
-        Some quiet move is nearly always at least as good as that. In check there is no standing pat, and every
-        evasion is tried. (chessprogramming wiki: Quiescence Search)
+        The side to move may stand pat on the static evaluation, since some quiet move is nearly always at least as
+        good. In check it may not, and every evasion is searched.
         """
-        self.meter.count(ply)
-        if self.meter.stopped:
+        self.counter.count(ply)
+        if self.counter.stopped:
             return DRAW
         if ply >= MAX_PLY:
-            return self.line.evaluate(ply)
+            return self.stack.evaluate(ply)
         if is_insufficient_material(self.position):
             return DRAW
         in_check: cython.bint = self.position.is_check()
         entry: u64 = self.table.probe(self.position.key)
         if beta - alpha == 1:
-            known: cython.int = self.line.table_cutoff(entry, beta, 0, ply)
+            known: cython.int = self.stack.table_cutoff(entry, beta, 0, ply)
             if known != NO_SCORE:
                 return known
         best: cython.int = mated_in(ply)
-        bar: cython.int = -INFINITE        # what a capture must be hoped to reach
+        delta_base: cython.int = -INFINITE
         floor: cython.int = alpha
-        self.line.note_evaluation(entry, in_check, ply)
+        self.stack.set_evaluation(entry, in_check, ply)
         if in_check:
-            self.line.begin_moves(ply)
+            self.stack.begin_moves(ply)
             self.picker.begin(ply, entry_move(entry))
         else:
-            best = self.line.refined_evaluation(entry, ply)
+            best = self.stack.refined_evaluation(entry, ply)
             if best >= beta:
                 return best
             if best > alpha:
                 alpha = best
-            if self.position.has_pieces(self.position.side_to_move):   # what a lone king takes may change everything
-                bar = self.line.static_eval(ply) + DELTA_MARGIN
+            if self.position.has_pieces(self.position.side_to_move):
+                delta_base = self.stack.static_eval(ply) + DELTA_MARGIN
             self.picker.begin_tactical(ply, tactical_move(entry), 0)
         best_move: cython.int = NO_MOVE
         move: cython.int = self.picker.next(ply)
         score: cython.int
         while move != NO_MOVE:
-            # Delta pruning: even with its booty and a margin the capture stays below alpha.
+            # Delta pruning: even with the captured piece and a margin the score stays below alpha.
             # (chessprogramming wiki: Delta Pruning)
-            if bar > -INFINITE and not is_promotion(move) and bar + self.booty(move) <= alpha:
-                if bar + self.booty(move) > best:
-                    best = bar + self.booty(move)
+            if delta_base > -INFINITE and not is_promotion(move) and delta_base + self.captured_value(move) <= alpha:
+                if delta_base + self.captured_value(move) > best:
+                    best = delta_base + self.captured_value(move)
                 move = self.picker.next(ply)
                 continue
-            self.line.expect(move)
-            self.line.make(move, ply)
+            self.stack.prefetch(move)
+            self.stack.make(move, ply)
             score = -self.search(-beta, -alpha, ply + 1)
             self.position.unmake(move)
-            if self.meter.stopped:
+            if self.counter.stopped:
                 return DRAW
             if score > best:
                 best = score
@@ -101,13 +95,9 @@ class Quiescence:
                         break
             move = self.picker.next(ply)
         bound: cython.int = LOWER_BOUND if best >= beta else EXACT if best > floor and best_move else UPPER_BOUND
-        self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.line.raw_evals[ply])
+        self.table.store(self.position.key, best_move, to_table(best, ply), 0, bound, self.stack.raw_evals[ply])
         return best
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def booty(self, move: cython.int) -> cython.int:
-        """The value of what the move takes; a pawn for en passant, whose square is empty. Never raises."""
+    def captured_value(self, move: cython.int) -> cython.int:
+        """Return the value of the captured piece; for en passant the empty target counts as a pawn."""
         return EXCHANGE_VALUE[KIND_OF[self.position.board[to_square(move)]]]

@@ -1,26 +1,26 @@
 from engine.core.bitboard cimport u64
-from engine.search.time_manager cimport Clock
-from engine.search.search_stack cimport Line
-from engine.search.search_limits cimport Meter
-from engine.search.move_picker cimport Picker
+from engine.search.time_manager cimport TimeManager
+from engine.search.search_stack cimport SearchStack
+from engine.search.time_manager cimport NodeCounter
+from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.search.quiescence cimport Quiescence
-from engine.search.draws_and_tables cimport Referee
-from engine.search.move_pruning cimport Selection
+from engine.search.draws_and_tables cimport DrawsAndTables
+from engine.search.pruning cimport MovePruning
 from engine.syzygy.prober cimport Prober
-from engine.search.transposition cimport Table
+from engine.search.transposition cimport TranspositionTable
 
 cdef class Search:
     cdef Position position
-    cdef Table table
-    cdef Clock clock
-    cdef Meter meter
-    cdef Line line
-    cdef Picker picker
+    cdef TranspositionTable table
+    cdef TimeManager time_manager
+    cdef NodeCounter counter
+    cdef SearchStack stack
+    cdef MovePicker picker
     cdef Quiescence quiescence
-    cdef Prober prober
-    cdef Referee referee
-    cdef Selection selection
+    cdef readonly Prober prober
+    cdef DrawsAndTables draws
+    cdef MovePruning pruning
     cdef int root_depth
     cdef int null_move_from
     cdef int root_score
@@ -29,15 +29,14 @@ cdef class Search:
     cdef u64 move_nodes
     cdef u64 best_nodes
     cdef object on_root_move
-    cdef long long talkative_at_us
+    cdef long long report_root_moves_at_us
     cdef int pv[16770]
     cdef int pv_length[130]
     cdef int pv_node(self, int alpha, int beta, int depth, int ply) noexcept nogil
     cdef int null_window_node(self, int beta, int depth, int ply, bint cut_node) noexcept nogil
-    cdef int heed(self, int known, int score, int depth, int ply) noexcept nogil
+    cdef int tablebase_bounded(self, int tb_score, int score, int depth, int ply) noexcept nogil
     cdef int internal_reduction(self, u64 entry, int depth) noexcept nogil
     cdef int prune(self, int static_eval, int beta, int depth, int ply) noexcept nogil
-    cdef int reverse_futility(self, int static_eval, int beta, int depth, int ply) noexcept nogil
     cdef int null_move(self, int static_eval, int beta, int depth, int ply) noexcept nogil
     cdef int probcut(self, int beta, int depth, int ply) noexcept nogil
     cdef int search_moves(self, int alpha, int beta, int depth, int ply, u64 entry) noexcept nogil

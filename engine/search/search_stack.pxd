@@ -2,45 +2,45 @@ from engine.core.bitboard cimport u64
 from engine.search.history cimport History
 from engine.nnue.network cimport Accumulators
 from engine.core.position cimport Position
-from engine.search.transposition cimport Table
+from engine.search.transposition cimport TranspositionTable
 
 cdef int evaluate_by_network(Position position, Accumulators accumulators, int ply) noexcept nogil
-cdef bint is_guess(int score) noexcept nogil
+cdef bint is_estimate(int score) noexcept nogil
 cdef int faded(int score, int halfmove_clock) noexcept nogil
 
-cdef class Line:
+cdef class SearchStack:
     cdef Position position
-    cdef Table table
+    cdef TranspositionTable table
     cdef History history
-    cdef Accumulators accumulators  # None: the hand-written evaluation
+    cdef Accumulators accumulators  # None for the hand-written evaluation
     cdef int static_evals[134]
     cdef int raw_evals[130]
     cdef int steps[134]
     cdef int moves[130]
-    cdef int excluded[130]          # the move that a search for a second good one leaves out
+    cdef int excluded[130]          # the move that a singular search leaves out
     cdef bint in_check[130]
     cdef bint improving[130]
     cdef bint cut_node[130]
-    cdef int worth[130]             # what history says of the move being searched
+    cdef int history_score[130]             # of the move being searched
     cdef int quiets[130]
     cdef int captures[130]
     cdef int tried_quiets[8320]
     cdef int tried_captures[8320]
-    cdef void expect(self, int move) noexcept nogil
+    cdef void prefetch(self, int move) noexcept nogil
     cdef void make(self, int move, int ply) noexcept nogil
     cdef void make_null(self, int ply) noexcept nogil
-    cdef int before(self, int ply, int plies) noexcept nogil
+    cdef int step_before(self, int ply, int plies) noexcept nogil
     cdef int step(self, int move) noexcept nogil
     cdef int evaluate(self, int ply) noexcept nogil
-    cdef void note_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
+    cdef void set_evaluation(self, u64 entry, bint in_check, int ply) noexcept nogil
     cdef int refined_evaluation(self, u64 entry, int ply) noexcept nogil
     cdef int static_eval(self, int ply) noexcept nogil
     cdef int table_cutoff(self, u64 entry, int beta, int depth, int ply) noexcept nogil
-    cdef int quiet_worth(self, int move, int ply) noexcept nogil
+    cdef int quiet_score(self, int move, int ply) noexcept nogil
     cdef void begin_moves(self, int ply) noexcept nogil
-    cdef void note_tried(self, int move, int ply) noexcept nogil
-    cdef void learn_cutoff(self, int move, int depth, int ply) noexcept nogil
-    cdef void learn_quiet(self, int move, int ply, int change) noexcept nogil
-    cdef void learn_capture(self, int move, int change) noexcept nogil
-    cdef void judge_last_move(self, int ply) noexcept nogil
-    cdef void learn_error(self, int best, int best_move, int bound, int depth, int ply) noexcept nogil
+    cdef void add_tried(self, int move, int ply) noexcept nogil
+    cdef void update_on_cutoff(self, int move, int depth, int ply) noexcept nogil
+    cdef void update_quiet(self, int move, int ply, int change) noexcept nogil
+    cdef void update_capture(self, int move, int change) noexcept nogil
+    cdef void update_by_evaluation(self, int ply) noexcept nogil
+    cdef void update_correction(self, int best, int best_move, int bound, int depth, int ply) noexcept nogil

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The line from the root to the node being searched: what was played, what each position seems worth, what was tried.
+"""The path from the root to the current node, by ply: moves played, static evaluations, and moves tried.
 
-All arrays are indexed by ply. What the search learns goes from here to `history.py`. Knows no recursion.
+Updates the statistics in `history.py`. Must not know the recursion.
 """
 
 import cython
@@ -18,24 +18,21 @@ from cython.cimports.engine.search.history import NO_STEP, History, bonus
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,
     UPPER_BOUND,
-    Table,
+    TranspositionTable,
     entry_bound,
     entry_depth,
     entry_eval,
     entry_score,
 )
 
-BEFORE_ROOT = cython.declare(cython.int, 4)         # plies before the root that steps and evaluations begin with
-REMEMBERED = cython.declare(cython.int, 64)         # tried moves of a node that are learnt from
+BEFORE_ROOT = cython.declare(cython.int, 4)         # plies before the root in `steps` and `static_evals`
+MAX_TRIED = cython.declare(cython.int, 64)         # tried moves of a node that are remembered, of each sort
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cython.int) -> cython.int:
-    """Static score in centipawns for the side to move. Never raises.
+    """Return the static evaluation in centipawns for the side to move.
 
-    What is known of endings comes first, and a known win outranks whatever the network guesses.
+    Known endgames come first; a known win scores above anything the network returns.
     """
     known: cython.int = known_score(position)
     if known == NO_SCORE:
@@ -46,36 +43,30 @@ def evaluate_by_network(position: Position, accumulators: Accumulators, ply: cyt
 
 
 def network_score(position: Position, network: Network) -> int:
-    """`evaluate_by_network` for Python callers."""
+    """Call `evaluate_by_network`, for Python callers."""
     return evaluate_by_network(position, Accumulators(network), 0)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def faded(score: cython.int, halfmove_clock: cython.int) -> cython.int:
-    """An advantage that is not used fades: half is left when the fifty-move rule makes it a draw. Never raises."""
+    """Return the score reduced by the fifty-move clock, by half when the rule makes it a draw."""
     if halfmove_clock > 100:
-        halfmove_clock = 100       # more only where somebody set it up: no game goes on so long
+        halfmove_clock = 100       # only a FEN can have more
     return score * (FIFTY_MOVES_FADING - halfmove_clock) // FIFTY_MOVES_FADING
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_guess(score: cython.int) -> cython.bint:
-    """Is a static score no more than that: neither a known draw nor a win that only has to be found? Never raises."""
+def is_estimate(score: cython.int) -> cython.bint:
+    """Return whether a static score is an estimate: neither a known draw nor a known win."""
     return -NETWORK_LIMIT <= score <= NETWORK_LIMIT and score != DRAW
 
 
 @cython.final
 @cython.cclass
-class Line:
-    """Of one thread's search. Without a network the hand-written evaluation judges positions."""
+class SearchStack:
+    """The stack of one thread's search. Without a network the hand-written evaluation is used."""
 
-    def __init__(self, position: Position, table: Table, history: History, network: Network | None) -> None:
+    def __init__(
+        self, position: Position, table: TranspositionTable, history: History, network: Network | None
+    ) -> None:
         if not cython.compiled:
             self.static_evals = [0] * (MAX_PLY + 6)
             self.raw_evals = [0] * (MAX_PLY + 2)
@@ -85,11 +76,11 @@ class Line:
             self.improving = [False] * (MAX_PLY + 2)
             self.cut_node = [False] * (MAX_PLY + 2)
             self.moves = [0] * (MAX_PLY + 2)
-            self.worth = [0] * (MAX_PLY + 2)
+            self.history_score = [0] * (MAX_PLY + 2)
             self.quiets = [0] * (MAX_PLY + 2)
             self.captures = [0] * (MAX_PLY + 2)
-            self.tried_quiets = [0] * (REMEMBERED * (MAX_PLY + 2))
-            self.tried_captures = [0] * (REMEMBERED * (MAX_PLY + 2))
+            self.tried_quiets = [0] * (MAX_TRIED * (MAX_PLY + 2))
+            self.tried_captures = [0] * (MAX_TRIED * (MAX_PLY + 2))
         self.position = position
         self.table = table
         self.history = history
@@ -101,78 +92,51 @@ class Line:
         for ply in range(MAX_PLY + 2):
             self.excluded[ply] = NO_MOVE
 
-    def begin_again(self) -> None:
-        """The position has changed since; what nodes note of themselves they overwrite."""
+    def reset(self) -> None:
+        """Start from the position as it is now; nodes overwrite their own fields."""
         if self.accumulators is not None:
             self.accumulators.begin_again()
 
-    # --- What is played ----------------------------------------------------------------------------------------------
+    # --- Moves and evaluation ---------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def expect(self, move: cython.int) -> cython.void:
-        """The move may be made soon: memory takes longer than that for what the table knows of it. Never raises."""
+    def prefetch(self, move: cython.int) -> cython.void:
+        """Load the table's entry for the position after the move into the cache."""
         self.table.prefetch(self.position.key_after(move))
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Play a move and note its step for those that answer or follow it. Never raises."""
+        """Make a move and record its step."""
         self.moves[ply] = move
         self.steps[ply + BEFORE_ROOT] = self.step(move)
         if self.accumulators is not None:
             self.accumulators.note_move(self.position, move, ply)
         self.position.make(move)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def make_null(self, ply: cython.int) -> cython.void:
-        """Pass. Never raises."""
+        """Make a null move."""
         self.steps[ply + BEFORE_ROOT] = NO_STEP
         if self.accumulators is not None:
             self.accumulators.note_null(ply)
         self.position.make_null()
         self.table.prefetch(self.position.key)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def before(self, ply: cython.int, plies: cython.int) -> cython.int:
-        """The step made so many plies before this node, NO_STEP for a pass or before the root. Never raises."""
+    def step_before(self, ply: cython.int, plies: cython.int) -> cython.int:
+        """Return the step made `plies` plies before this node, NO_STEP for a null move or before the root."""
         return self.steps[ply + BEFORE_ROOT - plies]
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def step(self, move: cython.int) -> cython.int:
-        """Piece and target of a move that is about to be played, as `history.py` counts them. Never raises."""
+        """Return the step of a move that has not been made yet."""
         return self.position.board[move & 63] * 64 + to_square(move)
 
-    # --- What it seems worth -----------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def evaluate(self, ply: cython.int) -> cython.int:
-        """Static score of the position at this ply in centipawns for the side to move. Never raises."""
+        """Return the static evaluation in centipawns for the side to move, without correction."""
         if self.accumulators is None:
             return evaluate(self.position)
         return evaluate_by_network(self.position, self.accumulators, ply)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def note_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
-        """Evaluate the position, if the table does not know it, and correct that by what was learnt. Never raises.
+    def set_evaluation(self, entry: u64, in_check: cython.bint, ply: cython.int) -> cython.void:
+        """Set the node's raw and corrected static evaluation, both NO_SCORE in check, and whether it improves.
 
-        In check there is nothing quiet to evaluate.
+        The raw one comes from the table's entry if it has one.
         """
         raw: cython.int = NO_SCORE
         corrected: cython.int = NO_SCORE
@@ -181,20 +145,16 @@ class Line:
             if raw == NO_SCORE:
                 raw = self.evaluate(ply)
             corrected = raw
-            if is_guess(raw):
+            if is_estimate(raw):
                 corrected = faded(raw, self.position.halfmove_clock) + self.history.correction(self.position)
         self.raw_evals[ply] = raw
         self.static_evals[ply + BEFORE_ROOT] = corrected
-        # Better off than at our last turn? Then fewer moves are worth giving up.
         before: cython.int = self.static_evals[ply + BEFORE_ROOT - 2]
         self.in_check[ply] = in_check
         self.improving[ply] = not in_check and (before == NO_SCORE or corrected > before)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def refined_evaluation(self, entry: u64, ply: cython.int) -> cython.int:
-        """The evaluation, or the table's score where that says more. Never raises."""
+        """Return the corrected evaluation, or the table's score if that is a closer bound."""
         static_eval: cython.int = self.static_evals[ply + BEFORE_ROOT]
         if entry == 0:
             return static_eval
@@ -203,21 +163,14 @@ class Line:
             return static_eval
         return score if entry_bound(entry) & (LOWER_BOUND if score > static_eval else UPPER_BOUND) else static_eval
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def static_eval(self, ply: cython.int) -> cython.int:
-        """The corrected evaluation, NO_SCORE in check. Never raises."""
+        """Return the corrected static evaluation, NO_SCORE in check."""
         return self.static_evals[ply + BEFORE_ROOT]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def table_cutoff(self, entry: u64, beta: cython.int, depth: cython.int, ply: cython.int) -> cython.int:
-        """The score of an earlier search at least as deep, if it answers the question; else NO_SCORE. Never raises.
+        """Return the table's score if it is deep enough and decides the null window, else NO_SCORE.
 
-        Close to the fifty-move draw the table, which does not know the clock, is not believed.
+        Near the fifty-move draw the table is ignored, because its key does not include the clock.
         """
         if entry == 0 or entry_depth(entry) < depth or self.position.halfmove_clock >= 90 or self.excluded[ply]:
             return NO_SCORE
@@ -226,79 +179,52 @@ class Line:
             return score
         return NO_SCORE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def quiet_worth(self, move: cython.int, ply: cython.int) -> cython.int:
-        """What history says of a quiet move that is about to be played. Never raises."""
-        return self.history.quiet_worth(self.position.side_to_move, move, self.step(move), ply)
+    def quiet_score(self, move: cython.int, ply: cython.int) -> cython.int:
+        """Return the history score of a quiet move that has not been made yet."""
+        return self.history.quiet_score(self.position.side_to_move, move, self.step(move), ply)
 
-    # --- What was tried, and learnt ----------------------------------------------------------------------------------
+    # --- Statistics ---------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def begin_moves(self, ply: cython.int) -> cython.void:
-        """No move of the node has been tried. Never raises."""
+        """Begin a node: no move has been tried."""
         self.quiets[ply] = self.captures[ply] = 0
         self.history.begin_node(
-            self.position, ply, self.before(ply, 1), self.before(ply, 2), self.before(ply, 4)
+            self.position, ply, self.step_before(ply, 1), self.step_before(ply, 2), self.step_before(ply, 4)
         )
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def note_tried(self, move: cython.int, ply: cython.int) -> cython.void:
-        """The move did not refute the position. Never raises."""
+    def add_tried(self, move: cython.int, ply: cython.int) -> cython.void:
+        """Remember a move that did not cause a cutoff."""
         if is_tactical(move):
-            if self.captures[ply] < REMEMBERED:
-                self.tried_captures[ply * REMEMBERED + self.captures[ply]] = move
+            if self.captures[ply] < MAX_TRIED:
+                self.tried_captures[ply * MAX_TRIED + self.captures[ply]] = move
                 self.captures[ply] += 1
-        elif self.quiets[ply] < REMEMBERED:
-            self.tried_quiets[ply * REMEMBERED + self.quiets[ply]] = move
+        elif self.quiets[ply] < MAX_TRIED:
+            self.tried_quiets[ply * MAX_TRIED + self.quiets[ply]] = move
             self.quiets[ply] += 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_cutoff(self, move: cython.int, depth: cython.int, ply: cython.int) -> cython.void:
-        """The move refuted the position: remember it, and that those tried before it did not. Never raises."""
+    def update_on_cutoff(self, move: cython.int, depth: cython.int, ply: cython.int) -> cython.void:
+        """Raise the history of a move that caused a cutoff, and lower that of the moves tried before it."""
         weight: cython.int = bonus(depth)
         index: cython.int
         if is_tactical(move):
-            self.learn_capture(move, weight)
+            self.update_capture(move, weight)
         else:
-            self.history.remember_killer(move, ply)
-            self.learn_quiet(move, ply, weight)
+            self.history.add_killer(move, ply)
+            self.update_quiet(move, ply, weight)
             for index in range(self.quiets[ply]):
-                self.learn_quiet(self.tried_quiets[ply * REMEMBERED + index], ply, -weight)
+                self.update_quiet(self.tried_quiets[ply * MAX_TRIED + index], ply, -weight)
         for index in range(self.captures[ply]):
-            self.learn_capture(self.tried_captures[ply * REMEMBERED + index], -weight)
+            self.update_capture(self.tried_captures[ply * MAX_TRIED + index], -weight)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
-        """Never raises."""
-        self.history.learn_quiet(self.position.side_to_move, move, self.step(move), ply, change)
+    def update_quiet(self, move: cython.int, ply: cython.int, change: cython.int) -> cython.void:
+        self.history.update_quiet(self.position.side_to_move, move, self.step(move), ply, change)
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_capture(self, move: cython.int, change: cython.int) -> cython.void:
-        """Never raises."""
-        self.history.learn_capture(self.step(move), KIND_OF[self.position.board[to_square(move)]], change)
+    def update_capture(self, move: cython.int, change: cython.int) -> cython.void:
+        self.history.update_capture(self.step(move), KIND_OF[self.position.board[to_square(move)]], change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def judge_last_move(self, ply: cython.int) -> cython.void:
-        """A quiet move is thought the better of, the more the evaluation rose for who made it. Never raises."""
-        if ply == 0 or self.before(ply, 1) == NO_STEP or is_tactical(self.moves[ply - 1]):
+    def update_by_evaluation(self, ply: cython.int) -> cython.void:
+        """Change the history of the last quiet move by how much it raised its side's static evaluation."""
+        if ply == 0 or self.step_before(ply, 1) == NO_STEP or is_tactical(self.moves[ply - 1]):
             return
         before: cython.int = self.static_eval(ply - 1)
         now: cython.int = self.static_eval(ply)
@@ -309,18 +235,15 @@ class Line:
             change = HISTORY_RISE_LIMIT
         elif change < -HISTORY_RISE_LIMIT:
             change = -HISTORY_RISE_LIMIT
-        self.history.learn_route(self.position.side_to_move ^ 1, self.moves[ply - 1], ply - 1, change)
+        self.history.update_butterfly(self.position.side_to_move ^ 1, self.moves[ply - 1], ply - 1, change)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def learn_error(
+    def update_correction(
         self, best: cython.int, best_move: cython.int, bound: cython.int, depth: cython.int, ply: cython.int
     ) -> cython.void:
-        """If the search of a quiet position shows that the evaluation was wrong, remember by how much. Never raises."""
+        """Learn the error of the static evaluation from the result of a quiet node."""
         expected: cython.int = self.static_eval(ply)
-        if expected == NO_SCORE or not is_guess(self.raw_evals[ply]) or is_tactical(best_move) or is_decided(best):
+        if expected == NO_SCORE or not is_estimate(self.raw_evals[ply]) or is_tactical(best_move) or is_decided(best):
             return
         if (bound == LOWER_BOUND and best <= expected) or (bound == UPPER_BOUND and best >= expected):
             return
-        self.history.learn_error(self.position, best - expected, depth)
+        self.history.update_correction(self.position, best - expected, depth)

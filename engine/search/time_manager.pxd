@@ -1,3 +1,5 @@
+from engine.core.bitboard cimport u64
+
 cdef extern from *:
     """
     #include <time.h>
@@ -9,11 +11,21 @@ cdef extern from *:
     """
     long long now_us "engine_now_us"() noexcept nogil
 
-cdef class Clock:
+cdef class TimeManager:
     cdef long long started_us
     cdef long long end_us
     cdef readonly long long soft_us
     cdef readonly long long hard_us
     cdef readonly bint pondering
-    cdef public bint content
+    cdef public bint is_done
     cdef bint expired(self) noexcept nogil
+
+cdef class NodeCounter:
+    cdef TimeManager time_manager
+    cdef u64 nodes
+    cdef u64 node_limit
+    cdef u64 next_check
+    cdef int deepest                # the deepest ply reached, for the caller to set back
+    cdef volatile bint stopped
+    cdef void count(self, int ply) noexcept nogil
+    cdef void check_limits(self) noexcept nogil

@@ -1,5 +1,8 @@
-# cython: language_level=3
-"""How long a move may take: a soft deadline after which no new depth is begun, a hard one that stops the search."""
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Limits of a search: a soft deadline, after which no new depth begins, a hard one, which stops it, and nodes.
+
+(chessprogramming wiki: Time Management)
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,21 @@ if not cython.compiled:
     from time import monotonic_ns
 
     def now_us() -> int:
-        """Microseconds on a clock that never jumps."""
+        """Return microseconds on a monotonic clock."""
         return monotonic_ns() // 1000
 
 
 FOREVER_US = 10**15                # 31 years: no deadline
-LEAST_US = 100                     # every search gets so much
+LEAST_US = 100                     # the shortest deadline
+CLOCK_PERIOD = cython.declare(cython.int, 1024)     # nodes between two checks of the limits, less than 1 ms
+UNLIMITED_NODES = 1 << 62
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a search may cost: UCI's `go`. Times in milliseconds; None means "no such limit".
+    """The limits of UCI's `go`: times in milliseconds, None for no such limit.
 
-    `mate_in`: stop at a mate in so many moves or fewer. `ponder`: no time limit counts before the ponder hit.
+    `mate_in`: stop at a mate in this many moves or fewer. `ponder`: ignore time limits until the ponder hit.
     """
 
     white_time_ms: int | None = None
@@ -41,20 +46,19 @@ class Limits:
     ponder: bool = False
 
     def clock_of(self, white: bool) -> tuple[int | None, int]:
-        """The side's remaining time and its increment, in milliseconds."""
+        """Return a side's remaining time, None without a clock, and its increment in milliseconds."""
         if white:
             return self.white_time_ms, self.white_increment_ms or 0
         return self.black_time_ms, self.black_increment_ms or 0
 
 
 def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, int]:
-    """The soft and the hard deadline of a search in microseconds, LEAST_US <= soft <= hard; equal if they do not bend.
+    """Return the soft and the hard deadline in microseconds, LEAST_US <= soft <= hard; equal if they are fixed.
 
-    `overhead_ms` is what a move costs between our clock and the referee's, over and above the search. It is kept back
-    for every move still expected, and of a clock with `t` ms left at most `t - overhead_ms` is used, LEAST_US at least.
-    When not even the overhead of those moves is left, each gets so small a part of the rest that the game can last.
-    An increment that pays for the overhead keeps the longest game alive; without one it must last for more moves.
-    A fixed time for the move is never more than the clock allows, where there is one.
+    `overhead_ms` is lost on each move besides the search, and reserved for all moves still expected. Of a clock with
+    `t` ms left at most `t - overhead_ms` is used, but at least LEAST_US. If the clock does not cover the overhead of
+    those moves, each gets a fixed small part of it. Without an increment larger than the overhead, more moves are
+    expected. A fixed time per move is cut to what the clock allows.
     """
     if limits.move_time_ms is not None:
         budget = max(LEAST_US, (limits.move_time_ms - overhead_ms) * 1000)
@@ -75,50 +79,50 @@ def deadlines_us(limits: Limits, white: bool, overhead_ms: int) -> tuple[int, in
     return max(LEAST_US, min(soft, hard - 1)), hard
 
 
-def bend_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -> int:
-    """How much of the soft deadline a move deserves, in percent.
+def soft_percent(steady_depths: int, score_drop_cp: int, best_move_share: int) -> int:
+    """Return the percentage of the soft deadline to use for this move.
 
-    Less, the longer the best move has stayed the same and the more of the nodes it took, for then hardly anything can
-    change; more, if the score has dropped since the depth before, for then something better must be found.
+    Less if the best move has been the same for many depths and takes most of the nodes; more if the score has
+    dropped since the previous depth. `best_move_share` is in percent.
     """
-    steadiness = params.STEADY_PERCENT[min(steady_depths, len(params.STEADY_PERCENT) - 1)]
+    stability = params.STEADY_PERCENT[min(steady_depths, len(params.STEADY_PERCENT) - 1)]
     drop = max(-params.SCORE_TREND_LIMIT, min(score_drop_cp, params.SCORE_TREND_LIMIT))
     trend = 100 + drop * params.SCORE_TREND_PERCENT // 100
-    doubt = params.SHARE_BASE - best_move_share * params.SHARE_PERCENT // 100
-    bend = steadiness * trend * doubt // 10000
-    return max(params.BEND_LEAST, min(bend, params.BEND_MOST))
+    share = params.SHARE_BASE - best_move_share * params.SHARE_PERCENT // 100
+    percent = stability * trend * share // 10000
+    return max(params.BEND_LEAST, min(percent, params.BEND_MOST))
 
 
 @cython.final
 @cython.cclass
-class Clock:
-    """The running clock of one search, started when it is made."""
+class TimeManager:
+    """The deadlines of one search, whose clock starts when this is created."""
 
     def __init__(self, soft_us: int = FOREVER_US, hard_us: int = FOREVER_US, pondering: bool = False) -> None:
-        """Deadlines in microseconds from now. `pondering`: the hard one counts only from `hit` on."""
+        """The deadlines are in microseconds from now. If pondering, the hard one counts from `ponder_hit`."""
         self.started_us = now_us()
         self.soft_us = soft_us
         self.hard_us = hard_us
         self.pondering = pondering
-        self.content = False       # set by the search: it would have stopped by now, were it not pondering
+        self.is_done = False       # set by the search: without pondering it would stop now
         self.end_us = self.started_us + (FOREVER_US if pondering else hard_us)
 
-    def hit(self) -> None:
-        """The opponent played the move pondered on: the hard deadline counts from now, the soft one from the start.
+    def ponder_hit(self) -> None:
+        """Start the hard deadline, as the expected move was played; the soft one counts from the start.
 
-        What was thought on the opponent's time is kept. From any thread.
+        Callable from any thread.
         """
         self.end_us = now_us() + self.hard_us
         self.pondering = False
 
     def elapsed_ms(self) -> int:
-        """Since the start."""
+        """Return the milliseconds since the start."""
         return (now_us() - self.started_us) // 1000
 
     def too_late_for_another_depth(self, percent: int = 100) -> bool:
-        """Is so much of the soft deadline gone that the next depth would hardly finish?
+        """Return whether another depth would hardly finish within `percent` of the soft deadline.
 
-        `percent` of the soft deadline count: see `bend_percent`. A fixed time per move does not bend.
+        A fixed time per move ignores `percent`.
         """
         elapsed_us = now_us() - self.started_us
         if self.soft_us == self.hard_us:
@@ -126,12 +130,48 @@ class Clock:
         return elapsed_us * 10000 >= self.soft_us * params.NEXT_DEPTH_PERCENT * percent
 
     def late_ms(self) -> int:
-        """How far the hard deadline has passed; 0 if it has not. While pondering there is none."""
+        """Return by how many milliseconds the hard deadline has passed, 0 if it has not or while pondering."""
         return max(0, now_us() - self.end_us) // 1000
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def expired(self) -> cython.bint:
-        """Has the hard deadline passed? Never raises."""
+        """Return whether the hard deadline has passed."""
         return now_us() >= self.end_us
+
+
+@cython.final
+@cython.cclass
+class NodeCounter:
+    """Counts the nodes of one thread's search and sets `stopped` at a limit.
+
+    Any thread may set `stopped`; scores returned after that are meaningless.
+    """
+
+    def __init__(self, time_manager: TimeManager, node_limit: int = 0) -> None:
+        self.time_manager = time_manager
+        self.node_limit = node_limit if node_limit > 0 else UNLIMITED_NODES
+        self.reset()
+
+    def reset(self) -> None:
+        """Count from zero."""
+        self.nodes = 0
+        self.next_check = CLOCK_PERIOD        # enough for the first depth, however short the time
+        if self.next_check > self.node_limit:
+            self.next_check = self.node_limit + 1
+        self.stopped = False
+        self.deepest = 0
+
+    def count(self, ply: cython.int) -> cython.void:
+        """Count a node; check the limits every CLOCK_PERIOD nodes."""
+        self.nodes += 1
+        if self.nodes >= self.next_check:
+            self.check_limits()
+        if ply > self.deepest:
+            self.deepest = ply
+
+    def check_limits(self) -> cython.void:
+        """Stop if the nodes or the time are used up, and set when to check again."""
+        if self.nodes > self.node_limit or self.time_manager.expired():
+            self.stopped = True
+        self.next_check = self.nodes + CLOCK_PERIOD
+        if self.next_check > self.node_limit + 1:
+            self.next_check = self.node_limit + 1

@@ -27,7 +27,7 @@ cdef extern from *:
     int entry_eval "engine_entry_eval"(u64 entry) noexcept nogil
     int entry_age "engine_entry_age"(u64 entry) noexcept nogil
 
-cdef class Table:
+cdef class TranspositionTable:
     cdef u64[::1] slots
     cdef u64 buckets
     cdef int age

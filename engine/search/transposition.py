@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What was found out about positions, shared by all searches. (chessprogramming wiki: Transposition Table)
+"""The transposition table, shared by all threads. (chessprogramming wiki: Transposition Table)
 
-An entry is two words, `key ^ data` and `data`: if two threads write at once, the halves no longer match and the entry
-reads as absent, so there is no lock (Hyatt, A lock-less transposition-table implementation). Four entries make a
-bucket of one cache line. From the low bits up the data holds move 16, score 16, depth 8, bound 2, age 6 and the
-static evaluation 16.
+An entry is two words, `key ^ data` and `data`. If two threads write at once, the words no longer match and the entry
+reads as absent, so no lock is needed (Hyatt, A lock-less transposition-table implementation). Four entries make a
+bucket of one cache line. From the low bits up, `data` holds move (16 bits), score (16), depth (8), bound (2), age (6)
+and static evaluation (16).
 """
 
 import mmap
@@ -13,20 +13,20 @@ from contextlib import suppress
 import cython
 from cython.cimports.engine.core.bitboard import u64
 
-from engine.core.available_memory import available_mb
+from engine.search.available_memory import available_mb
 
 if not cython.compiled:
     UPPER_BOUND, LOWER_BOUND, EXACT = 1, 2, 3       # the true score is at most, at least, exactly the stored one
 
     def scale(key: int, buckets: int) -> int:
-        """Spread the keys evenly over any number of buckets. (Lemire: fast alternative to the modulo)"""
+        """Map a key evenly to any number of buckets. (Lemire: fast alternative to the modulo)"""
         return key * buckets >> 64
 
     def entry_move(entry: int) -> int:
         return entry & 0xFFFF
 
     def entry_score(entry: int) -> int:
-        """As stored: see `score.from_table`."""
+        """Return the score as stored; `score.from_table` makes it relative to the root."""
         return (entry >> 16 & 0xFFFF) - 32768
 
     def entry_depth(entry: int) -> int:
@@ -39,66 +39,59 @@ if not cython.compiled:
         return entry >> 42 & 63
 
     def entry_eval(entry: int) -> int:
-        """The static evaluation, or `score.NO_SCORE` if the side to move was in check."""
+        """Return the raw static evaluation, or `score.NO_SCORE` if the side to move was in check."""
         return (entry >> 48) - 32768
 
 
 BUCKET_BYTES = 64
-AGE_WORTH = cython.declare(cython.int, 4)           # plies of depth that one search of age outweighs
+AGE_VALUE = cython.declare(cython.int, 4)           # plies of depth that one search of age costs an entry
 
 
 @cython.final
 @cython.cclass
-class Table:
-    """A table of the given size in mebibytes; raises MemoryError if the system refuses it."""
+class TranspositionTable:
+    """A table of a size in mebibytes. Raises MemoryError if the system refuses it."""
 
     def __init__(self, megabytes: int) -> None:
         self.resize(megabytes)
 
     def resize(self, megabytes: int) -> None:
-        """A new empty table. Raises MemoryError if the memory is not there, and then keeps the old one."""
+        """Replace the table by an empty one. Raises MemoryError if memory is short, and keeps the old one."""
         free_mb = available_mb()
         if free_mb is not None and megabytes > free_mb:
-            # The kernel would grant it, and kill us in mid-game when it is used.
+            # The kernel would grant it, and kill the process during a game.
             raise MemoryError(f"no memory for a hash table of {megabytes} MiB: only {free_mb} MiB are free")
         self._allocate(megabytes)
 
     def _allocate(self, megabytes: int) -> None:
-        """Fresh zeros in place of the old entries, whose memory is given back."""
+        """Replace the entries by zeros and return the old memory to the system."""
         size = megabytes << 20
         try:
-            memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)   # untouched zeros cost nothing
+            memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)   # zeros, allocated on first use
         except OSError as error:
             raise MemoryError(f"no memory for a hash table of {megabytes} MiB: {error}") from None
         if hasattr(mmap, "MADV_HUGEPAGE"):
-            with suppress(OSError):                # a kernel need not have them
-                memory.madvise(mmap.MADV_HUGEPAGE) # fewer address look-ups: a probe is one cache miss as it is
+            with suppress(OSError):                # huge pages are optional in the kernel
+                memory.madvise(mmap.MADV_HUGEPAGE) # fewer TLB misses
         self.slots = memoryview(memory).cast("Q")
         self.buckets = size // BUCKET_BYTES
         self.age = 0
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Empty the table."""
         self._allocate(self.buckets * BUCKET_BYTES >> 20)
 
     def new_search(self) -> None:
-        """Entries from now on count as younger than all before."""
+        """Begin a new age: later entries count as younger than all earlier ones."""
         self.age = (self.age + 1) & 63
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
     def prefetch(self, key: u64) -> cython.void:
-        """Fetch the position's bucket into the cache while other work is done. Never raises."""
+        """Load the bucket of a key into the cache in the background."""
         if cython.compiled:
             prefetch_address(cython.address(self.slots[scale(key, self.buckets) * 8]))  # noqa: F821 (C only)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def probe(self, key: u64) -> u64:
-        """The entry of the position, or 0. Never raises."""
+        """Return the entry of a key, or 0."""
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         entry: u64
@@ -109,9 +102,6 @@ class Table:
             slot += 2
         return 0
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def store(
         self,
         key: u64,
@@ -121,12 +111,12 @@ class Table:
         bound: cython.int,
         static_eval: cython.int,
     ) -> cython.void:
-        """Keep a result over the bucket's least valuable entry: the shallowest, oldest first. Never raises."""
+        """Store a result in place of the bucket's least valuable entry: a shallow, old one."""
         slot: u64 = scale(key, self.buckets) * 8
         end: u64 = slot + 8
         chosen: u64 = slot
         entry: u64
-        worth: cython.int
+        value: cython.int
         least: cython.int = 1 << 20
         while slot < end:
             entry = self.slots[slot + 1]
@@ -135,11 +125,11 @@ class Table:
                 if move == 0:
                     move = entry_move(entry)
                 break
-            worth = entry_depth(entry) - AGE_WORTH * ((self.age - entry_age(entry)) & 63)
+            value = entry_depth(entry) - AGE_VALUE * ((self.age - entry_age(entry)) & 63)
             if entry == 0:
-                worth = -(1 << 20)
-            if worth < least:
-                least = worth
+                value = -(1 << 20)
+            if value < least:
+                least = value
                 chosen = slot
             slot += 2
         evaluation: u64 = static_eval + 32768
@@ -150,7 +140,7 @@ class Table:
         self.slots[chosen + 1] = entry
 
     def hashfull(self) -> int:
-        """How much of the table this search has written, in thousandths, judged by its first 1,000 entries."""
+        """Return how much of the table this search has written, in thousandths, from its first 1,000 entries."""
         written = 0
         slot: cython.int
         for slot in range(0, 2000, 2):

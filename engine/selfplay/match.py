@@ -1,7 +1,6 @@
-"""Matches between two evaluations: the same search, so many nodes a move, each opening played with both colours.
+"""Matches between two evaluations: the same search, a fixed number of nodes per move, each opening with both colours.
 
-What a pair of games holds depends on its number, the seed, the evaluations and the engine alone; what pairs prove
-stands in `pairs.py`.
+The games of a pair depend only on its number, the seed, the evaluations and the engine. `sprt.py` has the statistics.
 """
 
 from __future__ import annotations
@@ -13,44 +12,44 @@ from pathlib import Path
 
 from engine.core.fen import format_fen, parse_fen
 from engine.core.position import Position
-from engine.selfplay.games import Adjudicator, Player, natural_end, opening
+from engine.selfplay.games import Adjudicator, Player, game_result, random_opening
 from engine.selfplay.records import Result
-from engine.selfplay.worker_pool import side_by_side
+from engine.selfplay.worker_pool import run_parallel
 
-BALANCED_CP = 150                  # both players together must think no more of a random opening
+BALANCED_CP = 150                  # largest mean score of both players for a random opening
 
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays, as for EvalFile, and how."""
+    """The two evaluations, as for EvalFile, and the conditions."""
 
     first: str
     second: str
     nodes: int = 10_000
     seed: int = 1
-    openings: tuple[str, ...] = ()         # FENs, taken in turn; random ones if there are none
+    openings: tuple[str, ...] = ()         # FENs, taken in turn; without any: random openings
 
 
 def play_game(position: Position, white: Player, black: Player) -> Result:
     """Play to the end."""
     adjudicator = Adjudicator()
-    result = natural_end(position)
+    result = game_result(position)
     ply = 0
     while result is None:
         black_to_move = position.black_to_move()
-        thought = (black if black_to_move else white).think(position)
-        position.commit(thought.move)
+        found = (black if black_to_move else white).search(position)
+        position.commit(found.move)
         ply += 1
-        result = natural_end(position)
+        result = game_result(position)
         if result is None:
-            result = adjudicator.verdict(ply, -thought.score if black_to_move else thought.score)
+            result = adjudicator.adjudicate(ply, -found.score if black_to_move else found.score)
     return result
 
 
 def play_pair(match: Match, number: int) -> int:
-    """Play an opening with both colours; the half points of the first player."""
+    """Play an opening with both colours and return the half points of the first player."""
     first, second = Player(match.first, match.nodes), Player(match.second, match.nodes)
-    openings = match.openings or (_fair_opening(match, number, first, second),)
+    openings = match.openings or (_balanced_opening(match, number, first, second),)
     fen = openings[number % len(openings)]
     half_points = 0
     for first_is_white in (True, False):
@@ -62,21 +61,21 @@ def play_pair(match: Match, number: int) -> int:
     return half_points
 
 
-def _fair_opening(match: Match, number: int, first: Player, second: Player) -> str:
-    """The FEN, the same for the same number, of a random opening that the players together think balanced."""
+def _balanced_opening(match: Match, number: int, first: Player, second: Player) -> str:
+    """Return the FEN of a random opening that both players together think balanced."""
     rng = random.Random(f"match {match.seed} {number}")
     while True:
-        position = opening(rng)
-        if natural_end(position) is None:
+        position = random_opening(rng)
+        if game_result(position) is None:
             first.new_game()
             second.new_game()
-            if abs(first.think(position).score + second.think(position).score) <= 2 * BALANCED_CP:
+            if abs(first.search(position).score + second.search(position).score) <= 2 * BALANCED_CP:
                 return format_fen(position, 1)
 
 
 def play(match: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
-    """Play some pairs, several at a time; yields the number of each and the half points of the first player."""
-    return side_by_side(_play_pair, ((match, number) for number in numbers), processes)
+    """Play these pairs, several at a time; yield the number of each and the half points of the first player."""
+    return run_parallel(_play_pair, ((match, number) for number in numbers), processes)
 
 
 def _play_pair(work: tuple[Match, int]) -> tuple[int, int]:
@@ -85,7 +84,7 @@ def _play_pair(work: tuple[Match, int]) -> tuple[int, int]:
 
 
 def read_openings(path: Path) -> tuple[str, ...]:
-    """The positions of an EPD file. Raises InvalidFen or OSError."""
+    """Return the positions of an EPD file. Raises InvalidFen or OSError."""
     return tuple(_fen(line) for line in path.read_text().splitlines() if line.strip() and not line.startswith("#"))
 
 

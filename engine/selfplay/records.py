@@ -1,4 +1,4 @@
-"""Positions with a score and a result, 32 bytes each, as self-play writes them and the tuner reads them.
+"""The records of self-play: positions with a score and a result, 32 bytes each.
 
 A shard is a file of records and nothing else. All numbers are little-endian:
 
@@ -7,19 +7,20 @@ A shard is a file of records and nothing else. All numbers are little-endian:
          8     16  the pieces on them, 4 bits each, from the lowest square up: 0-5 White's pawn to king, 6-11 Black's
         24      2  score of the search in centipawns, White's view, signed
         26      1  result: 0 Black won, 1 drawn, 2 White won
-        27      1  side to move: 0 White, 1 Black; plus 2 if nobody may castle any more
+        27      1  side to move: 0 White, 1 Black; plus 2 if no castling right is left
         28      4  number of the game in its shard
 
-Castling rights and en passant are left out: the evaluation knows neither. But a position in which nobody may castle
-is as good with its files from h to a.
+Castling rights and en passant are not stored: the evaluation knows neither. Without castling rights a position can be
+mirrored left to right, which training uses.
 """
 
 import random
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import ClassVar
 
 from engine.core.position import Position
 
@@ -41,15 +42,12 @@ class Result(IntEnum):
 
 
 class InvalidRecord(ValueError):
-    """The bytes are no record; the message says where they stand and what is wrong."""
+    """The bytes or the line are no record; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One position of one game; `board` holds 64 pieces from a1 on, `score_cp` is White's view.
-
-    `settled`: it is known that nobody may castle any more.
-    """
+    """A position of a game: 64 pieces from a1 on, the score from White's view. `settled`: no castling right is left."""
 
     board: tuple[int, ...]
     black_to_move: bool
@@ -60,63 +58,68 @@ class Sample:
 
 
 def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
-    """The first fields of a sample: the pieces from a1 on, whether Black is to move, whether castling is over."""
+    """Return the first three fields of a `Sample`."""
     state = position.state()
     return tuple(state["board"]), bool(state["side_to_move"]), not state["castling_rights"]
 
 
 def encode(sample: Sample) -> bytes:
-    """The record of a sample."""
-    occupied, packed, men = 0, 0, 0
+    """Return the record of a sample."""
+    occupied, packed, count = 0, 0, 0
     for square, piece in enumerate(sample.board):
         if piece != NO_PIECE:
             occupied |= 1 << square
-            packed |= piece << 4 * men
-            men += 1
+            packed |= piece << 4 * count
+            count += 1
     score = max(-SCORE_LIMIT, min(sample.score_cp, SCORE_LIMIT))
     side = sample.black_to_move | SETTLED * sample.settled
     return RECORD.pack(occupied, packed.to_bytes(16, "little"), score, sample.result, side, sample.game)
 
 
-def decode(record: bytes) -> Sample:
-    """The inverse of `encode`. Raises InvalidRecord."""
-    occupied, packed, score, result, side, game = RECORD.unpack(record)
-    pieces = [packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32)]
-    if occupied.bit_count() > 32 or result > Result.WHITE_WON or side > SETTLED + 1:
-        raise InvalidRecord(f"not a record: {record.hex()}")
-    board = [NO_PIECE] * 64
-    squares = (square for square in range(64) if occupied >> square & 1)
-    for square, piece in zip(squares, pieces, strict=False):
-        board[square] = piece
-    if board.count(KING) != 1 or board.count(KINDS + KING) != 1 or max(board) > NO_PIECE:
-        raise InvalidRecord(f"not a chess position: {record.hex()}")
-    return Sample(tuple(board), bool(side & 1), bool(side & SETTLED), score, Result(result), game)
+@dataclass(frozen=True)
+class ShardPlan:
+    """Which games to play: shards of a fixed number of games in a folder, named by seed and number."""
+
+    folder: Path
+    seed: int = 1
+    games_per_shard: int = 100
+    suffix: ClassVar[str] = ".shard"
+
+    def path(self, number: int) -> Path:
+        return self.folder / f"{self.seed:04}-{number:06}{self.suffix}"
+
+    def count(self, games: int) -> int:
+        """Return how many shards hold this many games; the last one is whole too."""
+        return -(-games // self.games_per_shard)
+
+    def missing(self, games: int) -> list[int]:
+        """Return the numbers of the shards that are missing to this many games."""
+        return [number for number in range(self.count(games)) if not self.path(number).exists()]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
 
 
 def shards(folder: Path) -> list[Path]:
-    """The finished shards of a folder, in the order of their names."""
+    """Return the finished shards of a folder, sorted by name."""
     return sorted(folder.glob(PATTERN))
 
 
-def read(path: Path) -> Iterator[Sample]:
-    """The samples of a shard. Raises InvalidRecord, also for a file that ends within a record."""
-    content = path.read_bytes()
-    if len(content) % RECORD.size:
-        raise InvalidRecord(f"{path}: ends within a record")
-    for offset in range(0, len(content), RECORD.size):
-        yield decode(content[offset : offset + RECORD.size])
-
-
 def is_held_out(shard: str, game: int, percent: int) -> bool:
-    """Does a game of a shard, named without folder and suffix, belong to the validation set, `percent` of all?
+    """Return whether a game belongs to the validation set, `percent` of all games.
 
-    Whole games do: positions of one share its result. It is the same games whatever other shards there are.
+    Whole games are held out, because their positions share the result. Other shards do not change the choice. `shard`
+    is the file's name without suffix.
     """
     return random.Random(f"held out {shard} {game}").randrange(100) < percent
 
 
 def shuffle(paths: Sequence[Path], target: Path, seed: int) -> int:
-    """Write all records of some shards to one file in random order; returns how many there are."""
+    """Write all records of these shards to one file in random order and return their number."""
     content = b"".join(path.read_bytes() for path in paths)
     order = list(range(0, len(content), RECORD.size))
     random.Random(seed).shuffle(order)

@@ -1,8 +1,7 @@
-"""Games of the engine against itself, to learn from: quiet positions with the score of a small search and the result.
+"""Self-play for training: quiet positions with the score of a small search and the game's result.
 
-A folder fills with shards of a fixed number of games. What a shard holds depends on the seed, its number, the
-evaluation and the engine alone, so a run that was cut off goes on with the shards that are missing. (chessprogramming
-wiki: Automated Tuning)
+A folder holds shards of a fixed number of games. A shard depends only on the seed, its number, the evaluation and the
+engine, so an interrupted run continues with the missing shards. (chessprogramming wiki: Automated Tuning)
 """
 
 from __future__ import annotations
@@ -12,102 +11,89 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 
 from engine.core.position import Position
 from engine.nnue.eval_file import HAND_WRITTEN
 from engine.selfplay import records
-from engine.selfplay.games import Adjudicator, Player, Thought, natural_end, opening
-from engine.selfplay.records import Sample
-from engine.selfplay.worker_pool import side_by_side
+from engine.selfplay.games import Adjudicator, Player, SearchedMove, game_result, random_opening
+from engine.selfplay.records import Sample, ShardPlan
+from engine.selfplay.worker_pool import run_parallel
 
 TACTICAL_FLAGS = 0xC000            # of a packed move, see move.py
-BALANCED_CP = 500                  # an opening beyond this teaches nothing
-QUIET_CP = 2500                    # positions beyond this are not kept
+BALANCED_CP = 500                  # largest score of an opening that is played
+QUIET_CP = 2500                    # largest score of a position that is kept
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be played; `evaluation` is as for EvalFile."""
+class SelfplayPlan(ShardPlan):
+    """Which games to play; `evaluation` is as for EvalFile."""
 
-    folder: Path
     nodes: int = 1000
-    seed: int = 1
     evaluation: str = HAND_WRITTEN
-    games_per_shard: int = 100
-
-    def missing(self, games: int) -> list[int]:
-        """The numbers of the shards still to be made until there are so many games."""
-        shards = -(-games // self.games_per_shard)
-        return [number for number in range(shards) if not self.path(number).exists()]
-
-    def path(self, number: int) -> Path:
-        return self.folder / f"{self.seed:04}-{number:06}.shard"
 
 
-def is_quiet(thought: Thought) -> bool:
-    """Is a position worth keeping whose best move is this?"""
-    return not thought.move & TACTICAL_FLAGS and abs(thought.score) <= QUIET_CP
+def is_quiet(found: SearchedMove) -> bool:
+    """Return whether a position with this best move is worth keeping."""
+    return not found.move & TACTICAL_FLAGS and abs(found.score) <= QUIET_CP
 
 
 def play_game(position: Position, player: Player, number: int) -> list[Sample]:
-    """Play to the end; the quiet positions, each with the game's result. Nothing if the opening was no contest."""
+    """Play to the end and return the quiet positions; none if the opening is unbalanced."""
     kept: list[tuple[tuple[tuple[int, ...], bool, bool], int]] = []
     adjudicator = Adjudicator()
     player.new_game()
-    result = natural_end(position)
+    result = game_result(position)
     ply = 0
     while result is None:
-        thought = player.think(position)
-        white_score = -thought.score if position.black_to_move() else thought.score
+        found = player.search(position)
+        white_score = -found.score if position.black_to_move() else found.score
         if ply == 0 and abs(white_score) > BALANCED_CP:
             return []
-        if is_quiet(thought) and not position.is_check():
+        if is_quiet(found) and not position.is_check():
             kept.append((records.snapshot(position), white_score))
-        position.commit(thought.move)
+        position.commit(found.move)
         ply += 1
-        result = natural_end(position)
+        result = game_result(position)
         if result is None:
-            result = adjudicator.verdict(ply, white_score)
+            result = adjudicator.adjudicate(ply, white_score)
     return [Sample(*seen, score, result, number) for seen, score in kept]
 
 
-def make_shard(plan: Plan, number: int) -> int:
-    """Play one shard and write it, whole or not at all; returns how many positions it holds."""
+def make_shard(plan: SelfplayPlan, number: int) -> int:
+    """Play one shard, write it whole or not at all, and return its number of positions."""
     rng = random.Random(f"self-play {plan.seed} {number}")
     player = Player(plan.evaluation, plan.nodes)
     lines: list[bytes] = []
     for game in range(plan.games_per_shard):
-        lines += map(records.encode, play_game(opening(rng), player, game))
-    unfinished = plan.path(number).with_suffix(".part")
-    unfinished.write_bytes(b"".join(lines))
-    unfinished.rename(plan.path(number))
+        lines += map(records.encode, play_game(random_opening(rng), player, game))
+    records.write_whole(plan.path(number), b"".join(lines))
     return len(lines)
 
 
-def _make_shard(work: tuple[Plan, int]) -> int:
+def _make_shard(work: tuple[SelfplayPlan, int]) -> int:
     return make_shard(*work)
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Of a run, since it began."""
+class SelfplayProgress:
+    """What a run has made since it began."""
 
     shards: int
     positions: int
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.shards} shards, {self.positions:,} positions, {self.positions / self.seconds:,.0f} a second"
+        rate = self.positions / self.seconds
+        return f"{self.shards} shards, {self.positions:,} positions, {rate:,.0f} positions/s"
 
 
-def run(plan: Plan, games: int, processes: int) -> Iterator[Progress]:
-    """Make the shards that are missing to so many games, several at a time; yields how far it is after each."""
+def run(plan: SelfplayPlan, games: int, processes: int) -> Iterator[SelfplayProgress]:
+    """Make the shards that are missing to this many games; yield the progress after each."""
     return _make(plan, plan.missing(games), processes)
 
 
-def run_until(plan: Plan, deadline: float, processes: int) -> Iterator[Progress]:
-    """Make shards, at least one, until `time.monotonic` reaches the deadline; yields how far it is after each."""
+def run_until(plan: SelfplayPlan, deadline: float, processes: int) -> Iterator[SelfplayProgress]:
+    """Make at least one shard, and more until `time.monotonic` reaches the deadline; yield the progress after each."""
     missing = (number for number in count() if not plan.path(number).exists())
     first = next(missing)
 
@@ -121,10 +107,10 @@ def run_until(plan: Plan, deadline: float, processes: int) -> Iterator[Progress]
     return _make(plan, in_time(), processes)
 
 
-def _make(plan: Plan, numbers: Iterable[int], processes: int) -> Iterator[Progress]:
+def _make(plan: SelfplayPlan, numbers: Iterable[int], processes: int) -> Iterator[SelfplayProgress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     started, positions = time.monotonic(), 0
-    made = side_by_side(_make_shard, ((plan, number) for number in numbers), processes)
+    made = run_parallel(_make_shard, ((plan, number) for number in numbers), processes)
     for shards, kept in enumerate(made, 1):
         positions += kept
-        yield Progress(shards, positions, time.monotonic() - started)
+        yield SelfplayProgress(shards, positions, time.monotonic() - started)

@@ -1,26 +1,25 @@
-"""Work for several processes at once, handed out as they get free. Knows nothing of chess."""
+"""Runs tasks in several processes. Knows nothing of chess."""
 
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
-from types import FrameType
 from typing import TypeVar
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
-def side_by_side(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
-    """The answers as they come. A task is taken from `tasks` only when a process is free for it.
+def run_parallel(function: Callable[[Task], Answer], tasks: Iterable[Task], processes: int) -> Iterator[Answer]:
+    """Yield the answers in the order they arrive; a task is taken only when a process is free.
 
-    Whoever stops early ends the processes too. Raises what the function raises, and BrokenProcessPool if one of the
-    processes is killed.
+    Closing the iterator ends the processes. Raises what `function` raises, and BrokenProcessPool if a process is
+    killed.
     """
     left = iter(tasks)
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, initializer=_end_with_signals)
+    pool = ProcessPoolExecutor(processes, context, initializer=_end_on_sigint)
     running: set[Future[Answer]] = set()
     try:
         while True:
@@ -37,15 +36,6 @@ def side_by_side(function: Callable[[Task], Answer], tasks: Iterable[Task], proc
         pool.shutdown(cancel_futures=True)
 
 
-def end_politely() -> None:
-    """From now on SIGTERM is like Ctrl-C: the processes that work for us must not outlive us."""
-    signal.signal(signal.SIGTERM, _interrupt)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _end_with_signals() -> None:
-    """Ctrl-C reaches the whole group of processes: who asked for the work answers for it, not we."""
+def _end_on_sigint() -> None:
+    """Let Ctrl-C end a worker silently: the parent gets it too and reports it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,9 +1,9 @@
-"""The head of a Syzygy file: which men its positions have, how they are numbered, and where the packed values lie.
+"""The header of a Syzygy file: its endgame, how positions are numbered, and where the packed values lie.
 
-A file knows one ending. Its positions are numbered group by group (`syzygy_index.py`), and their values are packed in
-blocks of canonical Huffman codes whose symbols stand for pairs of symbols. Whatever a head says is checked against the
-file's name and size: a file that contradicts itself raises InvalidTable and is never read again. Wrong values inside
-the blocks cannot be told from right ones. (Ronald de Man: Syzygy tablebases; chessprogramming wiki: Syzygy Bases)
+A file holds one endgame. Its positions are numbered group by group (`table.py`), and their values are packed in blocks
+of canonical Huffman codes whose symbols stand for pairs of symbols (`packed_values.py`). The header is checked against
+the file's name and size: an inconsistent file raises InvalidTable and is never read again. Wrong values inside the
+blocks cannot be detected. (Ronald de Man: Syzygy tablebases; chessprogramming wiki: Syzygy Bases)
 """
 
 import os
@@ -17,30 +17,30 @@ from itertools import groupby
 from math import comb, prod
 from pathlib import Path
 
-MOST_MEN = 7
+MAX_PIECES = 7                     # of the largest endgame, kings included
 KINDS = 6
-LETTERS = "PNBRQK"                 # [kind], as everywhere in the engine
+LETTERS = "PNBRQK"                 # [kind]
 NAME = re.compile(r"(K[QRBNP]{0,5})v(K[QRBNP]{0,5})")
 
-LONGEST_HEAD = 1 << 18             # bytes; heads of seven men need less than half of that
-KEPT_BYTES = 1 << 17               # of a file in memory: all of most files of four men, the indices of most others
-LARGEST_BLOCK_BITS = 12
-LONGEST_CODE = 32
-CHECKSUM_BYTES = 16                # at the end of each file; the rest comes in units of 64
+MAX_HEADER = 1 << 18               # bytes; headers of seven pieces need less than half of that
+KEPT_BYTES = 1 << 17               # of a file in memory: all of most files of four pieces, the indices of most others
+MAX_BLOCK_BITS = 12
+MAX_CODE_BITS = 32
+CHECKSUM_BYTES = 16                # at the end of each file; the rest is a multiple of 64
 
-SPLIT, WITH_PAWNS = 1, 2           # bits of the byte behind the magic number
+SPLIT, WITH_PAWNS = 1, 2           # bits of the byte after the magic number
 SIDE, MAPPED, WIN_PLIES, LOSS_PLIES, WIDE, CONSTANT = 1, 2, 4, 8, 16, 128      # flags of a section
 NO_ORDER = 15
 
-LEADING_PIECES = {3: 31332, 2: 462}        # how many placements the leading group has, up to symmetry
+LEADING_PLACEMENTS = {3: 31332, 2: 462}    # by size of the leading group, up to symmetry
 
 
 class InvalidTable(ValueError):
-    """The file is no Syzygy table of the ending it is named after. The message says what is wrong."""
+    """The file is not a Syzygy table of the endgame it is named after. The message says what is wrong."""
 
 
 class Kind(Enum):
-    """What a file tells: the outcome, or the distance to the next capture or pawn move."""
+    """What a file stores: win, draw or loss, or the distance to the next capture or pawn move."""
 
     WDL = ".rtbw"
     DTZ = ".rtbz"
@@ -51,17 +51,17 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Ending:
-    """The men of a file: pieces 0 to 11 as everywhere in the engine, kings included."""
+class Endgame:
+    """The material of a file: `pieces` has one number from 0 to 11 for each piece, kings included."""
 
     name: str
     pieces: tuple[int, ...]
 
     @classmethod
-    def of_name(cls, name: str) -> "Ending | None":
-        """None if no file of ours has such a name."""
+    def of_name(cls, name: str) -> "Endgame | None":
+        """Return the endgame named like KQvKR, or None if the name is not one of at most seven pieces."""
         match = NAME.fullmatch(name)
-        if match is None or not 3 <= len(name) - 1 <= MOST_MEN:
+        if match is None or not 3 <= len(name) - 1 <= MAX_PIECES:
             return None
         white, black = ([LETTERS.index(letter) for letter in side] for side in match.groups())
         return cls(name, (*white, *(KINDS + kind for kind in black)))
@@ -72,28 +72,28 @@ class Ending:
 
     @property
     def is_symmetric(self) -> bool:
-        """Have both sides the same men?"""
+        """Whether both sides have the same pieces."""
         return Counter(self.pieces) == Counter(other_colour(self.pieces))
 
     @property
     def leading(self) -> int:
-        """How many men are numbered together first, without pawns: three that are alone of their kind, or the kings."""
-        alone = sum(count == 1 for count in Counter(self.pieces).values())
-        return 3 if alone >= 3 else 2
+        """Size of the leading group without pawns: three pieces unique in colour and kind, or the two kings."""
+        unique = sum(count == 1 for count in Counter(self.pieces).values())
+        return 3 if unique >= 3 else 2
 
     @property
     def leading_pawns(self) -> int:
-        """The fewer pawns of one side are numbered first."""
+        """Size of the leading group with pawns: those of the side with fewer pawns."""
         counts = (self.pieces.count(0), self.pieces.count(KINDS))
         return min(filter(None, counts), default=0)
 
 
 @dataclass(frozen=True)
 class Section:
-    """The positions of one side to move and, with pawns, of the leading pawn on one file (a to d).
+    """The positions with one side to move and, with pawns, with the leading pawn on one file (a to d).
 
-    `groups`: the size of each group of men that is numbered together and what its number is multiplied by. Offsets
-    are those of the file. `maps`: what the values of a DTZ section stand for, by outcome.
+    `groups` holds, for each group of pieces numbered together, its size and the factor of its number. The fields
+    `..._at` are offsets in the file. `maps` translates the values of a DTZ section, one tuple for each outcome.
     """
 
     pieces: tuple[int, ...]
@@ -115,7 +115,7 @@ class Section:
 
     @property
     def bases(self) -> tuple[int, ...]:
-        """The first code of each length, left in 64 bits."""
+        """The first code of each length, left-aligned in 64 bits."""
         bases = [0]
         for shorter, longer in zip(self.lowest[-2::-1], self.lowest[:0:-1], strict=True):
             bases.append((bases[-1] + shorter - longer) // 2)
@@ -123,15 +123,15 @@ class Section:
 
     @property
     def index_bytes(self) -> int:
-        """What the index takes: six bytes for each stretch of positions."""
+        """Size of the index: six bytes for each stretch of positions."""
         return 0 if self.flags & CONSTANT else 6 * (-(-self.size >> self.index_bits))
 
 
 @dataclass(frozen=True)
-class Head:
-    """A whole file; section `file * sides + side`. `start`: the bytes it begins with, worth keeping in memory."""
+class Header:
+    """A whole file. Section `file * sides + side` stands at that index; `start` holds the file's first bytes."""
 
-    ending: Ending
+    endgame: Endgame
     files: int
     sides: int
     sections: tuple[Section, ...]
@@ -139,68 +139,68 @@ class Head:
 
 
 def material_key(pieces: Sequence[int]) -> int:
-    """A number for what stands on the board: how many of each piece, four bits each; kings do not count."""
+    """Return the material as a number: the count of each piece except the kings, four bits each."""
     return sum(1 << 4 * piece for piece in pieces if piece % KINDS != KINDS - 1)
 
 
 def other_colour(pieces: Sequence[int]) -> tuple[int, ...]:
-    """The same men with the colours changed."""
+    """Return the same pieces with swapped colours."""
     return tuple((piece + KINDS) % (2 * KINDS) for piece in pieces)
 
 
-def read_head(path: Path, descriptor: int) -> Head:
-    """The head of an open file. Raises InvalidTable, and OSError if the file cannot be read."""
-    ending = Ending.of_name(path.stem)
-    if ending is None:
-        raise InvalidTable("no name of an ending such as KQvKR")
+def read_header(path: Path, descriptor: int) -> Header:
+    """Read the header of an open file. Raises InvalidTable, and OSError if the file cannot be read."""
+    endgame = Endgame.of_name(path.stem)
+    if endgame is None:
+        raise InvalidTable("its name is not that of an endgame such as KQvKR")
     size = os.fstat(descriptor).st_size
     try:
-        return _Reader(ending, Kind(path.suffix), os.pread(descriptor, LONGEST_HEAD, 0), size).read()
+        return _Reader(endgame, Kind(path.suffix), os.pread(descriptor, MAX_HEADER, 0), size).read()
     except (struct.error, IndexError):
         raise InvalidTable("the file ends too early") from None
 
 
 class _Reader:
-    """Goes through the head of one file from front to back."""
+    """Reads the header of one file from front to back."""
 
-    def __init__(self, ending: Ending, kind: Kind, head: bytes, file_size: int) -> None:
-        self._ending = ending
+    def __init__(self, endgame: Endgame, kind: Kind, header: bytes, file_size: int) -> None:
+        self._endgame = endgame
         self._kind = kind
-        self._head = head
+        self._header = header
         self._file_size = file_size
         self._at = 0
 
-    def read(self) -> Head:
+    def read(self) -> Header:
         """Raises InvalidTable, or struct.error or IndexError where the file ends too early."""
-        if self._head[:4] != self._kind.magic:
+        if self._header[:4] != self._kind.magic:
             raise InvalidTable(f"not a Syzygy file of the kind {self._kind.value}")
         if self._file_size % 64 != CHECKSUM_BYTES:
             raise InvalidTable(f"a file of {self._file_size} bytes is cut or damaged")
-        files, sides = self._shape(self._head[4])
+        files, sides = self._shape(self._header[4])
         self._at = 5
-        men = [self._read_men(file, sides) for file in range(4 if files == 4 else 1)]
-        self._at += self._at & 1
-        sections = [self._read_codes(section) for sides_of_file in men for section in sides_of_file]
+        pieces = [self._read_pieces(file, sides) for file in range(files)]
+        self._skip_to_even()
+        sections = [self._read_codes(section) for sides_of_file in pieces for section in sides_of_file]
         if self._kind is Kind.DTZ:
             sections = self._read_maps(sections)
-        return Head(self._ending, files, sides, tuple(self._place(sections)), self._head[:KEPT_BYTES])
+        return Header(self._endgame, files, sides, tuple(self._place(sections)), self._header[:KEPT_BYTES])
 
     def _shape(self, flags: int) -> tuple[int, int]:
-        """How many files of pawns and how many sides to move the file tells apart."""
-        ending = self._ending
-        if bool(flags & WITH_PAWNS) != ending.has_pawns:
-            raise InvalidTable("its positions are of another ending")
-        sides = 1 if self._kind is Kind.DTZ or ending.is_symmetric else 2
+        """Return the numbers of pawn files and of sides to move that have sections of their own."""
+        endgame = self._endgame
+        if bool(flags & WITH_PAWNS) != endgame.has_pawns:
+            raise InvalidTable("its positions are of another endgame")
+        sides = 1 if self._kind is Kind.DTZ or endgame.is_symmetric else 2
         if self._kind is Kind.WDL and bool(flags & SPLIT) != (sides == 2):
             raise InvalidTable("it has the wrong number of sides to move")
-        return 4 if ending.has_pawns else 1, sides
+        return 4 if endgame.has_pawns else 1, sides
 
-    def _read_men(self, file: int, sides: int) -> list[Section]:
-        """The order of the men for each side, in the low and the high halves of the same bytes."""
-        ending = self._ending
-        two_orders = ending.has_pawns and ending.pieces.count(0) > 0 and ending.pieces.count(KINDS) > 0
-        count = len(ending.pieces) + 1 + two_orders
-        row = self._head[self._at : self._at + count]
+    def _read_pieces(self, file: int, sides: int) -> list[Section]:
+        """Read the order of the pieces for each side: the low and the high halves of the same bytes."""
+        endgame = self._endgame
+        two_orders = endgame.has_pawns and endgame.pieces.count(0) > 0 and endgame.pieces.count(KINDS) > 0
+        count = len(endgame.pieces) + 1 + two_orders
+        row = self._header[self._at : self._at + count]
         self._at += count
         if len(row) < count:
             raise InvalidTable("the file ends too early")
@@ -213,34 +213,34 @@ class _Reader:
         return sections
 
     def _numbered(self, pieces: tuple[int, ...], orders: tuple[int, int], file: int) -> Section:
-        """How positions with the men in this order are numbered."""
-        ending = self._ending
-        if Counter(pieces) not in (Counter(ending.pieces), Counter(other_colour(ending.pieces))):
-            raise InvalidTable("its positions have other men than its name")
+        """Return a section with the numbering of positions whose pieces come in this order."""
+        endgame = self._endgame
+        if Counter(pieces) not in (Counter(endgame.pieces), Counter(other_colour(endgame.pieces))):
+            raise InvalidTable("its positions have other pieces than its name")
         runs = [len(list(run)) for _, run in groupby(pieces)]
         if len(runs) != len(set(pieces)):
-            raise InvalidTable("equal men are not numbered together")
-        if ending.has_pawns:
+            raise InvalidTable("equal pieces are not numbered together")
+        if endgame.has_pawns:
             sizes = runs
             self._check_pawns(pieces, sizes, orders[1] != NO_ORDER)
         else:
-            sizes = [ending.leading, *_runs_after(pieces, ending.leading)]
+            sizes = [endgame.leading, *(len(list(run)) for _, run in groupby(pieces[endgame.leading :]))]
         return self._with_factors(pieces, sizes, orders, file)
 
     def _check_pawns(self, pieces: tuple[int, ...], sizes: list[int], on_both_sides: bool) -> None:
-        leads = pieces[0] % KINDS == 0 and sizes[0] == self._ending.leading_pawns
+        leads = pieces[0] % KINDS == 0 and sizes[0] == self._endgame.leading_pawns
         if not leads or (on_both_sides and pieces[sizes[0]] % KINDS != 0):
             raise InvalidTable("its pawns are not numbered first")
 
     def _with_factors(
         self, pieces: tuple[int, ...], sizes: list[int], orders: tuple[int, int], file: int
     ) -> Section:
-        """Each group counts in units of the groups that the file takes before it."""
+        """Multiply the number of each group by the placements of the groups that the file takes before it."""
         pawn_groups = orders[1] != NO_ORDER
         placements = self._placements(pieces, sizes, pawn_groups, file)
         fixed = {orders[0]: 0} | ({orders[1]: 1} if pawn_groups else {})
         if len(fixed) != 1 + pawn_groups or max(fixed) >= len(sizes):
-            raise InvalidTable("its groups of men have an impossible order")
+            raise InvalidTable("its groups of pieces have an impossible order")
         rest = iter(range(len(fixed), len(sizes)))
         sequence = [fixed[place] if place in fixed else next(rest) for place in range(len(sizes))]
         factors = [prod(placements[it] for it in sequence[: sequence.index(group)]) for group in range(len(sizes))]
@@ -248,16 +248,16 @@ class _Reader:
         return Section(pieces, groups, prod(placements))
 
     def _placements(self, pieces: tuple[int, ...], sizes: list[int], pawn_groups: bool, file: int) -> list[int]:
-        """In how many ways each group can stand, those before it standing."""
+        """Return the number of placements of each group, given the earlier groups."""
         first = sizes[0]
-        if self._ending.has_pawns:
-            placements = [sum(pawn_chances(first - 1, file, rank) for rank in range(6))]
+        if self._endgame.has_pawns:
+            placements = [sum(pawn_placements(first - 1, file, rank) for rank in range(6))]
         else:
             if first == 2 and {pieces[0], pieces[1]} != {KINDS - 1, 2 * KINDS - 1}:
                 raise InvalidTable("its kings are not numbered first")
             if len(set(pieces[:first])) != first:
-                raise InvalidTable("its leading men are not alone of their kind")
-            placements = [LEADING_PIECES[first]]
+                raise InvalidTable("its leading pieces are not unique")
+            placements = [LEADING_PLACEMENTS[first]]
         if pawn_groups:
             placements.append(comb(48 - first, sizes[1]))
         free = 64 - sum(sizes[: len(placements)])
@@ -266,25 +266,25 @@ class _Reader:
             free -= size
         return placements
 
-    # --- Codes, maps, and where everything lies ----------------------------------------------------------------------
+    # --- Codes, maps and offsets ----------------------------------------------------------------------------------
 
     def _read_codes(self, section: Section) -> Section:
-        """Flags, and the table of codes of one section."""
-        head, at = self._head, self._at
-        flags = head[at]
+        """Read the flags and the code table of one section."""
+        header, at = self._header, self._at
+        flags = header[at]
         if flags & CONSTANT:
             self._at += 2
-            return replace(section, flags=flags, constant=head[at + 1] if self._kind is Kind.WDL else 0)
-        block_bits, index_bits, more_sizes, blocks, longest, shortest = struct.unpack_from("<BBBIBB", head, at + 1)
-        possible = 1 <= shortest <= longest <= LONGEST_CODE
-        if not possible or not 1 <= index_bits <= LONGEST_CODE or block_bits > LARGEST_BLOCK_BITS:
+            return replace(section, flags=flags, constant=header[at + 1] if self._kind is Kind.WDL else 0)
+        block_bits, index_bits, more_sizes, blocks, longest, shortest = struct.unpack_from("<BBBIBB", header, at + 1)
+        possible = 1 <= shortest <= longest <= MAX_CODE_BITS
+        if not possible or not 1 <= index_bits <= MAX_CODE_BITS or block_bits > MAX_BLOCK_BITS:
             raise InvalidTable("its codes have impossible lengths")
         lengths = longest - shortest + 1
-        *lowest, symbols = struct.unpack_from(f"<{lengths + 1}H", head, at + 10)
+        *lowest, symbols = struct.unpack_from(f"<{lengths + 1}H", header, at + 10)
         self._at = at + 12 + 2 * lengths + 3 * symbols + (symbols & 1)
-        if self._at > len(head):
+        if self._at > len(header):
             raise InvalidTable("the file ends too early")
-        patterns = head[at + 12 + 2 * lengths : at + 12 + 2 * lengths + 3 * symbols]
+        patterns = header[at + 12 + 2 * lengths : at + 12 + 2 * lengths + 3 * symbols]
         section = replace(
             section, flags=flags, block_bits=block_bits, index_bits=index_bits, shortest=shortest,
             lowest=tuple(lowest), patterns=patterns, blocks=blocks, sizes=blocks + more_sizes,
@@ -294,7 +294,7 @@ class _Reader:
         return section
 
     def _read_maps(self, sections: list[Section]) -> list[Section]:
-        """What the values of DTZ sections stand for: four lists for each that has any."""
+        """Read the maps of the DTZ sections that have any: four lists each."""
         mapped = [replace(it, maps=self._read_map(it.flags)) if it.flags & MAPPED else it for it in sections]
         self._skip_to_even()
         return mapped
@@ -305,8 +305,8 @@ class _Reader:
         unit, width = ("H", 2) if flags & WIDE else ("B", 1)
         lists = []
         for _ in range(4):
-            (count,) = struct.unpack_from(f"<{unit}", self._head, self._at)
-            lists.append(struct.unpack_from(f"<{count}{unit}", self._head, self._at + width))
+            (count,) = struct.unpack_from(f"<{unit}", self._header, self._at)
+            lists.append(struct.unpack_from(f"<{count}{unit}", self._header, self._at + width))
             self._at += width * (count + 1)
         return tuple(lists)
 
@@ -314,7 +314,7 @@ class _Reader:
         self._at += self._at & 1
 
     def _place(self, sections: list[Section]) -> list[Section]:
-        """First all indices, then the sizes of all blocks, then the blocks, each section's on a multiple of 64."""
+        """Set the offsets: first all indices, then all block sizes, then each section's blocks on a multiple of 64."""
         placed = []
         at = self._at
         for section in sections:
@@ -328,24 +328,21 @@ class _Reader:
             placed[number] = replace(section, data_at=at)
             at += section.blocks << section.block_bits
         if at > self._file_size:
-            raise InvalidTable(f"a file of {self._file_size} bytes is cut: its head tells of {at}")
+            raise InvalidTable(f"a file of {self._file_size} bytes is cut: its header describes {at}")
         return placed
 
 
-def pawn_chances(others: int, file: int, rank: int) -> int:
-    """In how many ways `others` pawns can stand beside a leading one on that file (0 to 3) and rank (0 for the second).
+def pawn_placements(others: int, file: int, rank: int) -> int:
+    """Return the placements of `others` pawns beside a leading one on that file (0 to 3) and rank (0 for the second).
 
-    They stand on squares that are numbered lower, from the middle of the board outwards and from the top down.
+    They stand on lower-numbered squares, counted from the middle of the board outwards and from the top down.
     """
     return comb(47 - 12 * file - 2 * rank, others)
 
 
 def _piece(code: int) -> int:
-    """The engine's number of a piece; the format counts 1 to 6, and 8 more for Black."""
+    """Return the engine's number of a piece; the format counts 1 to 6, and 8 more for Black."""
     if not 1 <= code & 7 <= KINDS:
         raise InvalidTable("it names a piece that does not exist")
     return (code & 7) - 1 + (KINDS if code & 8 else 0)
 
-
-def _runs_after(pieces: tuple[int, ...], first: int) -> list[int]:
-    return [len(list(run)) for _, run in groupby(pieces[first:])]

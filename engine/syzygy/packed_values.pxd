@@ -11,10 +11,12 @@ cdef extern from *:
 
 cdef int NO_VALUE
 
-cdef class Codes:
-    cdef list kept                  # keeps alive what `start`, `patterns` and `lengths` point to
+cdef u64 code_window(unsigned char *packed, int bit) noexcept nogil
+
+cdef class PackedValues:
+    cdef list buffers               # keeps alive what `start`, `patterns` and `lengths` point to
     cdef const unsigned char *start
-    cdef long long started
+    cdef long long start_size
     cdef int descriptor
     cdef int constants[8]
     cdef int block_bits[8]
@@ -31,12 +33,13 @@ cdef class Codes:
     cdef long long index_at[8]
     cdef long long sizes_at[8]
     cdef long long data_at[8]
-    cdef int unpack(self, int section, long long number) noexcept nogil
+    cdef int unpack(self, int section, long long index) noexcept nogil
     cdef bint fetch(self, unsigned char *buffer, int count, long long offset) noexcept nogil
-    cdef long long values_in(self, int section, long long block) noexcept nogil
-    cdef int decode(self, int section, long long block, long long ahead) noexcept nogil
-    cdef int length_of(self, int section, u64 code) noexcept nogil
-    cdef int symbol_of(self, int section, u64 code, int length) noexcept nogil
-    cdef long long more_values(self, int section, int symbol) noexcept nogil
-    cdef int value_in(self, int section, int symbol, long long ahead) noexcept nogil
-    cdef int first_half(self, int section, int symbol) noexcept nogil
+    cdef long long block_length(self, int section, long long block) noexcept nogil
+    cdef int decode(self, int section, long long block, long long offset) noexcept nogil
+    cdef int code_length(self, int section, u64 code) noexcept nogil
+    cdef int code_symbol(self, int section, u64 code, int length) noexcept nogil
+    cdef long long symbol_length(self, int section, int symbol) noexcept nogil
+    cdef int symbol_value(self, int section, int symbol, long long offset) noexcept nogil
+    cdef int left_half(self, int section, int symbol) noexcept nogil
+    cdef int right_half(self, int section, int symbol) noexcept nogil

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """The packed values of one Syzygy file, read without the interpreter lock.
 
-The start of the file is kept in memory and the rest read by position, never mapped: a file that shrinks or a disk that
-fails then gives a short read instead of a signal that kills us. Every number from the file is checked before it is
-used, so that damage ends in NO_VALUE, never in a wild read or an endless loop. (`syzygy_file.py` explains the format)
+The start of the file is kept in memory and the rest is read by position, never mapped: if a file shrinks or a disk
+fails, the read comes up short instead of raising a signal that kills the process. Every number from the file is
+checked before use, so damage ends in NO_VALUE. (`file_header.py` explains the format)
 """
 
 import os
@@ -11,37 +11,38 @@ import os
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, u64
 
-from engine.syzygy.file_header import CONSTANT, InvalidTable
+from engine.syzygy.file_header import CONSTANT, Header, InvalidTable, Section
 
 if not cython.compiled:
     def read_at(descriptor: int, buffer: list, count: int, offset: int) -> int:
-        """Fill the front of the buffer; returns how many bytes there were, negative if reading failed."""
+        """Read into the front of the buffer; returns the number of bytes read, negative on an error."""
         try:
             found = os.pread(descriptor, count, offset)
         except OSError:
             return -1
-        for place, byte in enumerate(found):
-            buffer[place] = byte
+        for index, byte in enumerate(found):
+            buffer[index] = byte
         return len(found)
 
-LENGTHS = cython.declare(cython.int, 32)            # of codes, in bits
-MOST_STEPS = cython.declare(cython.int, 1 << 16)    # blocks that a number may be away from where its index points
+MAX_LENGTHS = cython.declare(cython.int, 32)        # code lengths of a section, in bits
+MAX_STEPS = cython.declare(cython.int, 1 << 16)     # blocks between the one the index points to and the right one
+NO_SYMBOL = 0xFFF                  # as right half: the left half is a value
 NO_VALUE = -9999
 
 
-def measured(patterns: bytes) -> bytes:
-    """How many values each symbol stands for, less one, 16 bits each. Raises InvalidTable if a symbol holds itself.
+def symbol_lengths(patterns: bytes) -> bytes:
+    """Return how many values each symbol stands for, less one, as 16 bits each.
 
-    Each has three bytes, see `_halves`.
+    Raises InvalidTable if a symbol contains itself or one that does not exist.
     """
     symbols: cython.int = len(patterns) // 3
     lengths: list = [-1] * symbols
-    open_symbols: list = list(range(symbols))
-    while open_symbols:
+    unresolved: list = list(range(symbols))
+    while unresolved:
         left: list = []
-        for symbol in open_symbols:
+        for symbol in unresolved:
             first, second = _halves(patterns, symbol)
-            if second == 0xFFF:
+            if second == NO_SYMBOL:
                 lengths[symbol] = 0
             elif first >= symbols or second >= symbols:
                 raise InvalidTable("a symbol of its codes does not exist")
@@ -49,39 +50,35 @@ def measured(patterns: bytes) -> bytes:
                 left.append(symbol)
             else:
                 lengths[symbol] = lengths[first] + lengths[second] + 1
-        if len(left) == len(open_symbols) or max(lengths) > 0xFFFF:
+        if len(left) == len(unresolved) or max(lengths) > 0xFFFF:
             raise InvalidTable("a symbol of its codes has no end")
-        open_symbols = left
+        unresolved = left
     return b"".join([length.to_bytes(2, "little") for length in lengths])
 
 
 def _halves(patterns: bytes, symbol: int) -> tuple[int, int]:
-    """The two symbols in one; the first is a value if the second is 0xFFF."""
+    """Return the two symbols that a symbol of three bytes stands for."""
     middle: int = patterns[3 * symbol + 1]
     return (middle & 15) << 8 | patterns[3 * symbol], patterns[3 * symbol + 2] << 4 | middle >> 4
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def window(packed: cython.p_uchar, taken: cython.int) -> u64:
-    """The bits from there on, 57 at least, left in 64. Never raises."""
+def code_window(packed: cython.p_uchar, bit: cython.int) -> u64:
+    """Return at least 57 bits from `bit` on, left-aligned in 64."""
     code: u64 = 0
-    place: cython.int
-    for place in range(taken >> 3, (taken >> 3) + 8):
-        code = code << 8 | packed[place]
-    return code << (taken & 7) & ALL_SQUARES
+    index: cython.int
+    for index in range(bit >> 3, (bit >> 3) + 8):
+        code = code << 8 | packed[index]
+    return code << (bit & 7) & ALL_SQUARES
 
 
 @cython.final
 @cython.cclass
-class Codes:
-    """Of up to eight sections of an open file, which is closed with it."""
+class PackedValues:
+    """The values of up to eight sections of an open file; closes the file when deleted."""
 
-    def __init__(self, descriptor: int, head: object) -> None:
-        """Raises InvalidTable if the codes of a section contradict each other; the caller then closes the file."""
-        start: bytes = head.start
+    def __init__(self, descriptor: int, header: Header) -> None:
+        """Raises InvalidTable if the codes of a section are inconsistent; the caller must then close the file."""
+        start: bytes = header.start
         if not cython.compiled:
             self.constants = [0] * 8
             self.block_bits = [0] * 8
@@ -99,88 +96,79 @@ class Codes:
             self.sizes_at = [0] * 8
             self.data_at = [0] * 8
         self.descriptor = -1
-        self.kept = [start]
-        self.start, self.started = start, len(start)
-        for number, section in enumerate(head.sections):
-            self._take(number, section)
+        self.buffers = [start]
+        self.start, self.start_size = start, len(start)
+        for number, section in enumerate(header.sections):
+            self._copy_section(number, section)
         self.descriptor = descriptor
 
     def __del__(self) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
 
-    def _take(self, number: int, section: object) -> None:
-        """Copy what a section says to where it is read without the lock."""
-        place: cython.int
+    def _copy_section(self, number: int, section: Section) -> None:
+        """Copy a section to C fields, readable without the lock."""
+        index: cython.int
         self.constants[number] = section.constant if section.flags & CONSTANT else -1
         self.block_bits[number], self.index_bits[number] = section.block_bits, section.index_bits
         self.shortest[number] = section.shortest
         self.longest[number] = section.shortest + len(section.lowest) - 1
         if section.lowest:
-            for place, (lowest, base) in enumerate(zip(section.lowest, section.bases, strict=True)):
-                self.lowest[number * LENGTHS + place] = lowest
-                self.bases[number * LENGTHS + place] = base
+            for index, (lowest, base) in enumerate(zip(section.lowest, section.bases, strict=True)):
+                self.lowest[number * MAX_LENGTHS + index] = lowest
+                self.bases[number * MAX_LENGTHS + index] = base
         patterns: bytes = section.patterns
-        lengths: bytes = measured(patterns)
-        self.kept += [patterns, lengths]
+        lengths: bytes = symbol_lengths(patterns)
+        self.buffers += [patterns, lengths]
         self.patterns[number], self.lengths[number] = patterns, lengths
         self.symbols[number] = len(patterns) // 3
         self.blocks[number], self.block_sizes[number] = section.blocks, section.sizes
         self.index_at[number], self.sizes_at[number] = section.index_at, section.sizes_at
         self.data_at[number] = section.data_at
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def unpack(self, section: cython.int, number: cython.longlong) -> cython.int:
-        """The value of that number, or NO_VALUE if the file is damaged. Never raises.
+    def unpack(self, section: cython.int, index: cython.longlong) -> cython.int:
+        """Return the value at an index, or NO_VALUE if the file is damaged.
 
-        The index has an entry for the middle of each stretch of numbers: a block, and how far into it that is.
+        The file's own index has an entry for the middle of each stretch of positions: a block and an offset into it.
         """
         if self.constants[section] >= 0:
             return self.constants[section]
         entry = cython.declare(cython.uchar[8])
         bits: cython.int = self.index_bits[section]
-        stretch: cython.longlong = number >> bits
-        ahead: cython.longlong = number - (stretch << bits) - (cython.cast(cython.longlong, 1) << (bits - 1))
+        stretch: cython.longlong = index >> bits
+        offset: cython.longlong = index - (stretch << bits) - (cython.cast(cython.longlong, 1) << (bits - 1))
         if not self.fetch(entry, 6, self.index_at[section] + 6 * stretch):
             return NO_VALUE
         block: cython.longlong = entry[0] | entry[1] << 8 | entry[2] << 16
         block |= cython.cast(cython.longlong, entry[3]) << 24
-        ahead += entry[4] | entry[5] << 8
-        size: cython.longlong = self.values_in(section, block)
+        offset += entry[4] | entry[5] << 8
+        length: cython.longlong = self.block_length(section, block)
         steps: cython.int = 0
-        while size > 0 and ahead >= size and steps < MOST_STEPS:
-            ahead -= size
+        while length > 0 and offset >= length and steps < MAX_STEPS:
+            offset -= length
             block += 1
             steps += 1
-            size = self.values_in(section, block)
-        while size > 0 and ahead < 0 and steps < MOST_STEPS:
+            length = self.block_length(section, block)
+        while length > 0 and offset < 0 and steps < MAX_STEPS:
             block -= 1
             steps += 1
-            size = self.values_in(section, block)
-            ahead += size
-        if size <= 0 or ahead < 0 or ahead >= size or block >= self.blocks[section]:
+            length = self.block_length(section, block)
+            offset += length
+        if length <= 0 or offset < 0 or offset >= length or block >= self.blocks[section]:
             return NO_VALUE
-        return self.decode(section, block, ahead)
+        return self.decode(section, block, offset)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def fetch(self, buffer: cython.p_uchar, count: cython.int, offset: cython.longlong) -> cython.bint:
-        """Fill the front of the buffer from the file; did that work? Never raises."""
-        place: cython.int
-        if offset + count > self.started:
+        """Read from the file into the front of the buffer; returns whether that worked."""
+        index: cython.int
+        if offset + count > self.start_size:
             return read_at(self.descriptor, buffer, count, offset) == count
-        for place in range(count):
-            buffer[place] = self.start[offset + place]
+        for index in range(count):
+            buffer[index] = self.start[offset + index]
         return True
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def values_in(self, section: cython.int, block: cython.longlong) -> cython.longlong:
-        """How many values a block holds; 0 if there is no such block. Never raises."""
+    def block_length(self, section: cython.int, block: cython.longlong) -> cython.longlong:
+        """Return the number of values in a block, 0 if there is no such block."""
         entry = cython.declare(cython.uchar[8])
         if block < 0 or block >= self.block_sizes[section]:
             return 0
@@ -188,85 +176,66 @@ class Codes:
             return 0
         return (entry[0] | entry[1] << 8) + 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def decode(self, section: cython.int, block: cython.longlong, ahead: cython.longlong) -> cython.int:
-        """The value that many places into a block, or NO_VALUE if the codes make no sense. Never raises."""
+    def decode(self, section: cython.int, block: cython.longlong, offset: cython.longlong) -> cython.int:
+        """Return the value at an offset into a block, or NO_VALUE if the codes are invalid."""
         packed = cython.declare(cython.uchar[4104])
         block_bits: cython.int = self.block_bits[section]
         count: cython.int = 1 << block_bits
-        place: cython.int
+        index: cython.int
         if not self.fetch(packed, count, self.data_at[section] + block * count):
             return NO_VALUE
-        for place in range(count, count + 8):
-            packed[place] = 0                      # a window may reach beyond the end
-        taken: cython.int = 0                      # bits
-        while taken < 8 * count:
-            code: u64 = window(packed, taken)
-            length: cython.int = self.length_of(section, code)
-            symbol: cython.int = self.symbol_of(section, code, length)
+        for index in range(count, count + 8):
+            packed[index] = 0                      # a window may reach beyond the end
+        bit: cython.int = 0
+        while bit < 8 * count:
+            code: u64 = code_window(packed, bit)
+            length: cython.int = self.code_length(section, code)
+            symbol: cython.int = self.code_symbol(section, code, length)
             if symbol < 0:
                 return NO_VALUE
-            if ahead <= self.more_values(section, symbol):
-                return self.value_in(section, symbol, ahead)
-            ahead -= self.more_values(section, symbol) + 1
-            taken += length
+            if offset <= self.symbol_length(section, symbol):
+                return self.symbol_value(section, symbol, offset)
+            offset -= self.symbol_length(section, symbol) + 1
+            bit += length
         return NO_VALUE
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def length_of(self, section: cython.int, code: u64) -> cython.int:
-        """How many bits the first code has: longer codes are smaller numbers. Never raises."""
-        place: cython.int = section * LENGTHS
+    def code_length(self, section: cython.int, code: u64) -> cython.int:
+        """Return the length of the first code in bits; longer codes are smaller numbers."""
+        index: cython.int = section * MAX_LENGTHS
         length: cython.int = self.shortest[section]
-        while length < self.longest[section] and code < self.bases[place]:
+        while length < self.longest[section] and code < self.bases[index]:
             length += 1
-            place += 1
+            index += 1
         return length
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def symbol_of(self, section: cython.int, code: u64, length: cython.int) -> cython.int:
-        """The symbol of the first code, or -1. Never raises."""
-        place: cython.int = section * LENGTHS + length - self.shortest[section]
-        if code < self.bases[place]:
+    def code_symbol(self, section: cython.int, code: u64, length: cython.int) -> cython.int:
+        """Return the symbol of the first code, or -1."""
+        index: cython.int = section * MAX_LENGTHS + length - self.shortest[section]
+        if code < self.bases[index]:
             return -1
-        symbol: u64 = self.lowest[place] + ((code - self.bases[place]) >> (64 - length))
+        symbol: u64 = self.lowest[index] + ((code - self.bases[index]) >> (64 - length))
         return cython.cast(cython.int, symbol) if symbol < cython.cast(u64, self.symbols[section]) else -1
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def more_values(self, section: cython.int, symbol: cython.int) -> cython.longlong:
-        """How many values the symbol stands for, less one. Never raises."""
+    def symbol_length(self, section: cython.int, symbol: cython.int) -> cython.longlong:
+        """Return how many values the symbol stands for, less one."""
         return self.lengths[section][2 * symbol] | self.lengths[section][2 * symbol + 1] << 8
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def value_in(self, section: cython.int, symbol: cython.int, ahead: cython.longlong) -> cython.int:
-        """The value that many places into what the symbol stands for. Never raises."""
-        first: cython.int = self.first_half(section, symbol)
-        while self.more_values(section, symbol):
-            if ahead <= self.more_values(section, first):
-                symbol = first
+    def symbol_value(self, section: cython.int, symbol: cython.int, offset: cython.longlong) -> cython.int:
+        """Return the value at an offset into the values of a symbol."""
+        left: cython.int = self.left_half(section, symbol)
+        while self.symbol_length(section, symbol):
+            if offset <= self.symbol_length(section, left):
+                symbol = left
             else:
-                ahead -= self.more_values(section, first) + 1
-                symbol = self.patterns[section][3 * symbol + 2] << 4 | self.patterns[section][3 * symbol + 1] >> 4
-            first = self.first_half(section, symbol)
-        return first
+                offset -= self.symbol_length(section, left) + 1
+                symbol = self.right_half(section, symbol)
+            left = self.left_half(section, symbol)
+        return left
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def first_half(self, section: cython.int, symbol: cython.int) -> cython.int:
-        """The first of the two symbols in it, or the value it stands for. Never raises."""
+    def left_half(self, section: cython.int, symbol: cython.int) -> cython.int:
+        """Return the first of the two symbols in a symbol, or the value it stands for."""
         return (self.patterns[section][3 * symbol + 1] & 15) << 8 | self.patterns[section][3 * symbol]
+
+    def right_half(self, section: cython.int, symbol: cython.int) -> cython.int:
+        """Return the second of the two symbols in a symbol."""
+        return self.patterns[section][3 * symbol + 2] << 4 | self.patterns[section][3 * symbol + 1] >> 4

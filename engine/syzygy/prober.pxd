@@ -1,20 +1,20 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
-from engine.syzygy.table cimport Shelf
+from engine.syzygy.table cimport TableTree
 
-cdef int LOSS, BLESSED_LOSS, DRAWN, CURSED_WIN, WIN, UNKNOWN
+cdef int LOSS, DRAWN, WIN, UNKNOWN
 
-cdef u64 key_of(Position position) noexcept nogil
+cdef u64 material_key_of(Position position) noexcept nogil
 
 cdef class Prober:
     cdef Position position
-    cdef Shelf shelf
-    cdef int most_men
+    cdef TableTree tree
+    cdef int max_pieces
     cdef u64 hits
-    cdef bint by_capture
-    cdef bint may_know(self) noexcept nogil
-    cdef int wdl(self) noexcept nogil
-    cdef int without_en_passant(self, int alpha, int beta) noexcept nogil
-    cdef int after(self, int move, int alpha, int beta) noexcept nogil
-    cdef int stored(self) noexcept nogil
-    cdef int with_en_passant(self, int value) noexcept nogil
+    cdef bint decided_by_capture
+    cdef bint can_probe(self) noexcept nogil
+    cdef int probe(self) noexcept nogil
+    cdef int probe_without_en_passant(self, int alpha, int beta) noexcept nogil
+    cdef int probe_after(self, int move, int alpha, int beta) noexcept nogil
+    cdef int stored_wdl(self) noexcept nogil
+    cdef int add_en_passant(self, int wdl) noexcept nogil

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""What a position with few men is worth, from Syzygy's WDL files, without the interpreter lock.
+"""WDL probing: whether a position with few pieces is won, drawn or lost, without the interpreter lock.
 
-A WDL file may hold any value that packs well where a capture decides, and knows neither castling nor en passant: so
-captures are tried first, by a small alpha-beta search down to fewer men. A value holds if the last move was a capture
-or a pawn move; otherwise the fifty-move rule may save the loser. (chessprogramming wiki: Syzygy Bases)
+Where a capture decides, a WDL file may store any value that packs well, and it knows neither castling nor en passant.
+So captures are tried first, by a small alpha-beta search. A value holds right after a capture or a pawn move; later
+the fifty-move rule may save the loser. (chessprogramming wiki: Syzygy Bases)
 """
 
 import cython
@@ -13,17 +13,14 @@ from cython.cimports.engine.core.movegen import generate
 from cython.cimports.engine.core.pieces import KINDS, KING, NO_SQUARE
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.syzygy.packed_values import NO_VALUE
-from cython.cimports.engine.syzygy.table import Shelf
+from cython.cimports.engine.syzygy.table import TableTree
 
-LOSS, BLESSED_LOSS, DRAWN, CURSED_WIN, WIN = -2, -1, 0, 1, 2
-UNKNOWN = NO_VALUE                 # a file is missing or damaged, or the position is not for tables
+LOSS, DRAWN, WIN = -2, 0, 2
+UNKNOWN = NO_VALUE                 # a file is missing or damaged, or the position cannot be probed
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def key_of(position: Position) -> u64:
-    """What stands on the board, as `syzygy_file.material_key` counts it. Never raises."""
+def material_key_of(position: Position) -> u64:
+    """Return the material on the board as `file_header.material_key` counts it."""
     key: u64 = 0
     piece: cython.int
     for piece in range(2 * KINDS - 1):
@@ -35,133 +32,114 @@ def key_of(position: Position) -> u64:
 @cython.final
 @cython.cclass
 class Prober:
-    """Of one thread: looks up the position it was made for, as that changes."""
+    """Probes one thread's position as it changes."""
 
-    def __init__(self, position: Position, shelf: Shelf | None, most_men: int) -> None:
-        """`most_men`: positions with more are not looked up."""
+    def __init__(self, position: Position, tree: TableTree | None, max_pieces: int) -> None:
+        """Positions with more than `max_pieces` pieces, kings included, are not probed."""
         self.position = position
-        self.shelf = shelf
-        self.most_men = most_men if shelf is not None else 0
+        self.tree = tree
+        self.max_pieces = max_pieces if tree is not None else 0
         self.hits = 0
-        self.by_capture = False
+        self.decided_by_capture = False
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def may_know(self) -> cython.bint:
-        """Are there few enough men, and no castling? Never raises."""
-        return not self.position.castling_rights and popcount(self.position.occupied) <= self.most_men
+    def can_probe(self) -> cython.bint:
+        """Return whether there are few enough pieces and no castling rights."""
+        return not self.position.castling_rights and popcount(self.position.occupied) <= self.max_pieces
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def wdl(self) -> cython.int:
-        """WIN to LOSS for the side to move, or UNKNOWN. Never raises."""
-        if not self.may_know():
+    def probe(self) -> cython.int:
+        """Return WIN to LOSS for the side to move, or UNKNOWN."""
+        if not self.can_probe():
             return UNKNOWN
-        value: cython.int = self.without_en_passant(LOSS, WIN)
-        if value != UNKNOWN and self.position.en_passant != NO_SQUARE:
-            value = self.with_en_passant(value)
-        self.hits += value != UNKNOWN
-        return value
+        wdl: cython.int = self.probe_without_en_passant(LOSS, WIN)
+        if wdl != UNKNOWN and self.position.en_passant != NO_SQUARE:
+            wdl = self.add_en_passant(wdl)
+        self.hits += wdl != UNKNOWN
+        return wdl
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def without_en_passant(self, alpha: cython.int, beta: cython.int) -> cython.int:
-        """The worth if the side to move may not capture en passant, or UNKNOWN. Never raises.
+    def probe_without_en_passant(self, alpha: cython.int, beta: cython.int) -> cython.int:
+        """Return the WDL as if en passant were illegal, or UNKNOWN.
 
-        `by_capture` says afterwards whether a capture is what it is worth, and better than a draw.
+        Sets `decided_by_capture`: whether a capture reaches this value and the value is better than a draw.
         """
         moves = cython.declare(cython.int[288])
         end: cython.int = generate(self.position, moves, 0, True)
         index: cython.int
-        value: cython.int
+        wdl: cython.int
         for index in range(end):
             if not is_capture(moves[index]) or flag_of(moves[index]) == EN_PASSANT:
                 continue
-            value = self.after(moves[index], -beta, -alpha)
-            if value == UNKNOWN:
+            wdl = self.probe_after(moves[index], -beta, -alpha)
+            if wdl == UNKNOWN:
                 return UNKNOWN
-            if value > alpha:
-                alpha = value
+            if wdl > alpha:
+                alpha = wdl
                 if alpha >= beta:
-                    self.by_capture = True
+                    self.decided_by_capture = True
                     return alpha
-        value = self.stored()
-        if value == UNKNOWN:
+        wdl = self.stored_wdl()
+        if wdl == UNKNOWN:
             return UNKNOWN
-        self.by_capture = alpha >= value and alpha > DRAWN
-        return alpha if alpha >= value else value
+        self.decided_by_capture = alpha >= wdl and alpha > DRAWN
+        return alpha if alpha >= wdl else wdl
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def after(self, move: cython.int, alpha: cython.int, beta: cython.int) -> cython.int:
-        """The worth of a capture for who makes it, or UNKNOWN; the window is the other side's. Never raises."""
+    def probe_after(self, move: cython.int, alpha: cython.int, beta: cython.int) -> cython.int:
+        """Return the WDL of a capture for the side that makes it, or UNKNOWN; the window is the other side's."""
         self.position.make(move)
-        value: cython.int = self.without_en_passant(alpha, beta)
+        wdl: cython.int = self.probe_without_en_passant(alpha, beta)
         self.position.unmake(move)
-        return UNKNOWN if value == UNKNOWN else -value
+        return UNKNOWN if wdl == UNKNOWN else -wdl
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def stored(self) -> cython.int:
-        """What the file says, right or not where a capture decides, or UNKNOWN. Never raises."""
-        key: u64 = key_of(self.position)
+    def stored_wdl(self) -> cython.int:
+        """Return the stored WDL, possibly wrong where a capture decides, or UNKNOWN."""
+        key: u64 = material_key_of(self.position)
         if key == 0:
             return DRAWN               # bare kings have no file
-        value: cython.int = self.shelf.value(self.position, key)
+        value: cython.int = self.tree.probe(self.position, key)
         return value - 2 if 0 <= value <= 4 else UNKNOWN
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def with_en_passant(self, value: cython.int) -> cython.int:
-        """The worth, given that without en passant, or UNKNOWN. Never raises.
+    def add_en_passant(self, wdl: cython.int) -> cython.int:
+        """Return the WDL given the one without en passant, or UNKNOWN.
 
-        If nothing else is legal, what would be stalemate is the capture.
+        If no other move is legal, the capture replaces the stalemate.
         """
         moves = cython.declare(cython.int[288])
         end: cython.int = generate(self.position, moves, 0, False)
         best: cython.int = UNKNOWN
-        others: cython.bint = False
+        has_other_moves: cython.bint = False
         index: cython.int
         for index in range(end):
             if flag_of(moves[index]) != EN_PASSANT:
-                others = True
+                has_other_moves = True
                 continue
-            found: cython.int = self.after(moves[index], LOSS, WIN)
+            found: cython.int = self.probe_after(moves[index], LOSS, WIN)
             if found == UNKNOWN:
                 return UNKNOWN
             if found > best:
                 best = found
         if best == UNKNOWN:
-            return value
-        return best if best >= value or not others else value
+            return wdl
+        return best if best >= wdl or not has_other_moves else wdl
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 
-    def worth(self) -> int | None:
-        """`wdl` for Python callers; None if nobody knows."""
-        value: cython.int = self.wdl()
-        return None if value == UNKNOWN else value
+    def wdl(self) -> int | None:
+        """Return WIN to LOSS for the side to move, or None if no table knows."""
+        wdl: cython.int = self.probe()
+        return None if wdl == UNKNOWN else wdl
 
-    def worth_without_en_passant(self) -> tuple[int, bool] | None:
-        """The worth if en passant were forbidden, and whether a capture is what it is worth; None if nobody knows."""
-        value: cython.int = self.without_en_passant(LOSS, WIN) if self.may_know() else UNKNOWN
-        return None if value == UNKNOWN else (value, self.by_capture)
+    def wdl_without_en_passant(self) -> tuple[int, bool] | None:
+        """Return the WDL as if en passant were illegal and whether a capture decides, or None if no table knows."""
+        wdl: cython.int = self.probe_without_en_passant(LOSS, WIN) if self.can_probe() else UNKNOWN
+        return None if wdl == UNKNOWN else (wdl, self.decided_by_capture)
 
-    def material(self) -> int:
-        """`key_of` the position, for Python callers."""
-        return key_of(self.position)
+    def material_key(self) -> int:
+        """Return the material key of the position."""
+        return material_key_of(self.position)
 
-    def rest(self) -> None:
-        """Look nothing up any more."""
-        self.most_men = 0
+    def disable(self) -> None:
+        """Probe nothing from now on."""
+        self.max_pieces = 0
 
-    def found(self) -> int:
-        """How many positions were known."""
+    def hit_count(self) -> int:
+        """Return how many probes found a value."""
         return self.hits

@@ -1,8 +1,8 @@
-"""The engine's face in a terminal: playing, analysing, and showing what it knows.
+"""The engine in a terminal: playing, analysing, and showing what it knows of a position.
 
-Knows how a person plays and analyses in a terminal. Must not know: protocols and the daemon.
+Knows the board as text, chess clocks, the keyboard and the session of a game.
+Must not know: protocols, the daemon, and how command lines are parsed.
+Offers the sessions and reports that `engine/cli/` calls.
 """
 
-COMMANDS = ("play", "analyse", "eval", "perft", "compare-search", "depth-table", "articles")
-
-__all__ = ["analyse", "articles", "drawing", "play", "players", "playing", "stopwatch", "tools"]
+__all__ = ["analysis", "articles", "board_view", "chess_clock", "play_session", "players", "reports", "terminal_game"]

@@ -1,6 +1,6 @@
-"""The founding articles, shown running on this engine: every number on these pages is produced when they are called.
+"""Demonstrations of the articles that the engine grew from; every figure is computed when a page is shown.
 
-cce (two articles, cade.site), Rudim [3], stratzilla's chess-engine, ChessBin's move searching.
+The articles: cce (two, cade.site), Rudim [3], stratzilla's chess-engine, ChessBin's move searching.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from engine.lessons.cce_notation import final_text, judgement_text, pawns_text, 
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, Style
-from engine.terminal.drawing import Look, Scene, draw
-from engine.terminal.players import glance
-from engine.terminal.tools import show_comparison, show_depth_table, table
+from engine.terminal.board_view import BoardView, Theme, draw
+from engine.terminal.players import quick_evaluation
+from engine.terminal.reports import show_comparison, show_depth_table, table
 
 LEGALS_TRAP = ("e2e4", "e7e5", "g1f3", "d7d6", "f1c4", "c8g4", "b1c3", "g7g6", "f3e5", "g4d1")
 FOOLS_MATE = ("f2f3", "e7e5", "g2g4", "d8h4")
@@ -26,7 +26,7 @@ QUEEN_ODDS = {
     "without Black's queen": "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "without White's queen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1",
 }
-PERFT = (20, 400, 8902, 197281)        # of the starting position, as everybody counts it
+PERFT = (20, 400, 8902, 197281)    # of the starting position
 MIDDLE_GAME = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8"
 ROOK_ENDING = "8/8/8/8/3k4/8/8/R3K3 w - - {clock} 90"
 PERPETUAL = "6k1/5p1p/5Q2/8/8/8/qr6/7K w - - 0 1"
@@ -40,16 +40,16 @@ CASTLING = {
 }
 
 
-def show(name: str, console: Console, look: Look) -> None:
+def show(name: str, console: Console, theme: Theme) -> None:
     """Print one page."""
     title, page = PAGES[name]
     console.rule(f"{name}: {title}", align="left")
-    page(console, look)
+    page(console, theme)
     console.print()
 
 
 def after(moves: tuple[str, ...]) -> Board:
-    """The starting position after these moves."""
+    """Return the starting position after these moves."""
     board = Board()
     for move in moves:
         board.push(move)
@@ -59,33 +59,33 @@ def after(moves: tuple[str, ...]) -> Board:
 # --- cce -------------------------------------------------------------------------------------------------------------
 
 
-def _cce(console: Console, look: Look) -> None:
+def _cce(console: Console, theme: Theme) -> None:
     terms = STYLES["cce"].terms()
     start = {name: value / 100 for name, value in terms.white_terms(Board().position).items()}
     console.print("the evaluation, in pawns")
-    made = table(("White's view", "what"))
-    made.add_row(pawns_text(sum(start.values()) - start["tempo"]), "the starting position before tempo")
-    made.add_row(pawns_text(start["tempo"]), "tempo")
+    rows = table(("White's view", "what"))
+    rows.add_row(pawns_text(sum(start.values()) - start["tempo"]), "the starting position before tempo")
+    rows.add_row(pawns_text(start["tempo"]), "tempo")
     for name, fen in QUEEN_ODDS.items():
-        made.add_row(pawns_text(terms.white_terms(Board(fen).position)["material"] / 100), f"material {name}")
-    made.add_row(final_text(after(FOOLS_MATE)), "fool's mate")
-    made.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
-    console.print(made)
+        rows.add_row(pawns_text(terms.white_terms(Board(fen).position)["material"] / 100), f"material {name}")
+    rows.add_row(final_text(after(FOOLS_MATE)), "fool's mate")
+    rows.add_row(final_text(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1")), "stalemate")
+    console.print(rows)
     trap = after(LEGALS_TRAP)
-    console.print(draw(Scene(trap, judgement=glance(trap)), look), soft_wrap=True)
+    console.print(draw(BoardView(trap, judgement=quick_evaluation(trap)), theme), soft_wrap=True)
     console.print("Légal's trap: the best move at depth 1, then deeper")
-    made = table(("depth", "value", "nodes", "line"))
+    rows = table(("depth", "value", "nodes", "line"))
     for depth in range(1, 5):
         outcome = search(trap, Method.ORDERED, depth, STYLES["cce"])
         if outcome.judgement is not None:
             value = judgement_text(outcome.judgement)
-            made.add_row(str(depth), value, f"{outcome.nodes:,}", san_line(trap, outcome.line))
-    console.print(made)
+            rows.add_row(str(depth), value, f"{outcome.nodes:,}", san_line(trap, outcome.line))
+    console.print(rows)
     _set_go_stop(console)
 
 
 def _set_go_stop(console: Console) -> None:
-    """The compute thread: the search runs beside us until we stop it."""
+    """Start a search in a thread, then stop it."""
     engine = Engine()
     engine.set_position(Board())
     thinking = engine.begin(Limits(infinite=True))
@@ -102,7 +102,7 @@ def _set_go_stop(console: Console) -> None:
 
 
 def best_of_three(work: Callable[[], object]) -> float:
-    """Seconds, not counting what else the machine had to do."""
+    """Return the shortest of three times, in seconds."""
     times = []
     for _ in range(3):
         started = perf_counter()
@@ -114,70 +114,70 @@ def best_of_three(work: Callable[[], object]) -> float:
 # --- Rudim -----------------------------------------------------------------------------------------------------------
 
 
-def _rudim(console: Console, look: Look) -> None:
+def _rudim(console: Console, theme: Theme) -> None:
     board = Board()
-    console.print("make and unmake instead of copying: perft 3, both by calls from Python")
-    made = table(("perft", "seconds", "how"))
-    for name, count in (("made and taken back", perft_taking_back), ("copied", perft_copying)):
+    console.print("make and unmake instead of copying: perft 3, both called from Python")
+    rows = table(("perft", "seconds", "how"))
+    for name, count in (("rows and taken back", perft_taking_back), ("copied", perft_copying)):
         position = board.copy().position
         seconds = best_of_three(partial(count, position, 3))
-        made.add_row(f"{count(position, 3):,}", f"{seconds:.4f}", name)
-    console.print(made)
+        rows.add_row(f"{count(position, 3):,}", f"{seconds:.4f}", name)
+    console.print(rows)
     counts = [perft(board.position, depth) for depth in range(1, len(PERFT) + 1)]
-    verdict = "as it must be" if counts == list(PERFT) else f"but expected {PERFT}"
+    verdict = "correct" if counts == list(PERFT) else f"but expected {PERFT}"
     console.print(f"perft as a test: {', '.join(f'{count:,}' for count in counts)}, {verdict}\n")
     show_comparison(Board(MIDDLE_GAME), 3, None, 60.0, console)
     horizon = Board(MIDDLE_GAME)
     console.print("the horizon effect")
-    made = table(("depth", "without", "with", "what is believed without quiescence"))
+    rows = table(("depth", "without", "with", "line without quiescence"))
     for depth in range(1, 5):
         blind, seeing = (search(horizon, method, depth) for method in (Method.ORDERED, Method.QUIESCENT))
         if blind.judgement is not None and seeing.judgement is not None:
             line = san_line(horizon, blind.line)
-            made.add_row(str(depth), judgement_text(blind.judgement), judgement_text(seeing.judgement), line)
-    console.print(made)
+            rows.add_row(str(depth), judgement_text(blind.judgement), judgement_text(seeing.judgement), line)
+    console.print(rows)
 
 
 # --- chess-engine ----------------------------------------------------------------------------------------------------
 
 
-def _chess_engine(console: Console, look: Look) -> None:
+def _chess_engine(console: Console, theme: Theme) -> None:
     board = Board(MIDDLE_GAME)
     console.print("behaviours from coefficients, at depth 4")
-    made = table(("style", "value", "line"))
+    rows = table(("style", "value", "line"))
     for name, style in STYLES.items():
         outcome = StyledThinking(board, style, Limits(depth=4)).run()
         value = judgement_text(outcome.judgement) if outcome.judgement else ""
-        made.add_row(name, value, san_line(board, outcome.line))
-    console.print(made)
+        rows.add_row(name, value, san_line(board, outcome.line))
+    console.print(rows)
     won = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1")
     most = win(won, STYLES["materialist"])
     ending = final_text(won) or "the game goes on"
     plies = len(won.moves)
-    console.print(f"no aimless repetition: queen against king, {plies} plies, a position at most {most}x, {ending}\n")
+    console.print(f"no aimless repetition: queen against king in {plies} plies, positions at most {most}x, {ending}\n")
     show_depth_table(5, 60.0, console)
     console.print("its wish list")
-    made = table(("figure", "wish"))
+    rows = table(("figure", "wish"))
     for threads in (1, 2):
         engine = Engine()
         engine.set_threads(threads)
         engine.set_position(board)
         report = engine.go(Limits(move_time_ms=500)).report
-        made.add_row(f"{report.nps if report else 0:,} nodes/s", f"threads: {threads}")
+        rows.add_row(f"{report.nps if report else 0:,} nodes/s", f"threads: {threads}")
     engine = Engine()
     engine.set_position(board)
-    for remark in ("an empty table", "a real table, filled by the search before"):
+    for remark in ("an empty table", "the table of the search before"):
         report = engine.go(Limits(depth=9)).report
-        made.add_row(f"{report.nodes if report else 0:,} nodes", f"depth 9 with {remark}")
+        rows.add_row(f"{report.nodes if report else 0:,} nodes", f"depth 9 with {remark}")
     book = Book(OWN_BOOK)
     first = ", ".join(Board().san(found.move) for found in book.moves(Board())[:4])
-    made.add_row(f"{len(book):,} moves", f"an opening dictionary, grown from its own games; it begins with {first}")
-    made.add_row("lichessbot-engine play", "a face")
-    console.print(made)
+    rows.add_row(f"{len(book):,} moves", f"an opening book from its own games; first moves: {first}")
+    rows.add_row("lichessbot-engine play", "a user interface")
+    console.print(rows)
 
 
 def win(board: Board, style: Style) -> int:
-    """Play a won game to its end, the defender by the same style; how often a position stood at most."""
+    """Play a won game to its end, both sides with this style; return the most repetitions of a position."""
     most = 1
     while final_text(board) is None:
         line = StyledThinking(board, style, Limits(depth=6 if board.turn == "white" else 2)).run().line
@@ -189,43 +189,43 @@ def win(board: Board, style: Style) -> int:
 # --- ChessBin --------------------------------------------------------------------------------------------------------
 
 
-def _chessbin(console: Console, look: Look) -> None:
+def _chessbin(console: Console, theme: Theme) -> None:
     board = Board(MIDDLE_GAME)
     console.print("the order of moves, counted in nodes at depth 4")
-    made = table(("nodes", "search"))
+    rows = table(("nodes", "search"))
     for method in (Method.ALPHA_BETA, Method.ORDERED):
-        made.add_row(f"{search(board, method, 4).nodes:,}", method.value)
-    console.print(made)
+        rows.add_row(f"{search(board, method, 4).nodes:,}", method.value)
+    console.print(rows)
     console.print("draws and mates inside the search, depth 6")
-    made = table(("value", "position"))
+    rows = table(("value", "position"))
     cases = (
-        (ROOK_ENDING.format(clock=0), "a rook more, the fifty moves just begun"),
-        (ROOK_ENDING.format(clock=98), "the same with one move of the fifty left"),
-        (PERPETUAL, "a queen and a rook behind"),
+        (ROOK_ENDING.format(clock=0), "a rook ahead, halfmove clock 0"),
+        (ROOK_ENDING.format(clock=98), "the same, one move before the fifty-move draw"),
+        (PERPETUAL, "behind by a queen and a rook"),
         (TWO_MATES, "mate in one and mates in more"),
     )
     for fen, remark in cases:
         position = Board(fen)
         outcome = search(position, Method.QUIESCENT, 6)
         if outcome.judgement is not None:
-            made.add_row(judgement_text(outcome.judgement), f"{remark}: {san_line(position, outcome.line)}")
-    console.print(made)
-    console.print("castling: encouraged, but never out of, through or into check")
-    made = table(("castles", "position"))
+            rows.add_row(judgement_text(outcome.judgement), f"{remark}: {san_line(position, outcome.line)}")
+    console.print(rows)
+    console.print("castling: encouraged, never out of, through or into check")
+    rows = table(("castles", "position"))
     for name, fen in CASTLING.items():
         position = Board(fen)
         castles = [san for san in map(position.san, position.legal_moves()) if san.startswith("O-O")]
-        made.add_row(" ".join(castles) or "-", name)
-    console.print(made)
+        rows.add_row(" ".join(castles) or "-", name)
+    console.print(rows)
     castled, walked = Board(CASTLING["nothing in the way"]), Board(CASTLING["nothing in the way"])
     castled.push("e1g1")
     walked.push("e1e2")
     terms = STYLES["cce"].terms()
     safe, stray = (pawns_text(terms.white_terms(it.position)["castling"] / 100) for it in (castled, walked))
-    console.print(f"castling is worth {safe} once done, {stray} when the king has walked instead")
+    console.print(f"castling is worth {safe} when done, {stray} after a king move instead")
 
 
-PAGES: dict[str, tuple[str, Callable[[Console, Look], None]]] = {
+PAGES: dict[str, tuple[str, Callable[[Console, Theme], None]]] = {
     "cce": ("evaluation in pawns, set, go and stop", _cce),
     "rudim": ("from minimax to deepening", _rudim),
     "chess-engine": ("styles, depths and wishes", _chess_engine),

@@ -1,33 +1,35 @@
-"""Who plays: a person, or the computer, whose thinking goes on in a thread and ends up on the queue."""
+"""The players of a game: a person, or the computer, which searches in a thread."""
 
 from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
-from typing import Protocol
 
 from engine.board import Board
-from engine.facade import Engine, SearchReport
+from engine.facade import Engine, RunningSearch, SearchReport, SearchResult
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
 from engine.pgn.game import Judgement
 from engine.search.time_manager import Limits
 
-GLANCE_NODES = 10_000              # what the evaluation bar is worth
-GLANCE_HASH_MB = 1
+QUICK_NODES = 10_000               # for the evaluation bar
+QUICK_HASH_MB = 1
 
 
 @dataclass(frozen=True)
-class Thought:
-    """The move a search came to, None if there was none, and what it thinks of the position, from White's view."""
+class SearchDone:
+    """The result of a search: its move, if there is one, and the evaluation from White's view.
 
-    number: int                    # of the search, to tell it from one that was given up
+    `number` tells it from a search that was cancelled.
+    """
+
+    number: int
     move: str | None
     judgement: Judgement | None
 
 
 @dataclass(frozen=True)
 class Player:
-    """One side: a person if there are no limits. Without a style the engine itself plays, else a plain search."""
+    """One side: a person if there are no limits, else the engine, or a plain search if there is a style."""
 
     name: str
     limits: Limits | None = None
@@ -38,81 +40,63 @@ class Player:
         return self.limits is not None
 
 
-class _Stoppable(Protocol):
-    def stop(self) -> None: ...
-
-
-class Mind:
-    """The computer's thinking, one search at a time; each ends as a `Thought` on the queue."""
+class BackgroundSearch:
+    """Runs one search at a time in a thread; each ends with a `SearchDone` on the queue."""
 
     def __init__(self, queue: "Queue[object]") -> None:
         self._queue = queue
         self._engine = Engine()
         self._number = 0
-        self._search: _Stoppable | None = None
+        self._search: RunningSearch | StyledThinking | None = None
         self._thread: Thread | None = None
 
-    def think(self, board: Board, limits: Limits, style: Style | None) -> int:
-        """Begin a search, giving up the one before; returns its number."""
-        self.forget()
+    def start(self, board: Board, limits: Limits, style: Style | None) -> int:
+        """Cancel the search under way, start another and return its number."""
+        self.cancel()
         self._number += 1
-        number = self._number
-        if style is None:
-            self._engine.set_position(board)
-            thinking = self._engine.begin(limits)
-            white = board.turn == "white"
+        number, white = self._number, board.turn == "white"
+        self._engine.set_position(board)
+        search = self._engine.begin(limits) if style is None else StyledThinking(board, style, limits)
+        self._search = search
 
-            def run() -> Thought:
-                result = thinking.run()
-                judgement = None if result.report is None else white_view(result.report, white)
-                return Thought(number, result.best_move, judgement)
+        def run() -> None:
+            found = search.run()
+            if isinstance(found, SearchResult):
+                judgement = None if found.report is None else white_view(found.report, white)
+                self._queue.put(SearchDone(number, found.best_move, judgement))
+            else:
+                self._queue.put(SearchDone(number, found.line[0] if found.line else None, found.judgement))
 
-            self._start(thinking, run)
-        else:
-            styled = StyledThinking(board, style, limits)
-
-            def run_styled() -> Thought:
-                outcome = styled.run()
-                return Thought(number, outcome.line[0] if outcome.line else None, outcome.judgement)
-
-            self._start(styled, run_styled)
+        thread = Thread(target=run, name="search", daemon=True)
+        thread.start()
+        self._thread = thread  # only once it runs: Ctrl-C during the start must not join a thread that never started
         return number
 
-    def _start(self, search: _Stoppable, run: "_Run") -> None:
-        self._search = search
-        thread = Thread(target=lambda: self._queue.put(run()), name="mind", daemon=True)
-        thread.start()
-        self._thread = thread  # not before: Ctrl-C may come while it starts, and only what runs can be waited for
-
-    def hurry(self) -> None:
-        """Let the search give its move now."""
+    def move_now(self) -> None:
+        """End the search; its best move so far counts."""
         if self._search is not None:
             self._search.stop()
 
-    def forget(self) -> None:
-        """Give up the search; its thought still comes, under its old number."""
-        self.hurry()
+    def cancel(self) -> None:
+        """End the search; its result comes under an old number."""
+        self.move_now()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
         self._number += 1
 
 
-class _Run(Protocol):
-    def __call__(self) -> Thought: ...
-
-
 def white_view(report: SearchReport, white: bool) -> Judgement:
-    """What a search found, as White sees it."""
+    """Return a report's evaluation from White's view; `white`: White is to move."""
     sign = 1 if white else -1
     if report.mate_in is not None:
         return Judgement(None, sign * report.mate_in, report.depth)
     return Judgement(sign * (report.score_cp or 0), None, report.depth)
 
 
-def glance(board: Board) -> Judgement | None:
-    """A quick look at who stands better; None where the game is over."""
-    engine = Engine(GLANCE_HASH_MB)
+def quick_evaluation(board: Board) -> Judgement | None:
+    """Return the evaluation of a small search, None if the game is over."""
+    engine = Engine(QUICK_HASH_MB)
     engine.set_position(board)
-    report = engine.go(Limits(nodes=GLANCE_NODES)).report
+    report = engine.go(Limits(nodes=QUICK_NODES)).report
     return None if report is None else white_view(report, board.turn == "white")

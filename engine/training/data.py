@@ -1,4 +1,4 @@
-"""What a net learns from: the newest positions of some shards, whole games of them held out. Knows nothing of nets."""
+"""The data that a network is trained on: the newest positions of some shards, with whole games held out."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from engine.selfplay.records import RECORD, InvalidRecord
 from engine.training.features import add_hindsight, first_invalid, pack
 
 HELD_OUT_PERCENT = 5
-WORDS = RECORD.size // 8
+WORDS = RECORD.size // 8           # 64-bit words per record
 
 
 @dataclass(frozen=True)
 class Data:
-    """Packed records, see `features.py`: those to learn from, and those of the games held out.
+    """Packed records, see `features.py`, to train on and to validate with.
 
-    `origin` tells whether two are the same: it changes with the name and the size of any shard.
+    `origin` identifies the data: it changes with the name and the size of any shard.
     """
 
-    learnt: array[int]
+    training: array[int]
     held_out: array[int]
     games: int
     origin: str
 
     @property
-    def learnt_count(self) -> int:
-        return len(self.learnt) // WORDS
+    def training_count(self) -> int:
+        return len(self.training) // WORDS
 
     @property
     def held_out_count(self) -> int:
@@ -39,14 +39,14 @@ class Data:
 
 
 def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
-    """The last positions of the shards, at least `newest` if there are so many, oldest first.
+    """Return the last positions of the shards, at least `newest` if there are as many, oldest first.
 
-    `hindsight` and `unit_cp` are as for `add_hindsight`, which changes the scores; without hindsight they stay.
-    Raises InvalidRecord for a damaged shard, and if there are too few games to hold out some.
+    `hindsight` and `unit_cp` are as for `add_hindsight`. Raises InvalidRecord for a damaged shard, and for too few
+    games to hold out some.
     """
-    learnt, held_out = array("Q"), array("Q")
+    training, held_out = array("Q"), array("Q")
     games = 0
-    chosen = window(paths, newest)
+    chosen = newest_shards(paths, newest)
     for path in chosen:
         words = read_words(path)
         if hindsight > 0:
@@ -54,17 +54,17 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
         begin = 0
         for game, same in groupby(word >> 32 for word in words[WORDS - 1 :: WORDS]):
             end = begin + WORDS * sum(1 for _ in same)
-            target = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else learnt
+            target = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
             target.extend(words[begin:end])
             begin = end
             games += 1
-    if not learnt or not held_out:
-        raise InvalidRecord(f"{games} games are too few to learn from some and hold out others: play more")
-    return Data(learnt, held_out, games, _origin(chosen))
+    if not training or not held_out:
+        raise InvalidRecord(f"{games} games are too few to train on some and hold out others: play more")
+    return Data(training, held_out, games, _origin(chosen))
 
 
-def window(paths: Sequence[Path], newest: int) -> list[Path]:
-    """The last of the shards, as many as it takes to hold so many positions."""
+def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:
+    """Return the last shards, as many as hold this many positions."""
     chosen: list[Path] = []
     positions = 0
     for path in reversed(paths):
@@ -76,12 +76,12 @@ def window(paths: Sequence[Path], newest: int) -> list[Path]:
 
 
 def read_words(path: Path) -> array[int]:
-    """All records of a shard, packed. Raises InvalidRecord."""
-    return packed(path.read_bytes(), path)
+    """Return all records of a shard, packed. Raises InvalidRecord."""
+    return pack_shard(path.read_bytes(), path)
 
 
-def packed(content: bytes, path: Path) -> array[int]:
-    """The records that were read from the shard `path`, packed. Raises InvalidRecord."""
+def pack_shard(content: bytes, path: Path) -> array[int]:
+    """Return the records in the content of the shard `path`, packed. Raises InvalidRecord."""
     if len(content) % RECORD.size:
         raise InvalidRecord(f"{path}: ends within a record")
     words = pack(content)

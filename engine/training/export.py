@@ -1,9 +1,9 @@
-"""From data to a net in a file, with its card and the picture of its losses beside it.
+"""Trains a network and writes it with its card and loss curve.
 
-    NAME.net             what the engine plays with
-    NAME.json            the card: what it was made of and how, how well it does
-    NAME.svg             its losses on the way
-    NAME.net.checkpoint  while it is being made: a training that was cut off goes on from there
+    NAME.net             the network
+    NAME.json            the card: data, settings, losses
+    NAME.svg             the loss curve
+    NAME.net.checkpoint  during training: an interrupted training continues from it
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from typing import Any
 
 from engine.nnue import net_file
 from engine.nnue.net_file import Net
-from engine.progress import Display
+from engine.progress import ProgressDisplay
 from engine.training.data import Data
 from engine.training.plot import Curve, svg
-from engine.training.trainer import Check, Settings, Training, dequantise, hand_written_loss, quantise
+from engine.training.trainer import Check, Training, TrainingSettings, dequantise, hand_written_loss, quantise
 
-SECONDS_AN_HOUR = 3600
+SECONDS_PER_HOUR = 3600
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Mean squared errors on the held-out games, and the lowest of the training on its own positions."""
+    """Mean squared errors: of the last training batches, and on the held-out games."""
 
     learnt: float
-    held_out: float
+    held_out: float                # the lowest
     as_written: float              # of the integers in the file
-    hand_written: float            # of the evaluation without a net, at the scale that suits it best
+    hand_written: float            # of the hand-written evaluation, at its best scale
 
 
 @dataclass(frozen=True)
 class Card:
-    """What there is to know of a net."""
+    """The origin and the losses of a network; the names are those in the JSON file."""
 
     name: str
     made: str
-    begun_with: str | None         # the net whose weights it began with, if not with random ones
-    settings: Settings
+    begun_with: str | None         # the network whose weights it started from; None: random weights
+    settings: TrainingSettings
     games: int
     positions: int
     held_out: int
@@ -51,7 +51,7 @@ class Card:
     training_hours: float
 
     def content(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the card as JSON's types."""
         return asdict(self)
 
 
@@ -59,25 +59,25 @@ def card_path(net: Path) -> Path:
     return net.with_suffix(".json")
 
 
-def make_net(data: Data, settings: Settings, output: Path, first: Net | None = None) -> Card:
-    """Train a net, or go on with it, and write it with all that belongs to it; says on the way how it gets on.
+def train_network(data: Data, settings: TrainingSettings, output: Path, first: Net | None = None) -> Card:
+    """Train a network, or continue its training, write it with its files and print the progress.
 
-    `first` is what it begins with. Raises InvalidNet if that is of another shape, or the file's name too long for one.
+    Training starts from `first`, if given. Raises InvalidNet if that has another shape, or if the name is too long.
     """
     net_file.check_name(output.stem)
     training = Training(data, settings, first)
     checkpoint = output.with_name(f"{output.name}.checkpoint")
     hand_written, unit = hand_written_loss(data, settings)
-    with Display(output.stem, training.steps, "steps") as display:
-        display.say(f"{data.learnt_count:,} positions to learn from, {data.held_out_count:,} held out")
-        display.say(f"held out, the hand-written evaluation at {unit} centipawns a unit: {hand_written:.6f}")
+    with ProgressDisplay(output.stem, training.steps, "steps") as display:
+        display.log(f"{data.training_count:,} positions to learn from, {data.held_out_count:,} held out")
+        display.log(f"held out, the hand-written evaluation at {unit} centipawns per unit: {hand_written:.6f}")
         if first is not None:
-            display.say(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
+            display.log(f"held out, {first.name}, with whose weights it begins: {training.loss(training.best):.6f}")
         if training.resume(checkpoint):
-            display.say(f"goes on after step {training.step}")
+            display.log(f"continues after step {training.step}")
         for check in training.run(lambda: display.advance_to(training.step)):
             training.save(checkpoint)
-            display.say(_line(training, check))
+            display.log(_line(training, check))
         net = quantise(training.best, settings, output.stem)
         losses = Losses(
             learnt=training.checks[-1].learnt,
@@ -85,11 +85,11 @@ def make_net(data: Data, settings: Settings, output: Path, first: Net | None = N
             as_written=training.loss(dequantise(net)),
             hand_written=hand_written,
         )
-        display.say(f"held out, as written: {losses.as_written:.6f}")
+        display.log(f"held out, as written: {losses.as_written:.6f}")
     card = _card(training, losses, output.stem)
     net_file.write(net, output)
     card_path(output).write_text(json.dumps(card.content(), indent=2) + "\n")
-    output.with_suffix(".svg").write_text(_picture(training, card))
+    output.with_suffix(".svg").write_text(_loss_curve(training, card))
     checkpoint.unlink()
     return card
 
@@ -109,22 +109,20 @@ def _card(training: Training, losses: Losses, name: str) -> Card:
         begun_with=training.first.name if training.first is not None else None,
         settings=training.settings,
         games=training.data.games,
-        positions=training.data.learnt_count,
+        positions=training.data.training_count,
         held_out=training.data.held_out_count,
         origin=training.data.origin,
         steps=training.step,
         losses=losses,
-        training_hours=round(training.seconds / SECONDS_AN_HOUR, 3),
+        training_hours=round(training.seconds / SECONDS_PER_HOUR, 3),
     )
 
 
-def _picture(training: Training, card: Card) -> str:
-    places = [float(training.seen(check.step)) for check in training.checks]
-    learnt = [check.learnt for check in training.checks]
-    held_out = [check.held_out for check in training.checks]
+def _loss_curve(training: Training, card: Card) -> str:
+    seen = [float(training.seen(check.step)) for check in training.checks]
     curves = [
-        Curve("learnt", "#1f77b4", list(zip(places, learnt, strict=True))),
-        Curve("held out", "#d62728", list(zip(places, held_out, strict=True))),
-        Curve("hand-written", "#555555", [(places[-1], card.losses.hand_written)]),
+        Curve("training", "#1f77b4", [(x, check.learnt) for x, check in zip(seen, training.checks, strict=True)]),
+        Curve("held out", "#d62728", [(x, check.held_out) for x, check in zip(seen, training.checks, strict=True)]),
+        Curve("hand-written", "#555555", [(seen[-1], card.losses.hand_written)]),
     ]
     return svg(f"{card.name}: {card.positions:,} positions, mean squared error", curves)

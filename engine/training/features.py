@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Records as a net sees them: which of its 768 inputs are on for either side, and what the position was worth.
+"""Records as input of a network: the active ones of its 768 inputs for either perspective, and the target.
 
-A record is four words of 64 bits: the occupied squares, twice sixteen men of four bits each, and the rest. Records stay
-packed in memory, 32 bytes each, and are taken apart whenever they are needed: that costs little beside the arithmetic
-of the net. Knows `records.py`'s layout and nothing of nets. (chessprogramming wiki: NNUE)
+A record is four words of 64 bits: the occupied squares, twice sixteen pieces of four bits, and the rest. Records stay
+packed in memory, 32 bytes each: unpacking costs little compared to the arithmetic of the network. (chessprogramming
+wiki: NNUE)
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from cython.cimports.engine.evaluation.evaluate import evaluate
 if not cython.compiled:
     from math import exp, log
 
-WORDS = 4                          # of a record
-MOST_MEN = cython.declare(cython.int, 32)
+WORDS = 4                          # per record
+MAX_PIECES = cython.declare(cython.int, 32)
 SEVEN_RANKS = cython.declare(cython.int, 56)
-HOMES_WHITE = cython.declare(cython.int, 3)        # a king and a rook on White's first rank, see `home`
-HOMES_BLACK = cython.declare(cython.int, 12)
-SETTLED = cython.declare(cython.int, 2)            # of the side's byte: no castling right is left, see `records.py`
-LATER_KEPT = cython.declare(cython.double, 0.9)    # of hindsight: each position weighs so much of the one before it
-SUREST = cython.declare(cython.double, 0.9999)     # share of the point; what promises more has no score
+CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
+CASTLING_BLACK = cython.declare(cython.int, 12)
+SETTLED = cython.declare(cython.int, 2)            # bit of the side's byte: no castling right is left, see `records.py`
+LAMBDA = cython.declare(cython.double, 0.9)        # of TD(lambda): each later score weighs this much less
+MAX_EXPECTED = cython.declare(cython.double, 0.9999)   # largest expected score that is turned back into centipawns
 
 
-# --- Taking a record apart -------------------------------------------------------------------------------------------
+# --- Unpacking -------------------------------------------------------------------------------------------------------
 
 
 @cython.cfunc
@@ -39,7 +39,7 @@ SUREST = cython.declare(cython.double, 0.9999)     # share of the point; what pr
 @cython.nogil
 @cython.exceptval(check=False)
 def piece_at(words: u64[::1], first: cython.longlong, index: cython.int) -> cython.int:
-    """The piece that the record at `first` names as number `index`. Never raises."""
+    """Return piece number `index` of the record at word `first`."""
     return cython.cast(cython.int, (words[first + 1 + (index >> 4)] >> (4 * (index & 15))) & 15)
 
 
@@ -47,8 +47,8 @@ def piece_at(words: u64[::1], first: cython.longlong, index: cython.int) -> cyth
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def home(piece: cython.int, square: cython.int) -> cython.int:
-    """A bit for a king or a rook on its own first rank, 0 for all else. Never raises."""
+def home_bit(piece: cython.int, square: cython.int) -> cython.int:
+    """Return a bit for a king or a rook on its first rank, 0 for other pieces."""
     kind: cython.int = KIND_OF[piece]
     if kind != KING and kind != ROOK:
         return 0
@@ -57,14 +57,11 @@ def home(piece: cython.int, square: cython.int) -> cython.int:
     return (4 if kind == KING else 8) if square >= SEVEN_RANKS else 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def read_men(words: u64[::1], record: cython.int, mirrored: cython.bint, men: cython.p_int) -> cython.int:
-    """Enter the inputs of all men: 32 as White sees the board, then 32 as Black does; returns how many. Never raises.
+def read_pieces(words: u64[::1], record: cython.int, mirrored: cython.bint, pieces: cython.p_int) -> cython.int:
+    """Write the inputs of all pieces, 32 for White's perspective, then 32 for Black's.
 
-    An input is 64 times the piece, our own pawn to king and then theirs, plus the square, counted from our side.
-    `mirrored`: with the files from h to a, unless somebody might still castle: no mirrored game has that right.
+    Returns the number of pieces. An input is 64 times the piece, own pawn to king and then the opponent's, plus the
+    square from the own side. `mirrored` swaps left and right, unless castling may still be possible.
     """
     first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
     squares: u64 = words[first]
@@ -73,16 +70,16 @@ def read_men(words: u64[::1], record: cython.int, mirrored: cython.bint, men: cy
     while squares:
         square: cython.int = lsb(squares)
         piece: cython.int = piece_at(words, first, count)
-        homes |= home(piece, square)
-        men[count] = 64 * piece + square
-        men[MOST_MEN + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ 56)
+        homes |= home_bit(piece, square)
+        pieces[count] = 64 * piece + square
+        pieces[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ 56)
         squares &= squares - 1
         count += 1
     if mirrored and (settled(words[first + 3]) or not may_castle(homes)):
         index: cython.int
         for index in range(count):
-            men[index] ^= 7
-            men[MOST_MEN + index] ^= 7
+            pieces[index] ^= 7
+            pieces[MAX_PIECES + index] ^= 7
     return count
 
 
@@ -91,8 +88,8 @@ def read_men(words: u64[::1], record: cython.int, mirrored: cython.bint, men: cy
 @cython.nogil
 @cython.exceptval(check=False)
 def may_castle(homes: cython.int) -> cython.bint:
-    """Does either side have its king and a rook on its first rank, as far as their bits tell? Never raises."""
-    return homes & HOMES_WHITE == HOMES_WHITE or homes & HOMES_BLACK == HOMES_BLACK
+    """Return whether either side has its king and a rook on its first rank."""
+    return homes & CASTLING_WHITE == CASTLING_WHITE or homes & CASTLING_BLACK == CASTLING_BLACK
 
 
 @cython.cfunc
@@ -100,25 +97,17 @@ def may_castle(homes: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def settled(last_word: u64) -> cython.bint:
-    """Does the record say that nobody may castle any more? Never raises."""
+    """Return whether the record says that no castling right is left."""
     return (last_word >> 24) & SETTLED != 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def black_to_move(last_word: u64) -> cython.bint:
-    """Is Black to move? Never raises."""
+    """Return whether Black is to move."""
     return (last_word >> 24) & 1 != 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def expected(logits: cython.double) -> cython.double:
-    """The logistic function: from an advantage to the share of the point it promises. Never raises."""
+    """Return the expected score of an advantage: the logistic function."""
     return 1 / (1 + exp(-logits))
 
 
@@ -127,22 +116,19 @@ def expected(logits: cython.double) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def white_score(last_word: u64) -> cython.int:
-    """The score of the search, White's view. Never raises."""
+    """Return the search score from White's view."""
     score: cython.int = cython.cast(cython.int, last_word & 0xFFFF)
     return score - 0x10000 if score >= 0x8000 else score
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
 def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.double:
-    """What the position should promise the side to move. Never raises.
+    """Return the target score of the side to move.
 
-    `trust` in the score of the search, `unit` centipawns being one logistic unit, the rest in the game's result.
+    `trust` is the weight of the search score, with `unit` centipawns per logistic unit; the result has the rest.
     """
     result: cython.int = cython.cast(cython.int, (last_word >> 16) & 0xFF)
-    hope: cython.double = trust * expected(white_score(last_word) / unit) + (1 - trust) * result / 2.0
-    return 1 - hope if black_to_move(last_word) else hope
+    prediction: cython.double = trust * expected(white_score(last_word) / unit) + (1 - trust) * result / 2.0
+    return 1 - prediction if black_to_move(last_word) else prediction
 
 
 @cython.cfunc
@@ -150,7 +136,7 @@ def target(last_word: u64, trust: cython.double, unit: cython.double) -> cython.
 @cython.nogil
 @cython.exceptval(check=False)
 def next_random(state: u64) -> u64:
-    """The next of a series of numbers that look random; none of them is 0. Never raises."""
+    """Return the next pseudo-random number; it is never 0."""
     state ^= (state << 13) & ALL_SQUARES
     state ^= state >> 7
     return state ^ ((state << 17) & ALL_SQUARES)
@@ -160,7 +146,7 @@ def next_random(state: u64) -> u64:
 
 
 def pack(content: bytes) -> array[int]:
-    """The words of records."""
+    """Return the words of these records."""
     words = array("Q", content)
     if sys.byteorder == "big":
         words.byteswap()
@@ -168,13 +154,13 @@ def pack(content: bytes) -> array[int]:
 
 
 def first_invalid(words: u64[::1]) -> int:
-    """The number of the first record that is none, -1 if all are sound; nothing else here looks again."""
+    """Return the number of the first invalid record, -1 if there is none; no other function checks records."""
     record: cython.longlong
     index: cython.int
     for record in range(len(words) // WORDS):
         count: cython.int = popcount(words[WORDS * record])
         last: u64 = words[WORDS * record + 3]
-        if count > MOST_MEN or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 3:
+        if count > MAX_PIECES or (last >> 16) & 0xFF > 2 or (last >> 24) & 0xFF > 3:
             return record
         kings: cython.int = 0
         for index in range(count):
@@ -188,10 +174,10 @@ def first_invalid(words: u64[::1]) -> int:
 
 
 def add_hindsight(words: u64[::1], weight: cython.double, unit: cython.double) -> None:
-    """Blend into the scores of whole games, with a weight of 0 to 1, what came later in them.
+    """Blend what came later in the game into each score, with a weight of 0 to 1.
 
-    That is a mean of the later scores, the nearer ones weighing more, and at the end of the game its result. Later
-    searches have seen further. `unit` centipawns are one logistic unit. (Sutton: Temporal differences, TD(lambda))
+    That is a mean of the later scores, nearer ones weighing more, and of the result. `unit` is the centipawns per
+    logistic unit. (Sutton: Temporal differences, TD(lambda))
     """
     record: cython.longlong
     later: cython.double = 0
@@ -202,29 +188,29 @@ def add_hindsight(words: u64[::1], weight: cython.double, unit: cython.double) -
         if record == count - 1 or last >> 32 != game_after:
             later = ((last >> 16) & 0xFF) / 2.0
         game_after = last >> 32
-        hope: cython.double = expected(white_score(last) / unit)
-        blend: cython.double = (1 - weight) * hope + weight * later
-        later = LATER_KEPT * later + (1 - LATER_KEPT) * hope
-        blend = blend if blend < SUREST else SUREST
-        blend = blend if blend > 1 - SUREST else 1 - SUREST
+        prediction: cython.double = expected(white_score(last) / unit)
+        blend: cython.double = (1 - weight) * prediction + weight * later
+        later = LAMBDA * later + (1 - LAMBDA) * prediction
+        blend = blend if blend < MAX_EXPECTED else MAX_EXPECTED
+        blend = blend if blend > 1 - MAX_EXPECTED else 1 - MAX_EXPECTED
         score: cython.int = round(unit * log(blend / (1 - blend)))
         words[WORDS * record + 3] = last >> 16 << 16 | (score & 0xFFFF)
 
 
 def inputs(words: u64[::1], record: cython.int, mirrored: cython.bint) -> tuple[list[int], list[int]]:
-    """For tests: the inputs that are on, as White and as Black sees the board."""
-    men = cython.declare(cython.int[64])
+    """For tests: return the active inputs of White's and of Black's perspective."""
+    pieces = cython.declare(cython.int[64])
     if not cython.compiled:
-        men = [0] * 64
-    count: cython.int = read_men(words, record, mirrored, men)
-    white = [men[index] for index in range(count)]
-    return white, [men[MOST_MEN + index] for index in range(count)]
+        pieces = [0] * 64
+    count: cython.int = read_pieces(words, record, mirrored, pieces)
+    white = [pieces[index] for index in range(count)]
+    return white, [pieces[MAX_PIECES + index] for index in range(count)]
 
 
 def shuffled(count: cython.int, seed: cython.int, epoch: cython.int) -> array[int]:
-    """The records 0 to `count` in random order, each doubled and one more if it is to be mirrored.
+    """Return the numbers 0 to `count` in random order, each doubled, plus 1 if the record is to be mirrored.
 
-    A record that is mirrored in one epoch is not in the next. (Fisher and Yates; Marsaglia: Xorshift RNGs)
+    A record mirrored in one epoch is not mirrored in the next. (Fisher and Yates; Marsaglia: Xorshift RNGs)
     """
     order = array("i", bytes(4 * count))
     entries: cython.int[::1] = order
@@ -244,17 +230,17 @@ def shuffled(count: cython.int, seed: cython.int, epoch: cython.int) -> array[in
 
 
 def hand_written_scores(words: u64[::1]) -> array[float]:
-    """What the hand-written evaluation says of each record, in centipawns for the side to move."""
+    """Return the hand-written evaluation of each record, in centipawns for the side to move."""
     record: cython.int
     count: cython.int = len(words) // WORDS
     scores = array("d", bytes(8 * count))
     for record in range(count):
         board = [NO_PIECE] * 64
-        men: u64 = words[WORDS * record]
+        pieces: u64 = words[WORDS * record]
         index: cython.int = 0
-        while men:
-            board[lsb(men)] = piece_at(words, WORDS * record, index)
-            men &= men - 1
+        while pieces:
+            board[lsb(pieces)] = piece_at(words, WORDS * record, index)
+            pieces &= pieces - 1
             index += 1
         position = Position()
         position.set_up(board, black_to_move(words[WORDS * record + 3]), [NO_SQUARE] * 4, NO_SQUARE, 0)
@@ -263,7 +249,7 @@ def hand_written_scores(words: u64[::1]) -> array[float]:
 
 
 def recorded_scores(words: u64[::1]) -> array[float]:
-    """What the search said of each record, in centipawns for the side to move."""
+    """Return the search score of each record, in centipawns for the side to move."""
     record: cython.int
     count: cython.int = len(words) // WORDS
     scores = array("d", bytes(8 * count))
@@ -276,7 +262,7 @@ def recorded_scores(words: u64[::1]) -> array[float]:
 def loss_of_scores(
     words: u64[::1], scores: cython.double[::1], scores_unit: cython.double, trust: cython.double, unit: cython.double
 ) -> float:
-    """The mean squared error of some scores, `scores_unit` of them being one logistic unit, see `target`."""
+    """Return the mean squared error of these scores, with `scores_unit` per logistic unit, see `target`."""
     total: cython.double = 0
     record: cython.int
     count: cython.int = len(words) // WORDS

@@ -9,10 +9,10 @@ cdef inline float* pointer(float[::1] values) noexcept nogil:
 cdef class FloatNet:
     cdef readonly int hidden, buckets, lanes
     cdef readonly long long bias, output, output_bias, size         # where each part of the weights begins and ends
-    cdef readonly long long slopes, sums                            # where those of lane 0 begin
+    cdef readonly long long gradients, sums                            # where those of lane 0 begin
     cdef readonly double trust, unit, steepness
     cdef float[::1] numbers
 
-    cdef double add_record(self, u64[::1] words, int entry, int lane, bint learning) noexcept nogil
-    cdef float forward(self, int* men, int count, int lane, int first_view, int bucket) noexcept nogil
-    cdef void backward(self, int* men, int count, int lane, int first_view, int bucket, float slope) noexcept nogil
+    cdef double add_record(self, u64[::1] words, int entry, int lane, bint training) noexcept nogil
+    cdef float forward(self, int* pieces, int count, int lane, int first_view, int bucket) noexcept nogil
+    cdef void backward(self, int* pieces, int count, int lane, int first_view, int bucket, float gradient) noexcept nogil

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""A net in floating point: what it makes of records, and how its weights follow the slope of its errors.
+"""A network in floating point: inference, backpropagation and Adam.
 
-The shape is that of `net_file.py`; here one is one. Work is split in lanes, each with slopes and sums of its own, so
-that as many threads can share the weights: the same lanes give the same net. All numbers stand in one row:
+The shape is that of `net_file.py`, without its scale factors. Each thread has a lane with its own gradients and sums;
+the same number of lanes gives the same network. All numbers are in one array:
 
-    weights, in the order of the file; their mean slopes; their mean squares; slopes of each lane; sums of each lane
+    weights in the order of the file | Adam's mean gradients | Adam's mean squares | gradients per lane | sums per lane
 
 (chessprogramming wiki: NNUE; Kingma, Ba: Adam; Loshchilov, Hutter: Decoupled Weight Decay)
 """
@@ -16,31 +16,31 @@ from array import array
 
 import cython
 from cython.cimports.engine.core.bitboard import u64
-from cython.cimports.engine.training.features import WORDS, black_to_move, expected, read_men, target
+from cython.cimports.engine.training.features import WORDS, black_to_move, expected, read_pieces, target
 
 if not cython.compiled:
     from math import sqrt as sqrtf
 
     def pointer(values: array[float]) -> array[float]:
-        """Compiled, where the values stand in memory."""
+        """In compiled code: return the address of the values."""
         return values
 
 
 INPUTS = cython.declare(cython.int, 768)
-MOST_MEN = cython.declare(cython.int, 32)
-MEN_PER_BUCKET = cython.declare(cython.int, 4)
-FIRST_DECAY = cython.declare(cython.float, 0.9)            # Adam's memory of slopes,
-SECOND_DECAY = cython.declare(cython.float, 0.999)         # and of their squares
+MAX_PIECES = cython.declare(cython.int, 32)
+PIECES_PER_BUCKET = cython.declare(cython.int, 4)
+MEAN_DECAY = cython.declare(cython.float, 0.9)     # of Adam's mean gradients
+SQUARE_DECAY = cython.declare(cython.float, 0.999) # of Adam's mean squares
 TINY = cython.declare(cython.float, 1e-8)
 LIMIT = cython.declare(cython.float, 127 / 64)     # the largest weight whose product with an activation fits 16 bits
-OUTPUT_HASTE = cython.declare(cython.float, 2)     # how much faster output weights move: they are larger
-FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.24           # spread of the random weights a net begins with
-# Centipawns of an output of one. The fewer, the larger the output weights, and the less of each is lost when they are
-# rounded; at 200 hardly any is beyond the limit.
+OUTPUT_RATE = cython.declare(cython.float, 2)      # factor of the learning rate for output weights, which are larger
+FIRST_FEATURE, FIRST_OUTPUT = 0.08, 0.24           # range of the random first weights
+# Centipawns of an output of 1. Fewer centipawns make the output weights larger, which loses less by rounding; at 200
+# hardly any is beyond the limit.
 SCALE = 200
 
 
-# --- Rows of numbers: the loops that cost the time -------------------------------------------------------------------
+# --- Inner loops -----------------------------------------------------------------------------------------------------
 
 
 @cython.cfunc
@@ -48,7 +48,7 @@ SCALE = 200
 @cython.nogil
 @cython.exceptval(check=False)
 def add_row(numbers: cython.p_float, to: cython.longlong, row: cython.longlong, width: cython.int) -> cython.void:
-    """Never raises."""
+    """Add one row of numbers to another."""
     index: cython.int
     for index in range(width):
         numbers[to + index] += numbers[row + index]
@@ -59,7 +59,7 @@ def add_row(numbers: cython.p_float, to: cython.longlong, row: cython.longlong, 
 @cython.nogil
 @cython.exceptval(check=False)
 def weigh(numbers: cython.p_float, view: cython.longlong, row: cython.longlong, width: cython.int) -> cython.float:
-    """The squares of the sums of a view, clamped to 0..1, weighed. Never raises."""
+    """Return the weighted sum of the squared, clipped sums of a perspective."""
     index: cython.int
     total: cython.float = 0
     for index in range(width):
@@ -78,28 +78,28 @@ def weigh_back(
     numbers: cython.p_float,
     view: cython.longlong,
     row: cython.longlong,
-    slopes: cython.longlong,
-    slope: cython.float,
+    gradients: cython.longlong,
+    gradient: cython.float,
     width: cython.int,
 ) -> cython.void:
-    """`weigh` backwards: add to the slopes of its weights, and turn each sum into its own slope. Never raises."""
+    """Propagate back through `weigh`: add to its weights' gradients, replace each sum by its gradient."""
     index: cython.int
     for index in range(width):
         value: cython.float = numbers[view + index]
         inside: cython.float = 1 if value < 1 else 0
         value = value if value > 0 else 0
         value = value if value < 1 else 1
-        numbers[slopes + index] += slope * value * value
-        numbers[view + index] = inside * 2 * slope * value * numbers[row + index]
+        numbers[gradients + index] += gradient * value * value
+        numbers[view + index] = inside * 2 * gradient * value * numbers[row + index]
 
 
-# --- The net ---------------------------------------------------------------------------------------------------------
+# --- Network ---------------------------------------------------------------------------------------------------------
 
 
 @cython.final
 @cython.cclass
 class FloatNet:
-    """Random weights at first, always the same for a seed."""
+    """A network with random weights, the same for the same seed."""
 
     def __init__(self, hidden: int, buckets: int, lanes: int, seed: int) -> None:
         self.hidden, self.buckets, self.lanes = hidden, buckets, lanes
@@ -107,8 +107,8 @@ class FloatNet:
         self.output = self.bias + hidden
         self.output_bias = self.output + 2 * hidden * buckets
         self.size = self.output_bias + buckets
-        self.slopes = 3 * self.size
-        self.sums = self.slopes + lanes * self.size
+        self.gradients = 3 * self.size
+        self.sums = self.gradients + lanes * self.size
         self.trust, self.unit, self.steepness = 1.0, 1.0, 1.0
         self.numbers = array("f", bytes(4 * (self.sums + lanes * 2 * hidden)))
         rng = random.Random(f"weights {seed}")
@@ -119,83 +119,71 @@ class FloatNet:
 
     # --- One record --------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def forward(
-        self, men: cython.p_int, count: cython.int, lane: cython.int, first_view: cython.int, bucket: cython.int
+        self, pieces: cython.p_int, count: cython.int, lane: cython.int, first_view: cython.int, bucket: cython.int
     ) -> cython.float:
-        """The output for the side whose view is `first_view`; the sums of its view are left before the other's.
-
-        Never raises.
-        """
+        """Return the output for the side of `first_view`; leave the sums of its perspective first."""
         numbers: cython.p_float = pointer(self.numbers)
         total: cython.float = numbers[self.output_bias + bucket]
         half: cython.int
         index: cython.int
         for half in range(2):
             view: cython.longlong = self.sums + (2 * lane + half) * self.hidden
-            first: cython.int = MOST_MEN * (first_view ^ half)
+            first: cython.int = MAX_PIECES * (first_view ^ half)
             for index in range(self.hidden):
                 numbers[view + index] = numbers[self.bias + index]
             for index in range(count):
-                add_row(numbers, view, men[first + index] * self.hidden, self.hidden)
+                add_row(numbers, view, pieces[first + index] * self.hidden, self.hidden)
             total += weigh(numbers, view, self.output + (2 * bucket + half) * self.hidden, self.hidden)
         return total
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def backward(
         self,
-        men: cython.p_int,
+        pieces: cython.p_int,
         count: cython.int,
         lane: cython.int,
         first_view: cython.int,
         bucket: cython.int,
-        slope: cython.float,
+        gradient: cython.float,
     ) -> cython.void:
-        """After `forward`: add to the lane's slopes, `slope` being the output's. Never raises."""
+        """After `forward`: add to the lane's gradients; `gradient` is that of the output."""
         numbers: cython.p_float = pointer(self.numbers)
-        slopes: cython.longlong = self.slopes + lane * self.size
+        gradients: cython.longlong = self.gradients + lane * self.size
         half: cython.int
         index: cython.int
-        numbers[slopes + self.output_bias + bucket] += slope
+        numbers[gradients + self.output_bias + bucket] += gradient
         for half in range(2):
             view: cython.longlong = self.sums + (2 * lane + half) * self.hidden
-            first: cython.int = MOST_MEN * (first_view ^ half)
+            first: cython.int = MAX_PIECES * (first_view ^ half)
             row: cython.longlong = self.output + (2 * bucket + half) * self.hidden
-            weigh_back(numbers, view, row, slopes + row, slope, self.hidden)
-            add_row(numbers, slopes + self.bias, view, self.hidden)
+            weigh_back(numbers, view, row, gradients + row, gradient, self.hidden)
+            add_row(numbers, gradients + self.bias, view, self.hidden)
             for index in range(count):
-                add_row(numbers, slopes + men[first + index] * self.hidden, view, self.hidden)
+                add_row(numbers, gradients + pieces[first + index] * self.hidden, view, self.hidden)
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def add_record(
-        self, words: u64[::1], entry: cython.int, lane: cython.int, learning: cython.bint
+        self, words: u64[::1], entry: cython.int, lane: cython.int, training: cython.bint
     ) -> cython.double:
-        """The squared error of a record, see `shuffled` for `entry`; learning, also add its slopes. Never raises."""
-        men = cython.declare(cython.int[64])
+        """Return the squared error of an entry of `shuffled`; if `training`, add its gradients."""
+        pieces = cython.declare(cython.int[64])
         if not cython.compiled:
-            men = [0] * 64
+            pieces = [0] * 64
         record: cython.int = entry >> 1
         last: u64 = words[cython.cast(cython.longlong, record) * WORDS + 3]
-        count: cython.int = read_men(words, record, entry & 1, men)
-        bucket: cython.int = (count - 2) // MEN_PER_BUCKET if self.buckets > 1 else 0
+        count: cython.int = read_pieces(words, record, entry & 1, pieces)
+        bucket: cython.int = (count - 2) // PIECES_PER_BUCKET if self.buckets > 1 else 0
         view: cython.int = black_to_move(last)
-        hope: cython.double = expected(self.steepness * self.forward(men, count, lane, view, bucket))
-        error: cython.double = hope - target(last, self.trust, self.unit)
-        if learning:
-            slope: cython.double = 2 * error * hope * (1 - hope) * self.steepness
-            self.backward(men, count, lane, view, bucket, cython.cast(cython.float, slope))
+        prediction: cython.double = expected(self.steepness * self.forward(pieces, count, lane, view, bucket))
+        error: cython.double = prediction - target(last, self.trust, self.unit)
+        if training:
+            gradient: cython.double = 2 * error * prediction * (1 - prediction) * self.steepness
+            self.backward(pieces, count, lane, view, bucket, cython.cast(cython.float, gradient))
         return error * error
 
     # --- For Python callers ------------------------------------------------------------------------------------------
 
-    def aim(self, trust: float, unit: float) -> None:
-        """What the outputs should be, see `target`; `unit` is in centipawns, an output of one has SCALE of them."""
+    def set_target(self, trust: float, unit: float) -> None:
+        """Set the target of the outputs, see `target`; `unit` is the centipawns per logistic unit."""
         self.trust, self.unit, self.steepness = trust, unit, SCALE / unit
 
     def errors(
@@ -205,17 +193,17 @@ class FloatNet:
         begin: cython.int,
         end: cython.int,
         lane: cython.int,
-        learning: cython.bint,
+        training: cython.bint,
     ) -> float:
-        """The sum of the squared errors over the entries of `order` from `begin` up to `end`, without the lock.
+        """Return the sum of the squared errors of entries `begin` to `end` of `order`; runs without the GIL.
 
-        Learning, the slopes of that sum are added to those of the lane.
+        If `training`, add the gradients to those of the lane.
         """
         place: cython.int
         total: cython.double = 0
         with cython.nogil:
             for place in range(begin, end):
-                total += self.add_record(words, order[place], lane, learning)
+                total += self.add_record(words, order[place], lane, training)
         return total
 
     def step(
@@ -227,11 +215,10 @@ class FloatNet:
         rate: cython.float,
         decay: cython.float,
     ) -> None:
-        """Adam for the weights from `begin` up to `end`, number `count` from 1 on; the slopes are zero afterwards.
+        """Do Adam's step `count`, from 1 on, for the weights `begin` to `end`, and zero their gradients.
 
-        The slopes of all lanes, times `share`, are one slope. Each weight moves by about `rate`, those of the
-        outputs faster, however steep its slope, less `decay` of itself times the rate, and stays within what the file
-        can hold.
+        The gradient of a weight is the sum over the lanes times `share`. `decay` is the weight decay, times the rate.
+        Weights are clipped to what the file can hold.
         """
         numbers: cython.p_float = pointer(self.numbers)
         index: cython.longlong
@@ -240,17 +227,17 @@ class FloatNet:
         second: cython.float = 1 - 0.999**count
         with cython.nogil:
             for index in range(begin, end):
-                slope: cython.float = 0
+                gradient: cython.float = 0
                 for lane in range(self.lanes):
-                    slope += numbers[self.slopes + lane * self.size + index]
-                    numbers[self.slopes + lane * self.size + index] = 0
-                slope *= share
-                mean: cython.float = FIRST_DECAY * numbers[self.size + index] + (1 - FIRST_DECAY) * slope
-                square: cython.float = SECOND_DECAY * numbers[2 * self.size + index]
-                square += (1 - SECOND_DECAY) * slope * slope
+                    gradient += numbers[self.gradients + lane * self.size + index]
+                    numbers[self.gradients + lane * self.size + index] = 0
+                gradient *= share
+                mean: cython.float = MEAN_DECAY * numbers[self.size + index] + (1 - MEAN_DECAY) * gradient
+                square: cython.float = SQUARE_DECAY * numbers[2 * self.size + index]
+                square += (1 - SQUARE_DECAY) * gradient * gradient
                 move: cython.float = mean / first / (sqrtf(square / second) + TINY)
                 if index >= self.output:
-                    move *= OUTPUT_HASTE
+                    move *= OUTPUT_RATE
                 weight: cython.float = numbers[index] - rate * (move + decay * numbers[index])
                 weight = weight if weight < LIMIT else LIMIT
                 numbers[index] = weight if weight > -LIMIT else -LIMIT
@@ -258,20 +245,20 @@ class FloatNet:
                 numbers[2 * self.size + index] = square
 
     def rows(self) -> tuple[memoryview, memoryview, memoryview]:
-        """The weights, and what Adam remembers of each: mean slope and mean square. Writing there changes the net."""
+        """Return views of the weights and of Adam's mean gradients and mean squares. Writing changes the network."""
         numbers = memoryview(self.numbers)
         return numbers[: self.size], numbers[self.size : 2 * self.size], numbers[2 * self.size : 3 * self.size]
 
-    def slope_row(self, lane: int) -> memoryview:
-        """For tests: the slopes of a lane."""
-        begin = self.slopes + lane * self.size
+    def gradient_row(self, lane: int) -> memoryview:
+        """For tests: return the gradients of a lane."""
+        begin = self.gradients + lane * self.size
         return memoryview(self.numbers)[begin : begin + self.size]
 
     def output_of(self, words: u64[::1], record: cython.int) -> float:
-        """For tests: the output for the side to move."""
-        men = cython.declare(cython.int[64])
+        """For tests: return the output for the side to move."""
+        pieces = cython.declare(cython.int[64])
         if not cython.compiled:
-            men = [0] * 64
-        count: cython.int = read_men(words, record, False, men)
-        bucket: cython.int = (count - 2) // MEN_PER_BUCKET if self.buckets > 1 else 0
-        return self.forward(men, count, 0, black_to_move(words[WORDS * record + 3]), bucket)
+            pieces = [0] * 64
+        count: cython.int = read_pieces(words, record, False, pieces)
+        bucket: cython.int = (count - 2) // PIECES_PER_BUCKET if self.buckets > 1 else 0
+        return self.forward(pieces, count, 0, black_to_move(words[WORDS * record + 3]), bucket)

@@ -1,12 +1,11 @@
-"""The loop in which the engine teaches itself: the best evaluation plays, a net learns from the newest games, and takes
-the best one's place if it wins a match against it.
+"""The training loop: the best evaluation plays, a network learns from its games and replaces it by winning a match.
 
-One folder holds all there is, and whatever was cut off goes on from it:
+One folder holds everything, and an interrupted loop continues from it:
 
-    loop.json                 where the loop stands, after every shard and every pair of games
-    LOG.md                    what each generation cost and brought
-    shards/                   the games, numbered by generation; others put there are learnt from as well
-    nets/gen-001.net          each net, with its card and its curve, promoted or not
+    loop.json                 the state, written after every shard and every pair of games
+    LOG.md                    cost and gain of each generation
+    shards/                   the games, named by generation; shards added by the user are used as well
+    nets/gen-001.net          each network with its card and curve, promoted or not
 
 (chessprogramming wiki: Reinforcement Learning)
 """
@@ -21,67 +20,66 @@ from pathlib import Path
 from typing import Any
 
 from engine.nnue.eval_file import HAND_WRITTEN
-from engine.progress import Display
+from engine.progress import ProgressDisplay
 from engine.selfplay import match, records, selfplay
 from engine.selfplay.match import Match
-from engine.selfplay.sprt import Score
+from engine.selfplay.selfplay import SelfplayPlan
+from engine.selfplay.sprt import MatchScore
 from engine.training import data
-from engine.training.export import SECONDS_AN_HOUR, card_path, make_net
-from engine.training.trainer import Settings
-
-FIRST_TEACHER = HAND_WRITTEN
+from engine.training.export import SECONDS_PER_HOUR, card_path, train_network
+from engine.training.trainer import TrainingSettings
 
 
 class Verdict(StrEnum):
-    """What became of a net."""
+    """What became of a network."""
 
-    PROMOTED = "promoted"          # it plays from now on
-    REFUSED = "refused"            # the one before plays on
+    PROMOTED = "promoted"          # it plays the next games
+    REFUSED = "refused"            # the best one before it plays on
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be done; may change from run to run."""
+class LoopPlan:
+    """The options of the loop; they may change between runs."""
 
     folder: Path
-    generations: int               # in all, those that are done included
-    minutes: float                 # of self-play a generation
-    settings: Settings = field(default_factory=Settings)
-    nodes: int = 800               # a move of self-play
-    newest: int = 40_000_000       # positions that a net learns from
-    games: int = 300               # of a match
-    match_nodes: int = 5000        # a move of a match
-    confidence: float = 0.9        # how likely a net must be the better one to be promoted
+    generations: int               # in all, finished ones included
+    minutes: float                 # of self-play per generation
+    settings: TrainingSettings = field(default_factory=TrainingSettings)
+    nodes: int = 800               # per move of self-play
+    newest: int = 40_000_000       # positions to train on
+    games: int = 300               # per match
+    match_nodes: int = 5000        # per move of a match
+    confidence: float = 0.9        # probability of being better that promotes a network
     processes: int = 2
-    teacher: str = FIRST_TEACHER   # of the first generation, as for EvalFile
-    games_per_shard: int = selfplay.Plan.games_per_shard
+    teacher: str = HAND_WRITTEN   # of the first generation, as for EvalFile
+    games_per_shard: int = SelfplayPlan.games_per_shard
 
 
 @dataclass
 class Generation:
-    """What has been done so far; the parts come in the order of the fields."""
+    """The state of a generation, as in loop.json; the steps fill the fields in their order."""
 
     number: int
-    teacher: str                   # what plays: the file name of one of our nets, or as for EvalFile
+    teacher: str                   # the evaluation that plays: a file name in nets/, or as for EvalFile
     play_s: float = 0.0
-    positions: int = 0             # played in it
+    positions: int = 0             # of self-play
     card: dict[str, Any] | None = None
-    pairs: dict[str, int] = field(default_factory=dict)        # half points of the net by number of the pair
+    pairs: dict[str, int] = field(default_factory=dict)        # half points of the network per pair
     match_s: float = 0.0
     verdict: Verdict | None = None
 
-    def score(self) -> Score:
-        """Of the match."""
-        score = Score()
+    def score(self) -> MatchScore:
+        """Return the score of the match."""
+        score = MatchScore()
         for half_points in self.pairs.values():
             score.add(half_points)
         return score
 
 
-class Loop:
-    """The loop in a folder."""
+class TrainingLoop:
+    """The training loop in a folder."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LoopPlan) -> None:
         self._plan = plan
         self._path = plan.folder / "loop.json"
         self.generations: list[Generation] = []
@@ -92,7 +90,7 @@ class Loop:
 
     @property
     def best(self) -> str:
-        """What plays: the last net promoted, or what taught the first."""
+        """The evaluation that plays: the last network promoted, or the first teacher."""
         promoted = [self.net_path(one.number).name for one in self.generations if one.verdict is Verdict.PROMOTED]
         return [self.generations[0].teacher if self.generations else self._plan.teacher, *promoted][-1]
 
@@ -100,12 +98,12 @@ class Loop:
         return self._plan.folder / "nets" / f"gen-{number:03}.net"
 
     def evaluation(self, teacher: str) -> str:
-        """As for EvalFile; the folder may have moved since the teacher was noted."""
+        """Return a teacher as for EvalFile; the folder may have moved."""
         ours = self._plan.folder / "nets" / teacher
         return str(ours) if ours.is_file() else teacher
 
     def run(self) -> None:
-        """Go on until all generations are done."""
+        """Run until all generations are finished."""
         (self._plan.folder / "nets").mkdir(parents=True, exist_ok=True)
         while True:
             if not self.generations or self.generations[-1].verdict is not None:
@@ -123,49 +121,49 @@ class Loop:
     def _play(self, generation: Generation) -> None:
         plan = self._plan
         teacher = self.evaluation(generation.teacher)
-        games = selfplay.Plan(plan.folder / "shards", plan.nodes, generation.number, teacher, plan.games_per_shard)
+        games = SelfplayPlan(plan.folder / "shards", generation.number, plan.games_per_shard, plan.nodes, teacher)
         wanted_s = 60 * plan.minutes
         if generation.card is not None or generation.play_s >= wanted_s:
             return
         before_s, positions = generation.play_s, generation.positions
         deadline = time.monotonic() + wanted_s - before_s
-        with Display(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
-            display.say(f"generation {generation.number}: {generation.teacher} plays")
+        with ProgressDisplay(f"generation {generation.number}: self-play", round(wanted_s), "seconds") as display:
+            display.log(f"generation {generation.number}: {generation.teacher} plays")
             for progress in selfplay.run_until(games, deadline, plan.processes):
                 generation.play_s = before_s + progress.seconds
                 generation.positions = positions + progress.positions
                 self._save()
                 display.advance_to(min(round(generation.play_s), round(wanted_s)))
-            display.say(f"{progress}")
+            display.log(f"{progress}")
 
     def _train(self, generation: Generation) -> None:
         if generation.card is None:
             plan = self._plan
             paths = records.shards(plan.folder / "shards")
-            learnt = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
-            generation.card = make_net(learnt, plan.settings, self.net_path(generation.number)).content()
+            positions = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
+            generation.card = train_network(positions, plan.settings, self.net_path(generation.number)).content()
             self._save()
 
     def _compare(self, generation: Generation) -> None:
-        """Let the net play the evaluation that taught it."""
+        """Play a match against the teacher."""
         plan = self._plan
         net, teacher = str(self.net_path(generation.number)), self.evaluation(generation.teacher)
-        rivals = Match(net, teacher, plan.match_nodes, seed=generation.number)
+        pairing = Match(net, teacher, plan.match_nodes, seed=generation.number)
         missing = [number for number in range(-(-plan.games // 2)) if str(number) not in generation.pairs]
         if generation.verdict is not None or not missing:
             return
         before_s, started = generation.match_s, time.monotonic()
         pairs = len(generation.pairs) + len(missing)
-        with Display(f"generation {generation.number}: match", pairs, "pairs") as display:
-            for number, half_points in match.play(rivals, missing, plan.processes):
+        with ProgressDisplay(f"generation {generation.number}: match", pairs, "pairs") as display:
+            for number, half_points in match.play(pairing, missing, plan.processes):
                 generation.pairs[str(number)] = half_points
                 generation.match_s = before_s + time.monotonic() - started
                 self._save()
                 display.advance_to(len(generation.pairs))
-            display.say(f"against {generation.teacher}: {generation.score()}")
+            display.log(f"against {generation.teacher}: {generation.score()}")
 
     def _judge(self, generation: Generation) -> None:
-        better = generation.score().superiority() >= self._plan.confidence
+        better = generation.score().likelihood_of_superiority() >= self._plan.confidence
         generation.verdict = Verdict.PROMOTED if better else Verdict.REFUSED
         path = card_path(self.net_path(generation.number))
         card = json.loads(path.read_text()) | self._results(generation)
@@ -175,7 +173,7 @@ class Loop:
         print(f"generation {generation.number}: {generation.verdict}", flush=True)
 
     def _results(self, generation: Generation) -> dict[str, Any]:
-        """What the card learns from the match."""
+        """Return what the match adds to the card."""
         score = generation.score()
         elo, low, high = score.elo()
         return {
@@ -187,26 +185,24 @@ class Loop:
                 "pairs": score.pairs,
                 "elo": round(elo, 1),
                 "elo_95_percent": [round(low, 1), round(high, 1)],
-                "superiority": round(score.superiority(), 4),
+                "superiority": round(score.likelihood_of_superiority(), 4),
             },
-            "play_hours": round(generation.play_s / SECONDS_AN_HOUR, 3),
-            "match_hours": round(generation.match_s / SECONDS_AN_HOUR, 3),
+            "play_hours": round(generation.play_s / SECONDS_PER_HOUR, 3),
+            "match_hours": round(generation.match_s / SECONDS_PER_HOUR, 3),
         }
 
-    # --- What is kept ------------------------------------------------------------------------------------------------
+    # --- Files -------------------------------------------------------------------------------------------------------
 
     def _save(self) -> None:
-        """Write it, whole or not at all."""
-        unfinished = self._path.with_suffix(".part")
-        unfinished.write_text(json.dumps([asdict(generation) for generation in self.generations]))
-        unfinished.replace(self._path)
+        state = json.dumps([asdict(generation) for generation in self.generations])
+        records.write_whole(self._path, state.encode())
 
 
 LOG_HEAD = """# Generations
 
-Each net learns from games of the best evaluation before it, then plays a match against that one and is promoted if it
-is likely the better. Losses are mean squared errors on games held out, at each net's own; the hand-written evaluation's
-stands beside them. Elo against the one before, with 95 % bounds.
+Each network is trained on games of the best evaluation before it, plays a match against it, and is promoted if it is
+probably better. Losses are mean squared errors on held-out games; the hand-written evaluation's is for comparison. Elo
+is against the evaluation before, with 95 % bounds.
 
 | gen | taught by | played | learnt from | loss | hand-written | games | Elo | verdict | hours: play, train, match |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -214,7 +210,7 @@ stands beside them. Elo against the one before, with 95 % bounds.
 
 
 def log_text(generations: list[Generation]) -> str:
-    """The log, from all that are finished."""
+    """Return the log of all finished generations."""
     return LOG_HEAD + "".join(_log_line(one) for one in generations if one.verdict is not None)
 
 
@@ -223,9 +219,9 @@ def _log_line(generation: Generation) -> str:
     score, losses = generation.score(), generation.card["losses"]
     elo, low, high = score.elo()
     hours = (
-        generation.play_s / SECONDS_AN_HOUR,
+        generation.play_s / SECONDS_PER_HOUR,
         generation.card["training_hours"],
-        generation.match_s / SECONDS_AN_HOUR,
+        generation.match_s / SECONDS_PER_HOUR,
     )
     fields = (
         generation.number,

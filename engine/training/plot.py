@@ -1,4 +1,4 @@
-"""Curves, such as the losses of a training, as a picture: SVG, which any browser shows. Knows numbers, nothing else."""
+"""Draws curves as SVG."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ GRID = "#dddddd"
 
 @dataclass(frozen=True)
 class Curve:
-    """A named row of points; one with a single point is a level line."""
+    """A named series of points; a single point is drawn as a horizontal line."""
 
     name: str
     colour: str
@@ -22,7 +22,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axes:
-    """What is counted from left to right, and whether the scale from bottom to top is logarithmic or begins at 0."""
+    """The name of the x axis, and whether the y axis is logarithmic or starts at 0."""
 
     across: str
     logarithmic: bool
@@ -32,7 +32,7 @@ LOSSES = Axes("positions seen", logarithmic=True)
 
 
 def svg(title: str, curves: Sequence[Curve], axes: Axes = LOSSES) -> str:
-    """The picture of some curves, one of them with two points at least."""
+    """Draw curves, at least one of them with two points."""
     across = max(x for curve in curves for x, _ in curve.points)
     heights = [y for curve in curves for _, y in curve.points]
     if axes.logarithmic:
@@ -53,22 +53,22 @@ def svg(title: str, curves: Sequence[Curve], axes: Axes = LOSSES) -> str:
 
 @dataclass(frozen=True)
 class _Scale:
-    """From numbers to places in the picture."""
+    """Maps numbers to places in the picture."""
 
     across: float
     low: float                     # decimal logarithms, if the scale is logarithmic
     high: float
     logarithmic: bool
 
-    def x(self, seen: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * seen / self.across
+    def x(self, value: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * value / self.across
 
     def y(self, height: float) -> float:
         place = log10(height) if self.logarithmic else height
         return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - place) / (self.high - self.low)
 
     def grid(self) -> list[float]:
-        """Round numbers within the picture, or tenths of what a scale from 0 spans."""
+        """Return the heights of the grid lines: round numbers, or tenths of a linear scale."""
         if not self.logarithmic:
             return [self.high * part / 10 for part in range(11)]
         powers = range(floor(self.low), ceil(self.high) + 1)
@@ -86,7 +86,7 @@ def _grid_line(scale: _Scale, height: float) -> list[str]:
 
 
 def _drawn(scale: _Scale, curve: Curve, number: int) -> list[str]:
-    """The curve and its entry in the legend."""
+    """Draw a curve and its entry in the legend."""
     points = list(curve.points)
     if len(points) == 1:
         points = [(0.0, points[0][1]), (scale.across, points[0][1])]

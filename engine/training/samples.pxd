@@ -1,9 +1,6 @@
 from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
 
-cdef extern from "math.h" nogil:
-    double exp(double exponent) noexcept
-
 cdef class Samples:
     cdef unsigned short[::1] weight
     cdef signed char[::1] times
@@ -26,5 +23,3 @@ cdef class Samples:
     cdef void keep(self) noexcept nogil
     cdef double white_score(self, int sample, double[::1] values) noexcept nogil
     cdef double target(self, int sample, double trust, double unit) noexcept nogil
-
-cdef double expected(double logits) noexcept nogil

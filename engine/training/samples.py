@@ -1,10 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Positions as the tuner sees them: how often each weight counts in them, the blend, the score and the result.
+"""Positions as the tuner sees them: the coefficient of each weight, the game phase, the score and the result.
 
-The coefficients come from the evaluation itself. Its balance is linear in the weights, so with all others at zero a
-weight of one makes the balance equal to that weight's coefficient. No coefficient is beyond +-15: six weights at a
-time are therefore set to 1, 32 and 1024 in the midgame and in the endgame half, and their coefficients read off as the
-digits of the balance.
+The evaluation itself gives the coefficients. Its balance is linear in the weights: if one weight is 1 and all others
+are 0, the balance is that weight's coefficient. No coefficient is beyond +-15, so six weights at a time are set to 1,
+32 and 1024 in the midgame and the endgame half, and their coefficients are read as digits of the balance.
 """
 
 from array import array
@@ -18,15 +17,13 @@ from cython.cimports.engine.core.score import NO_SCORE, endgame_of, midgame_of
 from cython.cimports.engine.evaluation.endings import endgame_scale, verdict
 from cython.cimports.engine.evaluation.evaluate import balance
 from cython.cimports.engine.evaluation.weights import MATERIAL, WEIGHTS, weight_of_square
+from cython.cimports.engine.training.features import expected
 
 from engine.evaluation import weights
 from engine.evaluation.evaluate import use_values
 from engine.selfplay.records import RECORD
 
-if not cython.compiled:
-    from math import exp
-
-ROOM = 64                          # coefficients other than zero that a position is given room for, on average
+ROOM = 64                          # coefficients other than zero per position, on average
 # Material and squares, the first weights, are counted on the board; the others are probed.
 FIRST_PROBED = cython.declare(cython.int, weights.first_weight("knight_mobility"))
 DIGIT = cython.declare(cython.int, 5)               # bits
@@ -37,10 +34,10 @@ HALF_DIGIT = cython.declare(cython.int, 16)
 @cython.final
 @cython.cclass
 class Samples:
-    """Up to `capacity` positions. While it is filled, all weights of this process are zero: see `restore`."""
+    """Up to `capacity` positions. From its creation until `restore` all weights of this process are zero."""
 
     def __init__(self, capacity: int) -> None:
-        self.room = ROOM * (capacity + 2)          # no single position needs more than two of these
+        self.room = ROOM * (capacity + 2)          # no position needs more than twice the average
         self.weight = array("H", bytes(2 * self.room))
         self.times = array("b", bytes(self.room))
         self.begins = array("I", bytes(4 * (capacity + 1)))
@@ -59,7 +56,7 @@ class Samples:
         use_values({name: [(0, 0)] * term.size for name, term in weights.TERMS.items()})
 
     def restore(self) -> None:
-        """Evaluate again as before."""
+        """Restore the weights."""
         use_values(weights.default_values())
 
     def __len__(self) -> int:
@@ -68,7 +65,7 @@ class Samples:
     # --- Filling -------------------------------------------------------------------------------------------------
 
     def add(self, record: bytes) -> bool:
-        """Take in a record; False if it is full, or if the position is judged without weights or too extreme."""
+        """Add a record; return False if there is no room, or if the evaluation of the position uses no weights."""
         if self.count >= self.capacity or self.begins[self.count] + 2 * ROOM > self.room:
             return False
         occupied, packed, score, result, side, _ = RECORD.unpack(record)
@@ -94,17 +91,14 @@ class Samples:
             occupied &= occupied - 1
             index += 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def count_squares(self) -> cython.void:
-        """The coefficients of material and squares are what stands on the board. Never raises."""
+        """Count the coefficients of material and squares."""
         index: cython.int
         for index in range(512):
             self.totals[index] = 0
-        men: u64 = self.position.occupied
-        while men:
-            square: cython.int = lsb(men)
+        pieces: u64 = self.position.occupied
+        while pieces:
+            square: cython.int = lsb(pieces)
             piece: cython.int = self.position.board[square]
             white: cython.bint = piece < KINDS
             kind: cython.int = piece if white else piece - KINDS
@@ -112,20 +106,17 @@ class Samples:
             self.totals[weight_of_square(kind, square if white else square ^ 56)] += sign
             if kind < KING:
                 self.totals[MATERIAL + kind] += sign
-            men &= men - 1
+            pieces &= pieces - 1
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def probe(self) -> cython.void:
-        """The other coefficients, six at a time. Never raises."""
+        """Find the other coefficients, six at a time."""
         first: cython.int = FIRST_PROBED
         digit: cython.int
         while first < self.weight_count:
             for digit in range(DIGITS):
                 WEIGHTS[first + digit] = 1 << (DIGIT * digit)
                 WEIGHTS[first + DIGITS + digit] = 1 << (DIGIT * digit + 16)
-            self.serial += 1       # what the pawn table knows was found with other weights
+            self.serial += 1       # the pawn table holds values of other weights
             self.position.pawn_key = self.serial
             found: cython.int = balance(self.position)
             self.read_digits(midgame_of(found), first)
@@ -134,22 +125,16 @@ class Samples:
                 WEIGHTS[first + digit] = 0
             first += 2 * DIGITS
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def read_digits(self, value: cython.int, first: cython.int) -> cython.void:
-        """Never raises."""
+        """Read three coefficients from the digits of a balance."""
         digit: cython.int
         for digit in range(DIGITS):
             times: cython.int = ((value + HALF_DIGIT) & (2 * HALF_DIGIT - 1)) - HALF_DIGIT
             self.totals[first + digit] = times
             value = (value - times) >> DIGIT
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def keep(self) -> cython.void:
-        """Note all coefficients that are not zero, and how the two halves are blended. Never raises."""
+        """Store the coefficients other than zero and the shares of midgame and endgame."""
         index: cython.int
         end: cython.uint = self.begins[self.count]
         endgame: cython.double = 0
@@ -169,11 +154,8 @@ class Samples:
 
     # --- Fitting -------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def white_score(self, sample: cython.int, values: cython.double[::1]) -> cython.double:
-        """The evaluation in centipawns, White's view. Never raises."""
+        """Return the evaluation in centipawns from White's view."""
         midgame: cython.double = 0
         endgame: cython.double = 0
         index: cython.uint
@@ -182,17 +164,14 @@ class Samples:
             endgame += self.times[index] * values[2 * self.weight[index] + 1]
         return midgame * self.midgame_part[sample] + endgame * self.endgame_part[sample]
 
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def target(self, sample: cython.int, trust: cython.double, unit: cython.double) -> cython.double:
-        """What the position should promise White: `trust` in its score, the rest in the game's result. Never raises."""
+        """Return White's target score: weight `trust` for the search score, the rest for the result."""
         return trust * expected(self.scores[sample] / unit) + (1 - trust) * self.results[sample] / 2.0
 
     def loss(self, values: cython.double[::1], trust: cython.double, unit: cython.double) -> float:
-        """The mean squared error of these values, each weight's midgame and endgame in turn.
+        """Return the mean squared error of these values: each weight's midgame value, then its endgame value.
 
-        `unit` is the centipawns of one logistic unit.
+        `unit` is the centipawns per logistic unit.
         """
         total: cython.double = 0
         sample: cython.int
@@ -205,7 +184,7 @@ class Samples:
         return total / max(1, self.count)
 
     def loss_of_scores(self, unit: cython.double) -> float:
-        """How badly the searches' scores predict the results, for the choice of the unit."""
+        """Return the mean squared error of the search scores as predictions of the results."""
         total: cython.double = 0
         sample: cython.int
         for sample in range(self.count):
@@ -217,11 +196,11 @@ class Samples:
         self,
         order: cython.int[::1],
         values: cython.double[::1],
-        slope: cython.double[::1],
+        gradient: cython.double[::1],
         trust: cython.double,
         unit: cython.double,
     ) -> float:
-        """Add to `slope` that of the squared error over the samples of `order`; returns the sum of these errors."""
+        """Add the gradient of the squared errors of these samples to `gradient`; return the sum of the errors."""
         total: cython.double = 0
         index: cython.uint
         place: cython.int
@@ -229,19 +208,19 @@ class Samples:
         with cython.nogil:
             for place in range(size):
                 sample: cython.int = order[place]
-                hope: cython.double = expected(self.white_score(sample, values) / unit)
-                error: cython.double = hope - self.target(sample, trust, unit)
+                prediction: cython.double = expected(self.white_score(sample, values) / unit)
+                error: cython.double = prediction - self.target(sample, trust, unit)
                 total += error * error
-                steep: cython.double = 2 * error * hope * (1 - hope) / unit
-                midgame: cython.double = steep * self.midgame_part[sample]
-                endgame: cython.double = steep * self.endgame_part[sample]
+                scale: cython.double = 2 * error * prediction * (1 - prediction) / unit
+                midgame: cython.double = scale * self.midgame_part[sample]
+                endgame: cython.double = scale * self.endgame_part[sample]
                 for index in range(self.begins[sample], self.begins[sample + 1]):
-                    slope[2 * self.weight[index]] += midgame * self.times[index]
-                    slope[2 * self.weight[index] + 1] += endgame * self.times[index]
+                    gradient[2 * self.weight[index]] += midgame * self.times[index]
+                    gradient[2 * self.weight[index] + 1] += endgame * self.times[index]
         return total
 
     def coefficients(self, sample: cython.int) -> dict[int, int]:
-        """For tests: the coefficient of each weight that counts in a sample."""
+        """For tests: return the coefficient of each weight in a sample."""
         index: cython.uint
         found: dict[int, int] = {}
         for index in range(self.begins[sample], self.begins[sample + 1]):
@@ -249,14 +228,5 @@ class Samples:
         return found
 
     def value(self, sample: int, values: cython.double[::1]) -> float:
-        """For tests: the evaluation, White's view."""
+        """For tests: return the evaluation from White's view."""
         return self.white_score(sample, values)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def expected(logits: cython.double) -> cython.double:
-    """The logistic function: from an advantage to the share of the point it promises. Never raises."""
-    return 1 / (1 + exp(-logits))

@@ -1,4 +1,4 @@
-"""What a set of shards is made of, for people to judge whether it is fit to learn from. Every record is checked."""
+"""Statistics of shards; every record is checked."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from engine.training.features import loss_of_scores, recorded_scores
 
 UNITS_CP = range(120, 601, 20)
 DECIDED_CP = 300
-MEN_STEP = 4                       # of the buckets a net may have, see `net_file.py`
+PIECES_PER_BUCKET = 4              # of a network with buckets, see `net_file.py`
 
 
 @dataclass
-class Survey:
-    """What was found."""
+class RecordStatistics:
+    """The counts of positions, and what fits them."""
 
     positions: int = 0
     games: int = 0
     black_to_move: int = 0
-    settled: int = 0                       # known to be beyond castling
-    decided: int = 0                       # score beyond three pawns
-    results: Counter[Result] = field(default_factory=Counter)      # by position
-    buckets: Counter[int] = field(default_factory=Counter)         # by number of men
-    # By centipawns of a unit: the squared errors of the scores as forecasts of the results.
+    settled: int = 0                       # without castling rights
+    decided: int = 0                       # with a score beyond three pawns
+    results: Counter[Result] = field(default_factory=Counter)
+    buckets: Counter[int] = field(default_factory=Counter)         # by number of pieces
+    # Per centipawns of a logistic unit: the squared errors of the scores as predictions of the results.
     errors: dict[int, float] = field(default_factory=lambda: dict.fromkeys(UNITS_CP, 0.0))
 
     def add(self, words: array[int]) -> None:
@@ -41,36 +41,37 @@ class Survey:
         self.settled += sum(word >> 25 & 1 for word in last)
         self.decided += sum(abs(score) > DECIDED_CP for score in scores)
         self.results.update(Result(word >> 16 & 3) for word in last)
-        self.buckets.update((squares.bit_count() - 2) // MEN_STEP for squares in words[::WORDS])
+        self.buckets.update((squares.bit_count() - 2) // PIECES_PER_BUCKET for squares in words[::WORDS])
         for unit in UNITS_CP:
             self.errors[unit] += loss_of_scores(words, scores, unit, 0.0, 1.0) * len(last)
 
     def best_unit_cp(self) -> int:
-        """The centipawns of one logistic unit with which the scores forecast the results best."""
+        """Return the centipawns per logistic unit with which the scores predict the results best."""
         return min(self.errors, key=self.errors.__getitem__)
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the statistics as text."""
         results = ", ".join(f"{result.name.lower()} {self._percent(self.results[result])}" for result in Result)
-        men = ", ".join(
-            f"{MEN_STEP * bucket + 2}-{min(32, MEN_STEP * bucket + MEN_STEP + 1)} {self._percent(self.buckets[bucket])}"
+        step = PIECES_PER_BUCKET
+        pieces = ", ".join(
+            f"{step * bucket + 2}-{min(32, step * bucket + step + 1)} {self._percent(self.buckets[bucket])}"
             for bucket in range(8)
         )
         return [
-            f"positions {self.positions:,}, games {self.games:,}, {self.positions / max(1, self.games):.1f} a game",
+            f"positions {self.positions:,}, games {self.games:,}, {self.positions / max(1, self.games):.1f} per game",
             f"results {results}; Black to move {self._percent(self.black_to_move)}",
-            f"men {men}",
-            f"beyond three pawns {self._percent(self.decided)}, castling is over in {self._percent(self.settled)}",
-            f"the scores forecast the results best with {self.best_unit_cp()} centipawns to a logistic unit",
+            f"pieces {pieces}",
+            f"beyond three pawns {self._percent(self.decided)}, no castling right {self._percent(self.settled)}",
+            f"the scores predict the results best with {self.best_unit_cp()} centipawns per logistic unit",
         ]
 
     def _percent(self, count: int) -> str:
         return f"{100 * count / max(1, self.positions):.1f} %"
 
 
-def survey(paths: Iterable[Path]) -> Survey:
-    """Read every record. Raises InvalidRecord at the first that is none."""
-    found = Survey()
+def read_statistics(paths: Iterable[Path]) -> RecordStatistics:
+    """Return the statistics of these shards. Raises InvalidRecord at the first damaged record."""
+    found = RecordStatistics()
     for path in paths:
         found.add(read_words(path))
     return found

@@ -1,8 +1,7 @@
-"""The fit itself: batches in random order, Adam, a falling step, an eye on games that were held out.
+"""The fit of the hand-written weights: random batches, Adam, a falling step, validation on held-out games.
 
-What is minimised is the squared difference between the share of the point an evaluation promises and what came of the
-position: the game's result, blended with the score of the search. (chessprogramming wiki: Texel's Tuning, Gradient
-Descent, Adam)
+It minimises the squared error between the expected score of an evaluation and the target: the game's result, blended
+with the search score. (chessprogramming wiki: Texel's Tuning, Gradient Descent, Adam)
 """
 
 import json
@@ -15,33 +14,33 @@ from pathlib import Path
 
 from engine.evaluation import weights
 from engine.selfplay import records
-from engine.training.data import packed
+from engine.training.data import pack_shard
 from engine.training.samples import Samples
 
 BATCH = 16384
-FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's memory of slopes and of their squares
+FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's decay of mean gradients and of their squares
 TINY = 1e-10
 HELD_OUT_PERCENT = 5
-SPARE = 1000                       # of few games more may be held out than that
+SPARE = 1000                       # samples: of few games, more than this percentage may be held out
 UNITS_CP = range(120, 601, 20)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How a fit is run; the file of progress holds them, for a fit is only resumed with the same."""
+class TunerSettings:
+    """The settings of a fit; a saved fit continues only with the same ones."""
 
     epochs: int = 12
     step_cp: float = 1.5
-    trust: float = 0.4                             # weight of the search's score in the target; the result has the rest
-    pull: float = 6e-9                             # penalty on the square of each centipawn away from where it began
+    trust: float = 0.4                             # weight of the search score in the target; the result has the rest
+    pull: float = 6e-9                             # penalty per squared centipawn away from the first value
     seed: int = 1
 
 
 @dataclass
-class Progress:
-    """Everything a fit needs to go on."""
+class FitProgress:
+    """The state of a fit."""
 
-    settings: Settings
+    settings: TunerSettings
     unit: float
     positions: int
     start: list[float]
@@ -50,66 +49,66 @@ class Progress:
     square: list[float]
     epoch: int = 0
     steps: int = 0
-    losses: list[tuple[float, float]] = field(default_factory=list)        # per epoch: training, validation
+    losses: list[tuple[float, float]] = field(default_factory=list)        # per epoch: training, held out
 
     @classmethod
-    def begin(cls, settings: Settings, unit: float, positions: int) -> "Progress":
-        """At the weights now tuned."""
+    def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
+        """Start from the present weights."""
         start = [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
         return cls(settings, unit, positions, start, list(start), [0.0] * len(start), [0.0] * len(start))
 
     @classmethod
-    def load(cls, path: Path) -> "Progress":
+    def load(cls, path: Path) -> "FitProgress":
         content = json.loads(path.read_text())
-        settings = Settings(**content.pop("settings"))
+        settings = TunerSettings(**content.pop("settings"))
         losses = [(train, held_out) for train, held_out in content.pop("losses")]
         return cls(settings=settings, losses=losses, **content)
 
     def save(self, path: Path) -> None:
-        """Write it, whole or not at all."""
-        unfinished = path.with_suffix(".part")
-        unfinished.write_text(json.dumps(asdict(self)))
-        unfinished.rename(path)
+        records.write_whole(path, json.dumps(asdict(self)).encode())
 
 
 def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
-    """The samples to learn from and those held out, of whole games each; at most `limit` in all.
+    """Return the samples to learn from and those held out, at most `limit` in all; no game is in both.
 
-    Raises InvalidRecord if a shard is damaged.
+    The engine's weights are zero while this runs. Raises InvalidRecord if a shard is damaged.
     """
     available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
-    learnt = Samples(available)
+    training = Samples(available)
     held_out = Samples(min(available, available * HELD_OUT_PERCENT // 50 + SPARE))
     taken = 0
-    for path in paths:
-        content = path.read_bytes()
-        packed(content, path)          # for its complaint: what a sample is made of is not looked at again
-        games: dict[int, Samples] = {}
-        for offset in range(0, len(content), records.RECORD.size):
-            record = content[offset : offset + records.RECORD.size]
-            game = records.RECORD.unpack(record)[-1]
-            if game not in games:
-                games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else learnt
-            games[game].add(record)
-            taken += 1
-            if taken >= limit:
-                return learnt, held_out
-    return learnt, held_out
+    try:
+        for path in paths:
+            content = path.read_bytes()
+            pack_shard(content, path)              # checks the records, which `Samples` does not
+            games: dict[int, Samples] = {}
+            for offset in range(0, len(content), records.RECORD.size):
+                if taken >= limit:
+                    return training, held_out
+                record = content[offset : offset + records.RECORD.size]
+                game = records.RECORD.unpack(record)[-1]
+                if game not in games:
+                    games[game] = held_out if records.is_held_out(path.stem, game, HELD_OUT_PERCENT) else training
+                games[game].add(record)
+                taken += 1
+    finally:
+        training.restore()
+    return training, held_out
 
 
 def best_unit(samples: Samples) -> float:
-    """The centipawns of a logistic unit with which the searches' scores predict the results best."""
+    """Return the centipawns per logistic unit with which the search scores predict the results best."""
     return float(min(UNITS_CP, key=samples.loss_of_scores))
 
 
 class Fit:
-    """A fit in progress."""
+    """A fit under way."""
 
-    def __init__(self, learnt: Samples, held_out: Samples, progress: Progress) -> None:
-        self._learnt, self._held_out, self.progress = learnt, held_out, progress
+    def __init__(self, training: Samples, held_out: Samples, progress: FitProgress) -> None:
+        self._training, self._held_out, self.progress = training, held_out, progress
 
     def run(self, path: Path) -> Iterator[str]:
-        """Do the epochs that are left, saving progress after each; yields a line after each."""
+        """Run the remaining epochs; save the state and yield a line after each."""
         settings = self.progress.settings
         while self.progress.epoch < settings.epochs:
             train = self._epoch()
@@ -120,33 +119,33 @@ class Fit:
             yield f"epoch {self.progress.epoch}/{settings.epochs}: loss {train:.6f}, held out {held_out:.6f}"
 
     def held_out_loss(self) -> float:
-        """The mean squared error of the values as they are on the games held out."""
+        """Return the mean squared error of the present values on the held-out games."""
         progress = self.progress
         return self._held_out.loss(array("d", progress.values), progress.settings.trust, progress.unit)
 
     def _epoch(self) -> float:
-        """Every sample once; returns the mean loss on the way."""
+        """Use every sample once; return the mean loss."""
         progress = self.progress
-        order = list(range(len(self._learnt)))
+        order = list(range(len(self._training)))
         random.Random(f"{progress.settings.seed} {progress.epoch}").shuffle(order)
         total = 0.0
         for first in range(0, len(order), BATCH):
             batch = array("i", order[first : first + BATCH])
-            slope = array("d", bytes(8 * len(progress.values)))
+            gradient = array("d", bytes(8 * len(progress.values)))
             values = array("d", progress.values)
-            total += self._learnt.gradient(batch, values, slope, progress.settings.trust, progress.unit)
-            self._step([part / len(batch) for part in slope], first / len(order))
+            total += self._training.gradient(batch, values, gradient, progress.settings.trust, progress.unit)
+            self._step([part / len(batch) for part in gradient], first / len(order))
         return total / len(order)
 
-    def _step(self, slope: list[float], through: float) -> None:
-        """Adam: each value moves by about the step, however steep its slope, and less as the fit draws to its end."""
+    def _step(self, gradient: list[float], through: float) -> None:
+        """Move each value by Adam, with a step that falls along a cosine."""
         progress, settings = self.progress, self.progress.settings
         progress.steps += 1
         step = settings.step_cp * (1 + cos(pi * (progress.epoch + through) / settings.epochs)) / 2
         first = 1 - FIRST_DECAY**progress.steps
         second = 1 - SECOND_DECAY**progress.steps
         for index, value in enumerate(progress.values):
-            part = slope[index] + 2 * settings.pull * (value - progress.start[index])
+            part = gradient[index] + 2 * settings.pull * (value - progress.start[index])
             mean = FIRST_DECAY * progress.mean[index] + (1 - FIRST_DECAY) * part
             square = SECOND_DECAY * progress.square[index] + (1 - SECOND_DECAY) * part * part
             progress.mean[index], progress.square[index] = mean, square
@@ -154,7 +153,7 @@ class Fit:
 
 
 def named(values: Sequence[float]) -> dict[str, list[tuple[int, int]]]:
-    """The values by term, rounded; what squares have in common is moved into the material."""
+    """Return the values by term, rounded; the mean of a piece's square table moves into its material value."""
     rounded = list(values)
     for kind, name in enumerate(("pawn", "knight", "bishop", "rook", "queen")):
         first = 2 * weights.TERMS[f"{name}_squares"].first
@@ -169,7 +168,7 @@ def named(values: Sequence[float]) -> dict[str, list[tuple[int, int]]]:
 
 
 def module_text(values: dict[str, list[tuple[int, int]]], origin: str) -> str:
-    """The Python text of `engine/tuned.py`; `origin` says where the values come from."""
+    """Return the text of `engine/evaluation/tuned.py`; `origin` says where the values come from."""
     lines = [f'"""The values of the weights in `weights.py`, midgame and endgame centipawns.\n\n{origin}\n"""', ""]
     lines.append("VALUES: dict[str, tuple[tuple[int, int], ...]] = {")
     for name, pairs in values.items():

@@ -3,4 +3,4 @@
 Must not know: how games are played.
 """
 
-__all__ = ["handler", "player_lists", "policy"]
+__all__ = ["handler", "player_lists", "policy", "slots"]

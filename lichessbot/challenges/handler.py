@@ -1,95 +1,94 @@
-"""The reception: answers challenges, once each, lets some wait, and keeps a slot for every one it accepted.
+"""Answer each challenge once, queue those that wait for a slot, and keep a slot for each one accepted.
 
-For the main thread. Knows what was answered, also before a restart; whom to accept is decided by `challenges`, who
-goes first in `waiting`, and how an answer travels is the gate's work.
+For the main thread. Knows what was answered, also before a restart. `policy` decides whom to accept, `queue` who is
+next, and the outbox delivers the answer.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Accept, Circumstances, Decline, Ignore, Wait, decide, guest_of
-from lichessbot.challenges.queue import Waiting, WaitingRoom
+from lichessbot.challenges.policy import (
+    Accept,
+    ChallengerHistory,
+    Decline,
+    Ignore,
+    Snapshot,
+    Wait,
+    decide,
+    slot_holder_of,
+)
+from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
+from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed
 from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
-from lichessbot.lichess.outbox import Gate
-from lichessbot.log import Journal
-from lichessbot.slots import Occupancy, Slots
-from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.records import Guest
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.log import EventLog
+from lichessbot.storage.records import Answer, Entry, SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _NOT_FOUND: Final = 404
 _SETTLED: Final = "The challenge has been"
 
 
-@dataclass(frozen=True)
-class Premises:
-    """The house as it is at this moment."""
+class ChallengeHandler:
+    """Answers every challenge, once."""
 
-    config: ChallengeConfig
-    our_id: str
-    games: Sequence[GameInfo]
-    stopping: bool = False
-    ours: tuple[Guest, ...] = ()
-    """Slots that are taken, or kept, for games of our own making."""
-    to_bots: Callable[[], Decline | None] = lambda: None
-    """What every bot is told now; whoever is answered may change it for the next."""
-
-
-class Reception:
-    """Whoever challenges us comes here."""
-
-    def __init__(self, gate: Gate, store: Store, waits: Waits, lists: PlayerLists) -> None:
-        self._gate = gate
+    def __init__(
+        self,
+        outbox: Outbox,
+        store: Store,
+        timeouts: Timeouts,
+        lists: PlayerLists,
+        slots: Slots,
+        snapshot: Callable[[], Snapshot],
+    ) -> None:
+        self._outbox = outbox
         self._store = store
-        self._waits = waits
+        self._timeouts = timeouts
         self._lists = lists
-        self._journal = Journal()
-        self._slots = Slots(waits.game_start)
-        self._waiting = WaitingRoom()
-        self.humans_until = -math.inf
-        """Until when (monotonic) a human who found no slot may come back for the next one."""
-
-    def __len__(self) -> int:
-        """How many games are about to start."""
-        return len(self._slots)
+        self._slots = slots
+        self._snapshot = snapshot
+        self._log = EventLog()
+        self._queue = ChallengeQueue()
+        self.human_expected_until = -math.inf
+        """Until when (monotonic seconds) a human who found no slot may come back for the next one."""
 
     @property
     def wake_at(self) -> float | None:
-        """When `has_doubt` is to be asked, or `serve` to be called."""
-        moments = (self._slots.wake_at, self._waiting.wake_at)
-        return min((moment for moment in moments if moment is not None), default=None)
+        """When `serve_queue` has something to do besides giving away free slots."""
+        return self._queue.wake_at
 
     @property
     def has_waiting(self) -> bool:
-        """Whether `serve` has something to do."""
-        return len(self._waiting) > 0
+        """Whether any challenge waits for a slot."""
+        return len(self._queue) > 0
 
     def waiting(self, config: ChallengeConfig) -> Sequence[str]:
-        """The names of those who wait for a slot, who goes first first."""
-        challengers = (received.challenge.challenger for received in self._waiting.in_order(config))
+        """Return the names of the challengers who wait for a slot, the next one first."""
+        challengers = (queued.challenge.challenger for queued in self._queue.in_order(config))
         return [user.name or user.id for user in challengers if user is not None]
 
     # Challenges
 
-    def consider(self, received: ChallengeReceived, received_at: float, premises: Premises) -> None:
-        """Answer a challenge or let it wait, unless it was answered before or is not for us to answer."""
+    def answer(self, received: ChallengeReceived, received_at: float) -> None:
+        """Answer a challenge or queue it, unless it was answered before or needs no answer."""
         challenge = received.challenge
-        if self._store.answered(challenge.id) or challenge.id in self._waiting:
+        if self._store.answered(challenge.id) or challenge.id in self._queue:
             return
-        decision = decide(received, premises.config, self._circumstances(challenge, premises))
+        now = self._snapshot()
+        decision = decide(received, now, self._history(challenge, now))
         if isinstance(decision, Ignore):
-            self._journal.debug("challenge.ignore", **_facts(challenge), because=decision.because)
+            self._log.debug("challenge.ignore", **_facts(challenge), because=decision.because)
             return
-        for older in self._waiting.drop_replaced(challenge):
+        for older in self._queue.drop_replaced(challenge):
             self._close(older.id, Answer.REPLACED, f"by {challenge.id}")
         self._store.note_challenge(_entry(challenge))
         match decision:
@@ -98,110 +97,99 @@ class Reception:
             case Decline():
                 self._decline(challenge, decision)
             case Wait() if received.is_replay:
-                because = f"{decision.because}, and nobody knows how long it has waited"
-                self._send_away(challenge, decision.rule, because)
+                because = f"{decision.because}, and it may have waited for long already"
+                self._decline_later(challenge, decision.rule, because)
             case Wait():
-                self._wait(received, decision, received_at, premises.config)
+                self._wait(received, decision, received_at, now.config.challenge)
 
-    def serve(self, premises: Premises) -> None:
-        """Give the free slots to those who wait, and send away those who waited in vain."""
-        now = time.monotonic()
-        for waiting in self._waiting.drop_expired(now):
-            because = f"no slot became free within {self._waits.challenge_wait.total_seconds():g} s"
-            self._send_away(waiting.challenge, waiting.rule, because)
-        for waiting in self._waiting.in_order(premises.config):
-            challenge = waiting.challenge
-            decision = decide(waiting.received, premises.config, self._circumstances(challenge, premises))
+    def serve_queue(self) -> None:
+        """Give free slots to the challenges that wait, and decline those that waited in vain."""
+        for expired in self._queue.drop_expired(time.monotonic()):
+            because = f"no slot became free within {self._timeouts.challenge_wait.total_seconds():g} s"
+            self._decline_later(expired.challenge, expired.rule, because)
+        for queued in self._queue.in_order(self._snapshot().config.challenge):
+            challenge, now = queued.challenge, self._snapshot()  # each acceptance takes a slot
+            decision = decide(queued.received, now, self._history(challenge, now))
             if not isinstance(decision, Wait):
-                self._waiting.drop(challenge.id)
+                self._queue.drop(challenge.id)
             match decision:
                 case Accept():
-                    self._accept(challenge, decision, waiting.since)
+                    self._accept(challenge, decision, queued.since)
                 case Decline():
                     self._decline(challenge, decision)
 
     def canceled(self, challenge: Challenge) -> None:
-        """The challenger took it back, or we ours."""
-        self.settled(challenge.id)
-        waited = self._waiting.drop(challenge.id)
-        self._journal.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
+        """Forget a challenge that was withdrawn, by the challenger or by us."""
+        self._slots.free(challenge.id)
+        waited = self._queue.drop(challenge.id)
+        self._log.info("challenge.canceled", challenge=challenge.id, waited=waited or None)
         if waited:
             self._close(challenge.id, Answer.CANCELED, "by the challenger")
 
-    def occupancy(self, premises: Premises) -> Occupancy:
-        """Who takes the slots."""
-        return Occupancy.of((*self._slots.guests, *self._playing(premises.games), *premises.ours))
-
-    def _circumstances(self, challenge: Challenge, premises: Premises) -> Circumstances:
-        age_s = premises.config.recent_bot_challenge_age or 0
-        book, challenger = self._store.guest_book, guest_of(challenge).user_id
-        return Circumstances(
-            our_id=premises.our_id,
-            occupancy=self.occupancy(premises),
-            recent=book.accepted_since(challenger, time.time() - age_s),
-            listed_on=self._lists.naming(challenger, premises.config.online_block_list),
-            stopping=premises.stopping,
-            to_bots=premises.to_bots(),
+    def _history(self, challenge: Challenge, now: Snapshot) -> ChallengerHistory:
+        config, user_id = now.config.challenge, slot_holder_of(challenge).user_id
+        since = time.time() - (config.recent_bot_challenge_age or 0)
+        return ChallengerHistory(
+            recent=self._store.challenges.accepted_since(user_id, since),
+            listed_on=self._lists.naming(user_id, config.online_block_list),
         )
 
-    def _playing(self, games: Sequence[GameInfo]) -> Iterator[Guest]:
-        """A challenge tells more of its player than the game it became."""
-        for info in games:
-            entry = self._store.guest_book[info.game_id]
-            has_clock = info.speed != Speed.CORRESPONDENCE
-            yield entry.guest if entry else Guest(info.opponent.id or "", info.opponent.is_bot, has_clock)
+    def slot_holders(self, games: Iterable[GameInfo]) -> tuple[SlotHolder, ...]:
+        """Return who takes a slot: the opponents in `games` and in games about to start."""
+        return (*self._slots.holders, *map(self._slot_holder, games))
+
+    def _slot_holder(self, info: GameInfo) -> SlotHolder:
+        """Return the opponent as the challenge described them, which tells more than the game does."""
+        entry = self._store.challenges[info.game_id]
+        has_clock = info.speed != Speed.CORRESPONDENCE
+        return entry.slot_holder if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
-        self._journal.info("challenge.accept", **_facts(challenge), rule=decision.rule)
-        self._slots.keep(challenge.id, guest_of(challenge))
+        self._log.info("challenge.accept", **_facts(challenge), rule=decision.rule)
+        self._slots.keep(challenge.id, slot_holder_of(challenge))
         self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
-        self._answer(AcceptChallenge(challenge.id, self._until(challenge, since)))
+        self._send(AcceptChallenge(challenge.id, self._until(challenge, since)))
 
     def _until(self, challenge: Challenge, since: float) -> float:
-        """When an answer comes too late: a challenge without a clock does not expire."""
-        patience_s = self._waits.house_patience.total_seconds()
+        """Return when an answer comes too late; a challenge without a clock does not expire."""
+        patience_s = self._timeouts.request_patience.total_seconds()
         return math.inf if challenge.time_control.clock is None else since + patience_s
 
-    def _send_away(self, challenge: Challenge, rule: str, because: str) -> None:
-        """There was no slot for him in time; the next one is for a human who comes back."""
+    def _decline_later(self, challenge: Challenge, rule: str, because: str) -> None:
+        """Decline for want of a slot, and keep the next one for a while for a human who may come back."""
         if not challenge.from_bot:
-            self.humans_until = time.monotonic() + self._waits.human_waits.total_seconds()
+            self.human_expected_until = time.monotonic() + self._timeouts.human_waits.total_seconds()
         self._decline(challenge, Decline(DeclineReason.LATER, rule, because))
 
     def _decline(self, challenge: Challenge, decision: Decline) -> None:
         reason, rule, because = decision.reason, decision.rule, decision.because
-        self._journal.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
+        self._log.info("challenge.decline", **_facts(challenge), reason=reason, rule=rule, because=because)
         self._note(challenge.id, answer=Answer.DECLINED, reason=reason, rule=rule, because=because)
-        self._answer(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
+        self._send(DeclineChallenge(challenge.id, reason, self._until(challenge, time.monotonic())))
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
-        self._journal.info("challenge.wait", **_facts(challenge), rule=decision.rule)
+        self._log.info("challenge.wait", **_facts(challenge), rule=decision.rule)
         self._note(challenge.id, answer=Answer.WAITING, rule=decision.rule, because=decision.because)
-        until = since + self._waits.challenge_wait.total_seconds()
-        self._waiting.add(Waiting(received, since, until, decision.rule))
-        for hopeless in self._waiting.drop_hopeless(config):
-            because = "every slot is taken, and as many wait as could start if every game ended now"
-            self._send_away(hopeless.challenge, hopeless.rule, because)
+        until = since + self._timeouts.challenge_wait.total_seconds()
+        self._queue.add(QueuedChallenge(received, since, until, decision.rule))
+        for hopeless in self._queue.drop_hopeless(config):
+            because = "every slot is taken, and as many challenges wait as there are slots"
+            self._decline_later(hopeless.challenge, hopeless.rule, because)
 
-    def _answer(self, command: AcceptChallenge | DeclineChallenge) -> None:
+    def _send(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answering(command.challenge_id)
-        self._gate.send(command)
+        self._outbox.send(command)
 
     def _close(self, challenge_id: str, answer: Answer, because: str) -> None:
-        """It will be answered by nobody any more."""
-        self._journal.info("challenge.closed", challenge=challenge_id, answer=answer, because=because)
+        """Record that a challenge needs no answer any more."""
+        self._log.info("challenge.closed", challenge=challenge_id, answer=answer, because=because)
         self._note(challenge_id, answer=answer, because=because)
 
     def _note(self, challenge_id: str, **changes: object) -> None:
-        entry = self._store.guest_book[challenge_id]
+        entry = self._store.challenges[challenge_id]
         if entry is not None:
             self._store.note_challenge(replace(entry, **changes))  # type: ignore[arg-type]
-
-    @property
-    def bots_expected(self) -> int:
-        """Games against bots that were accepted and have not begun."""
-        return sum(guest.is_bot for guest in self._slots.guests)
 
     # What became of our answers
 
@@ -210,7 +198,7 @@ class Reception:
         self._slots.expect(command.challenge_id, time.monotonic())
 
     def answer_failed(self, command: AcceptChallenge | DeclineChallenge, report: CommandFailed) -> None:
-        """An answer that may not have arrived can be given again if the challenge is repeated."""
+        """Allow another answer if this one may not have arrived, and find out what an acceptance led to."""
         if not isinstance(report.error, Refused):
             self._store.forget_answer(command.challenge_id)
         if isinstance(command, AcceptChallenge):
@@ -219,7 +207,7 @@ class Reception:
             self._note_undelivered(command.challenge_id, report.error)
 
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
-        """Who is gone needs no answer; who was refused for another reason is still waiting for one."""
+        """Free the slot if there is no game, and decline a challenge that is still open."""
         match error:
             case Refused(text=text) if text.startswith(_SETTLED):
                 self._slots.free(challenge_id)
@@ -232,41 +220,27 @@ class Reception:
                 self._slots.free(challenge_id)
                 later = DeclineReason.LATER
                 self._note(challenge_id, answer=Answer.DECLINED, reason=later, rule="Lichess", because=str(error))
-                entry = self._store.guest_book[challenge_id]
+                entry = self._store.challenges[challenge_id]
                 expires = entry is None or entry.has_clock
-                self._answer(DeclineChallenge(challenge_id, later, None if expires else math.inf))
+                self._send(DeclineChallenge(challenge_id, later, None if expires else math.inf))
             case _:
                 self._slots.free(challenge_id)
                 self._close(challenge_id, Answer.NO_GAME, str(error))      # it was never sent
 
     def _note_undelivered(self, challenge_id: str, error: ApiError) -> None:
-        entry = self._store.guest_book[challenge_id]
+        entry = self._store.challenges[challenge_id]
         if entry is not None:
-            self._note(challenge_id, because=f"{entry.because}; but he was not told: {error}")
-
-    # Our own challenges
-
-    def keep_for_ours(self, challenge_id: str, guest: Guest, until: float) -> None:
-        """A slot for a challenge we made, until it is `settled`, or a look after `until` (monotonic) says so."""
-        self._slots.keep_open(challenge_id, guest, until)
-
-    def settled(self, challenge_id: str) -> None:
-        """It was declined or canceled, whoever made it: no game will come of it."""
-        self._slots.free(challenge_id)
+            self._note(challenge_id, because=f"{entry.because}; but the challenger was not told: {error}")
 
     # Games
 
     def game_started(self, game_id: str) -> None:
         self._slots.free(game_id)
-        self._waiting.drop(game_id)
+        self._queue.drop(game_id)
 
-    def has_doubt(self) -> bool:
-        """Whether an accepted challenge should have become a game by now."""
-        return self._slots.question(time.monotonic())
-
-    def untold_games(self) -> list[GameInfo]:
-        """Games that we accepted and of which nobody tells, not even when asked: they have their challenges' ids."""
-        entries = [self._store.guest_book[challenge_id] for challenge_id in self._slots.untold(time.monotonic())]
+    def unlisted_games(self) -> list[GameInfo]:
+        """Return games that probably began but that no stream and no list shows; their ids are their challenges'."""
+        entries = [self._store.challenges[challenge_id] for challenge_id in self._slots.unlisted(time.monotonic())]
         return [
             GameInfo(
                 gameId=entry.id,
@@ -279,14 +253,14 @@ class Reception:
         ]
 
     def compare(self, games: Sequence[GameInfo], asked_at: float) -> None:
-        """A look at the games in progress, begun at `asked_at`: what is overdue and not there will not come."""
+        """Free the slots of overdue games that are missing in a list of games requested at `asked_at`."""
         for challenge_id in self._slots.free_overdue(asked_at):
-            self._journal.warning("challenge.no_game", challenge=challenge_id)
+            self._log.warning("challenge.no_game", challenge=challenge_id)
             self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")
 
 
 def _facts(challenge: Challenge) -> dict[str, object]:
-    user_id = guest_of(challenge).user_id
+    user_id = slot_holder_of(challenge).user_id
     return {
         "challenge": challenge.id,
         "challenger": user_id or "anonymous",
@@ -296,18 +270,18 @@ def _facts(challenge: Challenge) -> dict[str, object]:
 
 
 def _entry(challenge: Challenge) -> Entry:
-    guest, us = guest_of(challenge), challenge.destination
+    challenger, us = slot_holder_of(challenge), challenge.destination
     return Entry(
         id=challenge.id,
         received_at=time.time(),
-        challenger=guest.user_id,
-        is_bot=guest.is_bot,
+        challenger=challenger.user_id,
+        is_bot=challenger.is_bot,
         rating=challenge.challenger.rating if challenge.challenger else None,
         our_rating=us.rating if us else None,
         variant=challenge.variant.key,
         speed=challenge.speed,
         terms=f"{challenge.time_control} {(Mode.RATED if challenge.rated else Mode.CASUAL)}",
-        has_clock=guest.has_clock,
+        has_clock=challenger.has_clock,
         answer=Answer.WAITING,
         reason="",
         rule="",

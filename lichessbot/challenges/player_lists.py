@@ -7,23 +7,22 @@ at most the news of its own list: an answer is never waited for by anybody who a
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import version
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from lichessbot.backoff import Backoff
 from lichessbot.config import LOOPBACK
-from lichessbot.log import Journal
+from lichessbot.errors import Unreachable
+from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
+from lichessbot.log import EventLog
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
-_READ_BYTES: Final = 1 << 16
 _MOST_REDIRECTS: Final = 5
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
 _UNCHANGED: Final = 304
@@ -39,10 +38,10 @@ Emit = Callable[[ListFetched], None]
 class PlayerLists:
     """The newest good version of every list. For the main thread."""
 
-    def __init__(self, store: Store, emit: Emit, waits: Waits, proxy: str | None) -> None:
+    def __init__(self, store: Store, emit: Emit, timeouts: Timeouts, proxy: str | None) -> None:
         self._store = store
         self._emit = emit
-        self._waits = waits
+        self._timeouts = timeouts
         self._proxy = proxy
         self._readers: dict[str, _ListReader] = {}
 
@@ -53,13 +52,13 @@ class PlayerLists:
         for address in addresses:
             if address not in self._readers:
                 known = self._store.player_lists.get(address)
-                fetcher = Fetcher(address, self._waits, self._proxy, etag=known.etag if known else "")
-                self._readers[address] = reader = _ListReader(fetcher, self._emit, self._waits)
+                fetcher = Fetcher(address, self._timeouts, self._proxy, etag=known.etag if known else "")
+                self._readers[address] = reader = _ListReader(fetcher, self._emit, self._timeouts)
                 reader.start()
 
     def heard(self, fetched: ListFetched) -> None:
         """A new version arrived."""
-        Journal().info("list.fetched", address=fetched.address, players=len(fetched.names))
+        EventLog().info("list.fetched", address=fetched.address, players=len(fetched.names))
         self._store.note_player_list(fetched)
 
     def naming(self, user_id: str, addresses: Sequence[str]) -> str | None:
@@ -74,11 +73,11 @@ class PlayerLists:
 class _ListReader(threading.Thread):
     """Fetches one list again and again."""
 
-    def __init__(self, fetcher: "Fetcher", emit: Emit, waits: Waits) -> None:
+    def __init__(self, fetcher: "Fetcher", emit: Emit, timeouts: Timeouts) -> None:
         super().__init__(name=f"list-{fetcher.address}", daemon=True)
         self._fetcher = fetcher
         self._emit = emit
-        self._waits = waits
+        self._timeouts = timeouts
         self._over = threading.Event()
 
     def stop(self) -> None:
@@ -86,10 +85,10 @@ class _ListReader(threading.Thread):
         self._over.set()
 
     def run(self) -> None:
-        backoff = Backoff(self._waits.backoff_first, self._waits.list_refresh)
+        backoff = Backoff(self._timeouts.backoff_first, self._timeouts.list_refresh)
         failing = False
         while not self._over.is_set():
-            pause = self._waits.list_refresh
+            pause = self._timeouts.list_refresh
             try:
                 fetched = self._fetcher.fetch()
                 failing = False
@@ -97,10 +96,10 @@ class _ListReader(threading.Thread):
                 if fetched is not None and not self._over.is_set():
                     self._emit(fetched)
             except ListUnusable as error:
-                pause = max(backoff.next_delay(), self._waits.list_retry)
+                pause = max(backoff.next_delay(), self._timeouts.list_retry)
                 if not failing:
                     meaning = "the last good one stays in force"
-                    Journal().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
+                    EventLog().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
                 failing = True
             self._over.wait(pause.total_seconds())
 
@@ -108,33 +107,34 @@ class _ListReader(threading.Thread):
 class Fetcher:
     """Asks for one list, and whether it changed since the last time."""
 
-    def __init__(self, address: str, waits: Waits, proxy: str | None, etag: str = "") -> None:
+    def __init__(self, address: str, timeouts: Timeouts, proxy: str | None, etag: str = "") -> None:
         self.address = address
-        self._waits = waits
-        self._proxies = {"http": proxy, "https": proxy} if proxy else {}
+        self._timeouts = timeouts
+        self._proxy = proxy
         self._etag = etag
 
     def fetch(self) -> ListFetched | None:
         """The list if it changed. Raises ListUnusable."""
-        deadline = time.monotonic() + self._waits.list_answer.total_seconds()
-        with requests.Session() as session:
-            # Neither ~/.netrc nor the environment decides what is sent where.
-            session.trust_env = False
-            session.proxies.update(self._proxies)
+        deadline = time.monotonic() + self._timeouts.list_answer.total_seconds()
+        with configured(requests.Session(), self._proxy) as session:
             try:
                 with self._final_answer(session) as response:
                     if response.status_code == _UNCHANGED:
                         return None
-                    names = parse(b"".join(_pieces(response, deadline)))
-            except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                raise ListUnusable(f"{error.__class__.__name__}: {error}") from error
+                    if response.headers.get("Content-Encoding", "identity") != "identity":
+                        raise ListUnusable("compressed, though that was not asked for")
+                    names = parse(read_body(response, LONGEST_LIST_BYTES, deadline))
+            except Unreachable as error:
+                raise ListUnusable(str(error)) from error
+            except (requests.RequestException, OSError, ValueError) as error:
+                raise ListUnusable(network_error(error)) from error
         self._etag = response.headers.get("ETag", "")
         return ListFetched(self.address, names, self._etag)
 
     def _final_answer(self, session: requests.Session) -> requests.Response:
         """Follows redirections, but only to addresses that could stand in the config."""
-        timeout = (self._waits.connect.total_seconds(), self._waits.list_answer.total_seconds())
-        headers = {"User-Agent": f"lichessbot/{version('lichessbot')}", "Accept-Encoding": "identity"}
+        timeout = (self._timeouts.connect.total_seconds(), self._timeouts.list_answer.total_seconds())
+        headers = {"User-Agent": PROGRAM, "Accept-Encoding": "identity"}
         if self._etag:
             headers["If-None-Match"] = self._etag
         address = self.address
@@ -164,16 +164,3 @@ def parse(body: bytes) -> frozenset[str]:
     if 2 * len(names) < len(entries):
         raise ListUnusable("most of its lines are no names of players")
     return frozenset(names)
-
-
-def _pieces(response: requests.Response, deadline: float) -> Iterator[bytes]:
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise ListUnusable("compressed, though that was not asked for")
-    size = 0
-    while piece := response.raw.read1(_READ_BYTES, decode_content=False):
-        size += len(piece)
-        if size > LONGEST_LIST_BYTES:
-            raise ListUnusable(f"longer than {LONGEST_LIST_BYTES} bytes")
-        if time.monotonic() > deadline:
-            raise ListUnusable("too slow")
-        yield piece

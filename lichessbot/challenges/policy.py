@@ -1,48 +1,69 @@
-"""Whether to accept a challenge: event, config and circumstances in, decision with its reason out.
+"""Decide whether to accept a challenge: event, snapshot and history in, decision with its rule out.
 
-Pure. The checks stand in the order that tells the challenger most, with the reasons Lichess translates: first what
-they can mend (who they are, the clock, the variant, the mode), then what they cannot (rating, lists), and last that
-we are busy. Every decision names the rule behind it, for the log, the records and `lichessbot explain`.
+Pure. The checks stand in the order that tells the challenger most, with the reasons that Lichess translates: first what
+challengers can change (who they are, clock, variant, mode), then what they cannot (rating, lists), and last that the
+bot is busy. Every decision names its rule for the log, the records and `lichessbot explain`.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from engine.facade import Board, InvalidFen
-from lichessbot.config import ChallengeConfig, Rules
+from lichessbot.challenges.slots import Occupancy, slots_for
+from lichessbot.config import ChallengeConfig, Config, Rules
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
-from lichessbot.slots import Occupancy, slots_for
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"
-_UNFAIR_RULE: Final = "noAbort"
+_NO_ABORT: Final = "noAbort"
 # What a game lasts, both players together: a rule of thumb that operators know from other bots.
 _SECONDS_PER_BASE_SECOND: Final = 1.33
 _SECONDS_PER_INCREMENT_SECOND: Final = 105
 
 
 @dataclass(frozen=True)
-class Circumstances:
-    """What a decision depends on beside the challenge and the config."""
+class Snapshot:
+    """Everything that a decision about a new game depends on, at one moment. The lobby takes it; others pass it on."""
 
+    config: Config
     our_id: str
-    occupancy: Occupancy = field(default_factory=Occupancy)
+    games: tuple[SlotHolder, ...] = ()
+    """Opponents in games being played, or accepted and about to start."""
+    ours: tuple[SlotHolder, ...] = ()
+    """Slots kept for our own challenges and tournaments."""
+    stopping: bool = False
+    human_expected_until: float = -math.inf
+    """Until when (monotonic seconds) the next free slot is kept for a human; infinity while one waits for it."""
+    objection_to_bots: "Decline | None" = None
+    """The answer to every bot for now, whatever it asks for."""
+
+    @property
+    def occupancy(self) -> Occupancy:
+        return Occupancy(self.games + self.ours)
+
+    @property
+    def slots_for_our_challenge(self) -> int:
+        """How many more games against bots we may begin ourselves."""
+        return 0 if self.stopping else self.occupancy.free_slots(self.config.challenge, for_bot=True)
+
+
+@dataclass(frozen=True)
+class ChallengerHistory:
+    """What our records say of one challenger."""
+
     recent: int = 0
-    """Challenges of this challenger that were accepted within `recent_bot_challenge_age`."""
+    """Challenges of this challenger that we accepted within `recent_bot_challenge_age`."""
     listed_on: str | None = None
     """The address of the online block list that names the challenger."""
-    stopping: bool = False
-    to_bots: "Decline | None" = None
-    """What every bot is told for now, whatever it asks for."""
 
 
 @dataclass(frozen=True)
 class Accept:
-    """`rule` is `key = value`; `because` says it in words."""
+    """Accept. `rule` is `key = value`; `because` says it in words."""
 
     rule: str
     because: str
@@ -50,7 +71,7 @@ class Accept:
 
 @dataclass(frozen=True)
 class Wait:
-    """It would be accepted if there were a slot."""
+    """Accept as soon as a slot is free."""
 
     rule: str
     because: str
@@ -58,7 +79,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Decline:
-    """The challenger sees `reason`; `rule` and `because` are for our own log and records."""
+    """Decline. The challenger sees `reason`; `rule` and `because` are for our own log and records."""
 
     reason: DeclineReason
     rule: str
@@ -67,7 +88,7 @@ class Decline:
 
 @dataclass(frozen=True)
 class Ignore:
-    """Not for us to answer."""
+    """Send no answer."""
 
     because: str
 
@@ -77,12 +98,13 @@ Decision = Accept | Wait | Decline | Ignore
 
 @dataclass(frozen=True)
 class _Case:
-    """One challenge under the rules that count for its challenger."""
+    """One challenge, and the rules that apply to its challenger."""
 
     challenge: Challenge
     config: ChallengeConfig
     rules: Rules
-    now: Circumstances
+    now: Snapshot
+    history: ChallengerHistory
     bot_api: bool
 
     def decline(self, reason: DeclineReason, key: str, because: str) -> Decline:
@@ -92,42 +114,42 @@ class _Case:
 _Check = Callable[[_Case], Decline | None]
 
 
-def guest_of(challenge: Challenge) -> Guest:
-    """The challenger as he would sit at the board."""
+def slot_holder_of(challenge: Challenge) -> SlotHolder:
+    """Return who would take the slot."""
     user = challenge.challenger
-    return Guest(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
+    return SlotHolder(user.id if user else "", challenge.from_bot, has_clock=challenge.time_control.clock is not None)
 
 
-def decide(received: ChallengeReceived, config: ChallengeConfig, now: Circumstances) -> Decision:
-    """What to answer."""
-    challenge = received.challenge
+def decide(received: ChallengeReceived, now: Snapshot, history: ChallengerHistory) -> Decision:
+    """Return the answer to a challenge."""
+    challenge, config = received.challenge, now.config.challenge
     if challenge.challenger is not None and challenge.challenger.id == now.our_id:
         return Ignore("our own challenge")
     if challenge.status != _OPEN_STATUS:
         return Ignore(f"its status is {challenge.status}")
     rules = config.rules_for(is_bot=challenge.from_bot)
-    case = _Case(challenge, config, rules, now, received.compat.bot)
+    case = _Case(challenge, config, rules, now, history, received.compat.bot)
     objections = (check(case) for check in _CHECKS)
-    return next((objection for objection in objections if objection), None) or _seat(case)
+    return next((objection for objection in objections if objection), None) or _accept_or_wait(case)
 
 
-def _seat(case: _Case) -> Accept | Wait:
-    """Nothing is wrong with it: is there a slot?"""
+def _accept_or_wait(case: _Case) -> Accept | Wait:
+    """Return the answer to a challenge that meets every rule: it depends on the free slots."""
     config, occupancy, is_bot = case.config, case.now.occupancy, case.challenge.from_bot
     if case.challenge.time_control.clock is None:
         rule = config.cited("max_correspondence_games", is_bot=is_bot)
-        return Accept(rule, f"it keeps every rule; such games now: {occupancy.correspondence_games}")
+        return Accept(rule, f"it meets every rule; such games now: {occupancy.correspondence_games}")
     free = occupancy.free_slots(config, for_bot=is_bot)
     if free > 0:
         of = slots_for(config, is_bot=is_bot)
-        return Accept(config.cited("concurrency", is_bot=is_bot), f"it keeps every rule; free slots: {free} of {of}")
+        return Accept(config.cited("concurrency", is_bot=is_bot), f"it meets every rule; free slots: {free} of {of}")
     if occupancy.free_slots(config, for_bot=False) > 0:
         rule = config.cited("games_reserved_for_humans", is_bot=is_bot)
         return Wait(rule, "every slot that bots may take is taken")
     return Wait(config.cited("concurrency", is_bot=is_bot), "every slot is taken")
 
 
-# Who they are
+# The challenger
 
 
 def _challenger(case: _Case) -> Decline | None:
@@ -136,7 +158,7 @@ def _challenger(case: _Case) -> Decline | None:
         return case.decline(DeclineReason.NO_BOT, "accept_bot", "bots are not accepted")
     has_clock = case.challenge.time_control.clock is not None
     if is_bot and has_clock and slots_for(config, is_bot=True) == 0:
-        return case.decline(DeclineReason.NO_BOT, "games_reserved_for_humans", "every slot is kept for humans")
+        return case.decline(DeclineReason.NO_BOT, "games_reserved_for_humans", "every slot is reserved for humans")
     if not is_bot and config.only_bot:
         return case.decline(DeclineReason.ONLY_BOT, "only_bot", "only bots are accepted")
     return None
@@ -157,11 +179,15 @@ def _clock(case: _Case) -> Decline | None:
     clock, rules = case.challenge.time_control.clock, case.rules
     if clock is None:
         return None
-    for key, value, what in (("base", clock.base_s, "starting clock"), ("increment", clock.increment_s, "increment")):
-        if value < getattr(rules, f"min_{key}"):
-            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"its {what} of {value} s is too short")
-        if value > getattr(rules, f"max_{key}"):
-            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"its {what} of {value} s is too long")
+    base, increment = f"its starting clock of {clock.base_s} s", f"its increment of {clock.increment_s} s"
+    if clock.base_s < rules.min_base:
+        return case.decline(DeclineReason.TOO_FAST, "min_base", f"{base} is too short")
+    if clock.base_s > rules.max_base:
+        return case.decline(DeclineReason.TOO_SLOW, "max_base", f"{base} is too long")
+    if clock.increment_s < rules.min_increment:
+        return case.decline(DeclineReason.TOO_FAST, "min_increment", f"{increment} is too short")
+    if clock.increment_s > rules.max_increment:
+        return case.decline(DeclineReason.TOO_SLOW, "max_increment", f"{increment} is too long")
     if rules.bullet_requires_increment and case.challenge.speed == Speed.BULLET and clock.increment_s == 0:
         return case.decline(DeclineReason.TOO_FAST, "bullet_requires_increment", "it is bullet without increment")
     return None
@@ -190,9 +216,9 @@ def _days(case: _Case) -> Decline | None:
             return None
         return case.decline(DeclineReason.TOO_SLOW, "max_days", "a game without any time limit is too long")
     if days < rules.min_days:
-        return case.decline(DeclineReason.TOO_FAST, "min_days", f"{days} days for a move are too short")
+        return case.decline(DeclineReason.TOO_FAST, "min_days", f"{days} days per move are too few")
     if days > rules.max_days:
-        return case.decline(DeclineReason.TOO_SLOW, "max_days", f"{days} days for a move are too long")
+        return case.decline(DeclineReason.TOO_SLOW, "max_days", f"{days} days per move are too many")
     return None
 
 
@@ -209,7 +235,7 @@ def _variant(case: _Case) -> Decline | None:
 
 
 def _start(case: _Case) -> Decline | None:
-    """A start that our rules refuse could not be played."""
+    """Decline a start position that is not legal, or in which no move is."""
     fen = case.challenge.initial_fen
     if fen is None:
         return None
@@ -231,10 +257,10 @@ def _mode(case: _Case) -> Decline | None:
     return None
 
 
-def _unfair(case: _Case) -> Decline | None:
-    """Under `noAbort` a game whose opponent never moves could be ended by nobody."""
-    if _UNFAIR_RULE in case.challenge.rules:
-        return Decline(DeclineReason.GENERIC, "no game that nobody can end", f"the challenge carries {_UNFAIR_RULE}")
+def _unabortable(case: _Case) -> Decline | None:
+    """Decline `noAbort`: if the opponent never moves, nobody could end such a game."""
+    if _NO_ABORT in case.challenge.rules:
+        return Decline(DeclineReason.GENERIC, "games must be abortable", f"the challenge carries {_NO_ABORT}")
     return None
 
 
@@ -244,7 +270,7 @@ def _playable(case: _Case) -> Decline | None:
     return None
 
 
-# What they cannot mend
+# What challengers cannot change
 
 
 def _rating(case: _Case) -> Decline | None:
@@ -264,19 +290,23 @@ def _rating(case: _Case) -> Decline | None:
 
 
 def _unrated(case: _Case) -> Decline | None:
-    """Who has no rating, an anonymous player, keeps no bound."""
-    for key, open_bound in (("min_rating", 0), ("max_rating", 4000), ("rating_difference", None)):
-        if getattr(case.rules, key) != open_bound:
-            return case.decline(DeclineReason.GENERIC, key, "the challenger has no rating")
+    """Decline a player without a rating, such as an anonymous one, while any rating bound is set."""
+    rules, because = case.rules, "the challenger has no rating"
+    if rules.min_rating != 0:
+        return case.decline(DeclineReason.GENERIC, "min_rating", because)
+    if rules.max_rating != 4000:
+        return case.decline(DeclineReason.GENERIC, "max_rating", because)
+    if rules.rating_difference is not None:
+        return case.decline(DeclineReason.GENERIC, "rating_difference", because)
     return None
 
 
 def _lists(case: _Case) -> Decline | None:
-    user_id = guest_of(case.challenge).user_id
+    user_id = slot_holder_of(case.challenge).user_id
     if user_id in case.config.block_list:
         return Decline(DeclineReason.GENERIC, f"challenge.block_list has {user_id}", f"{user_id} is blocked")
-    if case.now.listed_on is not None:
-        rule = f"challenge.online_block_list has {case.now.listed_on}"
+    if case.history.listed_on is not None:
+        rule = f"challenge.online_block_list has {case.history.listed_on}"
         return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
     if case.rules.allow_list and user_id not in case.rules.allow_list:
         name = user_id or "an anonymous player"
@@ -285,27 +315,27 @@ def _lists(case: _Case) -> Decline | None:
     return None
 
 
-# We are busy
+# The bot is busy
 
 
 def _stopping(case: _Case) -> Decline | None:
     return Decline(DeclineReason.LATER, "a signal", "the bot is stopping") if case.now.stopping else None
 
 
-def _bots_for_now(case: _Case) -> Decline | None:
-    return case.now.to_bots if case.challenge.from_bot else None
+def _objection_to_bots(case: _Case) -> Decline | None:
+    return case.now.objection_to_bots if case.challenge.from_bot else None
 
 
 def _recent(case: _Case) -> Decline | None:
     most, age_s = case.config.max_recent_bot_challenges, case.config.recent_bot_challenge_age
-    if not case.challenge.from_bot or most is None or case.now.recent < most:
+    if not case.challenge.from_bot or most is None or case.history.recent < most:
         return None
-    because = f"{case.now.recent} challenges of this bot were accepted in the last {age_s} s"
+    because = f"{case.history.recent} challenges of this bot were accepted in the last {age_s} s"
     return case.decline(DeclineReason.LATER, "max_recent_bot_challenges", because)
 
 
 def _per_user(case: _Case) -> Decline | None:
-    games = case.now.occupancy.games_with(guest_of(case.challenge).user_id)
+    games = case.now.occupancy.games_with(slot_holder_of(case.challenge).user_id)
     if games < case.rules.max_simultaneous_games_per_user:
         return None
     because = f"games with this player now: {games}"
@@ -328,12 +358,12 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _variant,
     _start,
     _mode,
-    _unfair,
+    _unabortable,
     _playable,
     _rating,
     _lists,
     _stopping,
-    _bots_for_now,
+    _objection_to_bots,
     _recent,
     _per_user,
     _correspondence,

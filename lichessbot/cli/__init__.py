@@ -1,6 +1,7 @@
-"""The commands of `lichessbot`, one module each.
+"""The commands of `lichessbot`, one module each, on click.
 
-Must not know: chess and the API: each command calls what does the work.
+Knows options, exit codes and what the operator reads. Must not know chess or the API: each command calls what does the
+work. Offers `main`.
 """
 
-__all__ = ["challenge", "check", "explain", "tournament", "upgrade"]
+__all__ = ["main"]

@@ -1,32 +1,95 @@
-"""`lichessbot challenge`: challenges one player to some games in a row, and tells how each ended.
+"""`lichessbot challenge`: challenge one player to some games in a row, and print how each ended.
 
-Only asks and watches: the daemon that listens for this account hears of each game like of any other,
-and plays it.
+Only challenges and watches: the running daemon is told of each game by Lichess, and plays it.
 """
 
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO, Final, TypeVar
 
-from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
-from lichessbot.lichess.challenge_terms import Terms
-from lichessbot.lichess.client import Access, Api
-from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
-from lichessbot.lichess.models import Account, Challenge
-from lichessbot.lichess.replies import GameRecord
-from lichessbot.timeouts import Waits
+import click
 
+from lichessbot.cli.options import Parsed, access_to, config_option, exact_clock, load, player_name
+from lichessbot.config.matchmaking import offered_base, offered_days
+from lichessbot.errors import ApiError, ConfigError, ExitCode, RateLimited, Refused, Unreachable
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, GameStatus, Variant
+from lichessbot.lichess.models import Account, Challenge, GameRecord
+from lichessbot.timeouts import Timeouts
+
+_LONGEST_INCREMENT_S: Final = 180
 _OPEN: Final = ("created", "offline")
 _MOST_FAILURES: Final = 10  # of one look, in a row
 
 T = TypeVar("T")
 
 
+def _clock(text: str) -> ExactClock:
+    clock = exact_clock(text)
+    if clock.increment_s > _LONGEST_INCREMENT_S:
+        raise ValueError(f"expected an increment of 0 to {_LONGEST_INCREMENT_S} seconds, found {clock.increment_s}")
+    try:
+        offered_base(clock.base_s)
+    except ValueError as error:
+        raise ValueError(f"{text}: {str(error).replace('Input', 'the base')}") from error
+    return clock
+
+
+def _days(text: str) -> Days:
+    try:
+        return Days(offered_days(int(text)))
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {str(error).replace('Input', 'days')}") from error
+
+
+@click.command("challenge")
+@config_option
+@click.argument("opponent", type=Parsed(player_name), metavar="USER")
+@click.option("--clock", type=Parsed(_clock), default="3+2", show_default=True, metavar="MINUTES+SECONDS")
+@click.option("--days", type=Parsed(_days), metavar="N", help="Days per move, instead of a clock. Stays open.")
+@click.option("--rated", is_flag=True, help="Rated. Default: casual.")
+@click.option(
+    "--games",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Games, one after the other.",
+)
+@click.option(
+    "--color",
+    type=click.Choice([colour.value for colour in Colour]),
+    help="Our colour in every game. Default: white first, then alternating.",
+)
+@click.option("--variant", type=click.Choice(["standard", "chess960"]), default="standard", show_default=True)
+def command(
+    config_file: Path | None,
+    opponent: str,
+    clock: ExactClock,
+    days: Days | None,
+    rated: bool,
+    games: int,
+    color: str | None,
+    variant: str,
+) -> int:
+    """Challenge USER. The running daemon plays; each result is printed in one line."""
+    if days is not None and games > 1:
+        raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
+    settings, timeouts = load(config_file)
+    terms = Terms(Variant(variant), days or clock, rated, None if color is None else Colour(color))
+    invitation = Invitation(opponent, terms, games)
+    played = Series(invitation, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
+    return ExitCode.OK if played else ExitCode.FAILED
+
+
 @dataclass(frozen=True)
 class Invitation:
-    """What was asked for on the command line; without a colour we are White first, then by turns."""
+    """The challenge to send. Without a colour we play White first, then alternate."""
 
     opponent: str
     terms: Terms
@@ -36,15 +99,15 @@ class Invitation:
 class Series:
     """The games of one invitation, one after the other."""
 
-    def __init__(self, invitation: Invitation, access: Access, waits: Waits, out: IO[str]) -> None:
+    def __init__(self, invitation: Invitation, access: Access, timeouts: Timeouts, out: IO[str]) -> None:
         self._invitation = invitation
-        self._waits = waits
+        self._timeouts = timeouts
         self._out = out
-        self._api = Api(access, waits.house_answer)
+        self._api = LichessClient(access, timeouts.request_answer)
         self._pending: str | None = None
 
     def run(self) -> bool:
-        """Play them all. True if every game was played to an end; one line each says how, or what is wrong."""
+        """Send the challenges and print one line for each result. Return whether every game was played to its end."""
         try:
             problem = self._problem(self._api.account())
             if problem is not None:
@@ -59,11 +122,11 @@ class Series:
             self._api.close()
 
     def _problem(self, us: Account) -> str | None:
-        """Why no game could be played."""
+        """Return why no game could be played; None if one can."""
         if not us.is_bot:
             return f"{us.username} is not a BOT account: run `lichessbot upgrade`"
         if not any(status.online for status in self._api.user_statuses([us.id])):
-            return f"{us.username} is not online, and nobody would play: start `lichessbot run` first"
+            return f"{us.username} is not online, so nobody would play: start `lichessbot run` first"
         return None
 
     def _colours(self) -> Iterator[Colour]:
@@ -89,34 +152,34 @@ class Series:
         return record.status is not GameStatus.ABORTED
 
     def _answered(self, challenge: Challenge) -> Challenge:
-        """The challenge with its answer, or as it is when the time for one is over."""
-        give_up_at = time.monotonic() + self._waits.challenge_open.total_seconds()
+        """Return the challenge once it is answered, or when the time for an answer is over."""
+        give_up_at = time.monotonic() + self._timeouts.challenge_open.total_seconds()
         while challenge.status in _OPEN and time.monotonic() < give_up_at:
-            time.sleep(self._waits.challenge_look.total_seconds())
-            challenge = self._patiently(lambda: self._api.challenge(self._pending or ""))
+            time.sleep(self._timeouts.challenge_look.total_seconds())
+            challenge = self._retried(lambda: self._api.challenge(self._pending or ""))
         return challenge
 
     def _ended(self, game_id: str) -> GameRecord:
-        """The game when it is over."""
-        record = self._patiently(lambda: self._api.game_record(game_id))
+        """Return the game once it is over."""
+        record = self._retried(lambda: self._api.game_record(game_id))
         while not record.status.is_over:
-            time.sleep(self._waits.game_look.total_seconds())
-            record = self._patiently(lambda: self._api.game_record(game_id))
+            time.sleep(self._timeouts.game_look.total_seconds())
+            record = self._retried(lambda: self._api.game_record(game_id))
         return record
 
-    def _patiently(self, look: Callable[[], T]) -> T:
-        """A look, repeated if Lichess is out of reach or busy. Raises ApiError."""
+    def _retried(self, look: Callable[[], T]) -> T:
+        """Repeat a request while Lichess is unreachable or busy. Raises ApiError."""
         for _ in range(_MOST_FAILURES):
             try:
                 return look()
             except RateLimited as error:
                 time.sleep(error.pause.total_seconds())
             except Unreachable:
-                time.sleep(self._waits.game_look.total_seconds())
+                time.sleep(self._timeouts.game_look.total_seconds())
         return look()
 
     def _withdraw(self) -> None:
-        """Nobody shall accept it when we are gone."""
+        """Withdraw an open challenge, so that nobody accepts it once this command has ended."""
         if self._pending is None:
             return
         try:

@@ -1,9 +1,7 @@
-"""`lichessbot check`: says in plain words whether the bot would work, and what it would do.
-
-Reads the account and tries the engine; changes nothing.
-"""
+"""`lichessbot check`: say whether the bot would work, and what it would do."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,40 +9,54 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Final
 
+import click
+
 from engine.facade import Limits, describe_build
+from lichessbot.cli.options import config_option, load
 from lichessbot.config import Config, LoadedConfig
-from lichessbot.errors import ApiError
+from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope
-from lichessbot.lichess.rate_limiter import Courtesy
-from lichessbot.move_sources import Hosts, trials
+from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.storage.database import newer_than_ours
-from lichessbot.timeouts import Waits
-from lichessbot.uci.profiles import Machine, concessions, engines_of, ponders
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders
 from lichessbot.uci.search import BestMove, EngineReady
-from lichessbot.uci.startup_check import SelfTest
+from lichessbot.uci.startup_check import StartupCheck
 
 _THINKS_FOR: Final = timedelta(seconds=1)
-# The rules for challenges that have sentences of their own; of the others those are told that are set.
-_TOLD: Final = (
+# Challenge rules with sentences of their own; other rules are listed only if they are set.
+_WITH_SENTENCES: Final = (
     "variants", "time_controls", "modes", "min_increment", "max_increment", "min_base", "max_base", "concurrency",
     "games_reserved_for_humans", "accept_bot", "only_bot", "human", "bot",
 )
 
 
-class Check:
-    """The checks in order, each with a line of its own; `passed` is the verdict."""
+@click.command("check")
+@config_option
+def command(config_file: Path | None) -> int:
+    """Say whether the bot would work, and what it would do.
 
-    def __init__(self, loaded: LoadedConfig, waits: Waits, out: IO[str]) -> None:
+    Reads the account, tries the engine, books and servers; changes nothing.
+    """
+    settings, timeouts = load(config_file)
+    return ExitCode.OK if Check(settings.loaded, timeouts, sys.stdout).run() else ExitCode.FAILED
+
+
+class Check:
+    """The checks in order, one line each. `passed` is the verdict."""
+
+    def __init__(self, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str]) -> None:
         self._loaded = loaded
-        self._waits = waits
+        self._timeouts = timeouts
         self._out = out
         self._user_name: str | None = None
         self.passed = True
 
     def run(self) -> bool:
-        """Make all checks, even after one failed. True if the bot would work."""
+        """Make all checks, even after one failed. Return whether the bot would work."""
         for warning in self._loaded.warnings:
             self._say("note", warning)
         self._say("ok", "the configuration is valid")
@@ -52,7 +64,7 @@ class Check:
         self._check_account(self._loaded.config.url)
         self._check_engines()
         self._check_sources()
-        for line in intentions(self._loaded.config, Machine.here()):
+        for line in intentions(self._loaded.config, Machine.detect()):
             self._say("plan", line)
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
         return self.passed
@@ -67,16 +79,16 @@ class Check:
             self._check_folder("finished games", self._loaded.config.pgn_directory)
 
     def _check_folder(self, what: str, folder: Path) -> None:
-        """It need not be there yet."""
+        """Check that a folder is writable, or can be created."""
         place = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
         if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
             self._say("ok", f"{what} are kept in {folder}")
         else:
-            self._say("note", f"{what} cannot be kept in {folder}: {place} is no folder that we may write to")
+            self._say("note", f"{what} cannot be kept in {folder}: {place} is not a writable folder")
 
     def _check_account(self, url: str) -> None:
-        access = Access(url, self._loaded.token, self._waits, proxy=self._loaded.config.proxy)
-        api = Api(access, self._waits.house_answer)
+        access = Access(url, self._loaded.token, self._timeouts, proxy=self._loaded.config.proxy)
+        api = LichessClient(access, self._timeouts.request_answer)
         try:
             info = api.token_info()
             if info is None:
@@ -101,7 +113,7 @@ class Check:
     def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()
         limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
-        test = SelfTest(self._loaded.config, inbox.put, self._waits, limits)
+        test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits)
         try:
             started_at = time.monotonic()
             while not test.over:
@@ -114,16 +126,16 @@ class Check:
             test.close()
 
     def _check_sources(self) -> None:
-        """The bot plays without them too; but whoever configured them wants to know."""
+        """Try books and servers. The bot plays without them, but the operator wants to know."""
         config = self._loaded.config
-        access = Access(config.url, self._loaded.token, self._waits, self._user_name, config.proxy)
-        for trial in trials(engines_of(config), Hosts(access, Courtesy(self._waits))):
+        access = Access(config.url, self._loaded.token, self._timeouts, self._user_name, config.proxy)
+        for trial in check_sources(engines_of(config), Hosts(access, RateLimiter(self._timeouts))):
             if trial.works:
                 self._say("ok", trial.text)
             else:
                 self._fail(trial.text)
 
-    def _judge_engine(self, test: SelfTest, report: Report, seconds: float) -> None:
+    def _judge_engine(self, test: StartupCheck, report: Report, seconds: float) -> None:
         name = test.engine_name or f"the engine ({describe_build()})"
         faults = test.judge(report)
         for fault in faults:
@@ -144,7 +156,7 @@ class Check:
 
 
 def intentions(config: Config, machine: Machine) -> Iterator[str]:
-    """What the daemon would do under `config` on this machine, in sentences."""
+    """Return what the daemon would do with `config` on this machine, in sentences."""
     challenge, engine = config.challenge, config.engine
     games = "one game at a time" if challenge.concurrency == 1 else f"up to {challenge.concurrency} games at once"
     yield f"would play {games} on {config.url}"
@@ -156,46 +168,46 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
         f"{challenge.max_base} s and an increment of {challenge.min_increment} to "
         f"{challenge.max_increment} s, and decline the rest"
     )
-    if rules := [challenge.cited(key) for key in challenge.changed if key not in _TOLD]:
-        yield f"would also go by {'; '.join(rules)}"
+    if rules := [challenge.cited(key) for key in challenge.changed if key not in _WITH_SENTENCES]:
+        yield f"would also apply {'; '.join(rules)}"
     for kind, is_bot in (("humans", False), ("bots", True)):
         if rules := [challenge.cited(key, is_bot=is_bot) for key in challenge.overrides(is_bot=is_bot)]:
-            yield f"would hold {kind} to {'; '.join(rules)}"
+            yield f"would apply to {kind}: {'; '.join(rules)}"
     if challenge.games_reserved_for_humans == challenge.concurrency:
-        yield "would keep all slots for humans: no bot would get a game with a clock"
+        yield "would reserve all slots for humans: no bot would get a game with a clock"
     elif challenge.games_reserved_for_humans:
-        yield f"would keep {challenge.games_reserved_for_humans} of {challenge.concurrency} slots for humans"
-    yield from _ventures(config)
+        yield f"would reserve {challenge.games_reserved_for_humans} of {challenge.concurrency} slots for humans"
+    yield from _own_games(config)
     limits = [
         f"depth {engine.depth}" if engine.depth else "",
         f"{engine.nodes} nodes" if engine.nodes else "",
         f"{engine.move_time_ms} ms a move" if engine.move_time_ms else "",
     ]
-    limit = ", ".join(filter(None, limits)) or "what its clock allows"
+    limit = ", ".join(filter(None, limits)) or "what the clock allows"
     if engine.command is not None:
         yield f"would play with {' '.join(engine.command)}"
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
-    yield from concessions(config, machine)
+    yield from memory_warnings(config, machine)
     if ponders(engine, config, machine):
-        yield "would think on the opponent's time as well"
+        yield "would ponder: think on the opponent's time"
     elif engine.ponder:
         games = f"{challenge.concurrency} games of {engine.threads} threads"
-        yield f"would not think on the opponent's time: {games} are more than the {machine.cores} processor cores"
+        yield f"would not ponder: {games} exceed the {machine.cores} processor cores"
     if config.profiles:
-        yield f"would change that in some games by the {len(config.profiles)} profiles"
+        yield f"would change that in some games, by {len(config.profiles)} profiles"
     yield (
         f"would play correspondence games {config.correspondence.concurrency} at a time, with "
         f"{config.correspondence.move_time} s for each move"
     )
-    yield f"would let running games go on for up to {config.stop_grace} s after the first signal"
-    yield _manners(config)
+    yield f"would let games in progress go on for up to {config.stop_grace} s after the first signal"
+    yield _agreements(config)
     yield f"would abort a game whose opponent makes no first move in {config.abort_time} s"
 
 
-def _ventures(config: Config) -> Iterator[str]:
-    """What it does to get games of its own."""
+def _own_games(config: Config) -> Iterator[str]:
+    """Say how the bot finds games of its own."""
     match = config.matchmaking
     if match.allow_matchmaking:
         kinds = ", ".join(name for name, kind in match.types() if kind.weight)
@@ -207,13 +219,13 @@ def _ventures(config: Config) -> Iterator[str]:
         yield f"would take part in the tournaments {', '.join(it.id for it in config.tournaments)}"
 
 
-def _manners(config: Config) -> str:
-    """What is agreed to and kept beside the moves."""
+def _agreements(config: Config) -> str:
+    """Say which offers are accepted, and what is kept of games."""
     rules = config.engine.draw_or_resign
-    deeds = (
+    actions = (
         "offer and accept draws" if rules.offer_draw_enabled else "",
         "resign lost games" if rules.resign_enabled else "",
         f"grant up to {config.max_takebacks_accepted} takebacks in a game" if config.max_takebacks_accepted else "",
         f"keep finished games in {config.pgn_directory}" if config.pgn_directory else "",
     )
-    return "would " + (", ".join(filter(None, deeds)) or "neither agree to draws or takebacks nor resign")
+    return "would " + (", ".join(filter(None, actions)) or "neither agree to draws or takebacks nor resign")

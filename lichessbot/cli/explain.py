@@ -1,30 +1,31 @@
-"""`lichessbot explain`: what would happen to a challenge now, or what became of one, and which rule decides.
+"""`lichessbot explain`: say what would happen to a challenge now, or what became of one, and which rule decides.
 
-Reads the configuration and the records, also while the daemon runs; asks nobody and changes nothing.
+Reads the configuration and the records, also while the daemon runs. Sends no request and changes nothing.
 """
 
-import argparse
-import re
+import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
-from lichessbot.challenges.policy import Accept, Circumstances, Decision, Decline, Ignore, Wait, decide
-from lichessbot.config import ChallengeConfig, Config, LoadedConfig
-from lichessbot.errors import ConfigError
+import click
+
+from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
+from lichessbot.cli.options import Parsed, config_option, exact_clock, player_name
+from lichessbot.config import Config, LoadedConfig, load_config
+from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
-from lichessbot.slots import Occupancy
-from lichessbot.storage.challenge_records import SELECT, Answer, Entry
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
-from lichessbot.storage.records import Guest
-from lichessbot.timeouts import Waits
-from lichessbot.uci.profiles import GameFacts, Machine, in_words
+from lichessbot.storage.records import SELECT, Answer, Entry, SlotHolder
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.profiles import GameFacts, Machine, describe_engine
 
 _LATEST_SHOWN: Final = 5
-# Not the names of anybody: those hold no brackets.
+# No player's name holds brackets.
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
 _ULTRA_BULLET: Final = "ultraBullet"
@@ -33,12 +34,11 @@ _LICHESS_VARIANTS: Final = (
     "standard", "chess960", "fromPosition", "antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill",
     "racingKings", "threeCheck",
 )  # fmt: skip
-_VARIANT_HELP: Final = f"one of {', '.join(_LICHESS_VARIANTS)}; default standard"
 
 
 @dataclass(frozen=True)
 class Challenger:
-    """Who would challenge: `name` is empty if it does not matter which bot or human it is."""
+    """A challenger. `name` is empty if it does not matter which bot or human it is."""
 
     is_bot: bool
     rating: int | None = None
@@ -53,7 +53,7 @@ class Challenger:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A challenge that might come. Without a clock and without days it has no time limit at all."""
+    """A challenge that might come. Without `clock` and `days` it has no time limit."""
 
     challenger: Challenger
     clock: ExactClock | None = None
@@ -69,7 +69,7 @@ class Inquiry:
         return Speed.of_clock(self.clock.base_s, self.clock.increment_s) or _ULTRA_BULLET
 
     def received(self, our_rating: int | None) -> ChallengeReceived:
-        """As it would come from Lichess."""
+        """Return the challenge as Lichess would send it."""
         who, clock = self.challenger, self.clock
         user = {"id": who.name.lower() or _SOMEBODY, "title": BOT_TITLE if who.is_bot else None, "rating": who.rating}
         kind = "clock" if clock else "unlimited" if self.days is None else "correspondence"
@@ -94,22 +94,24 @@ class Inquiry:
         return f"{self.mode} {control} ({self.speed}) {self.variant}, from {self.challenger}"
 
 
-class _House:
-    """What the records tell of the present."""
+class _Records:
+    """What the state folder says of the present."""
 
-    def __init__(self, folder: Path, config: ChallengeConfig) -> None:
+    def __init__(self, folder: Path, config: Config) -> None:
         self._folder = folder
         self._config = config
-        self.runs = in_use(folder)
+        self.in_use = in_use(folder)
+        """Whether the daemon runs."""
 
-    def circumstances(self, inquiry: Inquiry) -> Circumstances:
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self._config, _US, games=tuple(self._slot_holders()))
+
+    def history(self, inquiry: Inquiry) -> ChallengerHistory:
         name = inquiry.challenger.name.lower()
-        return Circumstances(
-            _US, Occupancy.of(self._guests()), recent=self._recent(name), listed_on=self._listed_on(name)
-        )
+        return ChallengerHistory(recent=self._recent(name), listed_on=self._listed_on(name))
 
     def our_rating(self, inquiry: Inquiry) -> int | None:
-        """What Lichess said last of our rating in such games."""
+        """Return our rating in such games, as Lichess sent it last."""
         query = (
             "SELECT our_rating FROM challenges WHERE our_rating IS NOT NULL AND variant = ? AND speed = ? "
             "ORDER BY received_at DESC LIMIT 1"
@@ -117,21 +119,21 @@ class _House:
         rows = read_only(self._folder, query, inquiry.variant, inquiry.speed)
         return rows[0][0] if rows else None
 
-    def _guests(self) -> Iterator[Guest]:
-        """Those who play now. What a daemon that does not run has noted says nothing of now."""
+    def _slot_holders(self) -> Iterator[SlotHolder]:
+        """Yield the opponents in games now; none if the daemon does not run, as its records are then out of date."""
         query = (
             "SELECT games.opponent, challenger, is_bot, games.has_clock FROM games LEFT JOIN challenges USING (id) "
             "WHERE left_at IS NULL"
         )
-        for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.runs else ():
+        for opponent, challenger, is_bot, has_clock in read_only(self._folder, query) if self.in_use else ():
             if challenger is None:
                 title, _, name = opponent.rpartition(" ")
-                yield Guest(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
+                yield SlotHolder(name.lower(), is_bot=title == BOT_TITLE, has_clock=bool(has_clock))
             else:
-                yield Guest(challenger, bool(is_bot), bool(has_clock))
+                yield SlotHolder(challenger, bool(is_bot), bool(has_clock))
 
     def _recent(self, name: str) -> int:
-        since = time.time() - (self._config.recent_bot_challenge_age or 0)
+        since = time.time() - (self._config.challenge.recent_bot_challenge_age or 0)
         query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at >= ?"
         rows = read_only(self._folder, query, name, Answer.ACCEPTED, since) if name else []
         return rows[0][0] if rows else 0
@@ -139,94 +141,96 @@ class _House:
     def _listed_on(self, name: str) -> str | None:
         rows = read_only(self._folder, "SELECT address, names FROM player_lists") if name else []
         lists = {address: names.split() for address, names in rows}
-        return next((it for it in self._config.online_block_list if name in lists.get(it, ())), None)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The words of the command line; `explain` reads them."""
-    parser.add_argument("challenge", nargs="?", metavar="CHALLENGE", help="id or address of a challenge that came")
-    parser.add_argument(
-        "--from",
-        dest="challenger",
-        type=_challenger,
-        metavar="WHO",
-        help=f"human, bot or anonymous, with a rating, such as bot:1900; default human:{_NEW_PLAYER}",
-    )
-    parser.add_argument("--name", type=_name, help="who exactly it is, for the lists of players")
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--clock", type=_clock, metavar="M+S", help="minutes and increment in seconds, such as 3+2")
-    length.add_argument("--days", type=int, choices=range(1, 15), metavar="N", help="correspondence, N days a move")
-    length.add_argument("--unlimited", action="store_true", help="no time limit at all")
-    parser.add_argument("--rated", action="store_true", help="default casual")
-    parser.add_argument("--variant", choices=_LICHESS_VARIANTS, default="standard", metavar="KEY", help=_VARIANT_HELP)
-    parser.add_argument("--fen", help="the position from which it starts")
-
-
-def explain(options: argparse.Namespace, loaded: LoadedConfig, waits: Waits, out: IO[str]) -> bool:
-    """Answer the question on the command line. False if nothing is known of it. Raises StateError or ConfigError."""
-    is_planned = bool(options.clock or options.days or options.unlimited)
-    if options.challenge is not None and (is_planned or options.challenger or options.name):
-        raise ConfigError(["explain: expected either a challenge that came, or what one would be like, not both"])
-    if options.challenge is not None:
-        return _explain_past(loaded.state_dir, options.challenge, waits, out)
-    if not is_planned:
-        raise ConfigError(["explain: expected the id of a challenge, or --clock M+S, --days N or --unlimited"])
-    challenger = replace(options.challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=options.name or "")
-    mode = Mode.RATED if options.rated else Mode.CASUAL
-    inquiry = Inquiry(challenger, options.clock, options.days, mode, options.variant, options.fen)
-    _explain_inquiry(loaded, inquiry, waits, out)
-    return True
+        return next((it for it in self._config.challenge.online_block_list if name in lists.get(it, ())), None)
 
 
 def _challenger(text: str) -> Challenger:
     kind, colon, rating = text.partition(":")
     if kind not in ("human", "bot", "anonymous") or (colon and not (rating.isascii() and rating.isdigit())):
-        raise argparse.ArgumentTypeError(f"expected human, bot or anonymous, or such as bot:1900, found {text!r}")
+        raise ValueError(f"expected human, bot or anonymous, or for example bot:1900, found {text!r}")
     if kind == "anonymous":
         return Challenger(is_bot=False, is_anonymous=True)
     return Challenger(kind == "bot", int(rating) if colon else _NEW_PLAYER)
 
 
-def _clock(text: str) -> ExactClock:
-    clock = ExactClock.parse(text)
-    if clock is None:
-        raise argparse.ArgumentTypeError(f"expected minutes+seconds such as 3+2, found {text!r}")
-    return clock
+@click.command("explain")
+@config_option
+@click.argument("challenge", required=False)
+@click.option(
+    "--from",
+    "challenger",
+    type=Parsed(_challenger),
+    metavar="WHO",
+    help=f"human, bot or anonymous, with a rating, such as bot:1900. Default: human:{_NEW_PLAYER}.",
+)
+@click.option("--name", type=Parsed(player_name), help="The challenger's name, for the lists of players.")
+@click.option("--clock", type=Parsed(exact_clock), metavar="MINUTES+SECONDS", help="Clock, such as 3+2.")
+@click.option("--days", type=click.IntRange(1, 14), metavar="N", help="Correspondence, N days per move.")
+@click.option("--unlimited", is_flag=True, help="No time limit.")
+@click.option("--rated", is_flag=True, help="Rated. Default: casual.")
+@click.option("--variant", type=click.Choice(_LICHESS_VARIANTS), default="standard", show_default=True)
+@click.option("--fen", help="Start position.")
+def command(
+    config_file: Path | None,
+    challenge: str | None,
+    challenger: Challenger | None,
+    name: str | None,
+    clock: ExactClock | None,
+    days: int | None,
+    unlimited: bool,
+    rated: bool,
+    variant: str,
+    fen: str | None,
+) -> int:
+    """Say what became of CHALLENGE, an id or address, or what would happen to a challenge now.
+
+    For the latter, give --clock, --days or --unlimited, and the other options as needed.
+    """
+    loaded = load_config(config_file, os.environ, needs_token=False)
+    lengths = sum((clock is not None, days is not None, unlimited))
+    if challenge is not None and (lengths or challenger or name):
+        raise ConfigError(["explain: expected either CHALLENGE or the options of a challenge, not both"])
+    if challenge is None and lengths != 1:
+        raise ConfigError(["explain: expected CHALLENGE, or one of --clock, --days and --unlimited"])
+    try:
+        if challenge is not None:
+            known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
+            return ExitCode.OK if known else ExitCode.FAILED
+        who = replace(challenger or Challenger(is_bot=False, rating=_NEW_PLAYER), name=name or "")
+        inquiry = Inquiry(who, clock, days, Mode.RATED if rated else Mode.CASUAL, variant, fen)
+        _explain_inquiry(loaded, inquiry, Timeouts(), sys.stdout)
+    except StateError as error:
+        sys.stderr.write(f"{error}\n")
+        return ExitCode.FAILED
+    return ExitCode.OK
 
 
-def _name(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_-]{2,30}", text):
-        raise argparse.ArgumentTypeError(f"expected the name of a player, found {text!r}")
-    return text
-
-
-def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, waits: Waits, out: IO[str]) -> None:
-    """Say what would happen to such a challenge now. Raises StateError."""
-    config = loaded.config.challenge
-    house = _House(loaded.state_dir, config)
-    now, our_rating = house.circumstances(inquiry), house.our_rating(inquiry)
+def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry, timeouts: Timeouts, out: IO[str]) -> None:
+    """Write what would happen to such a challenge now. Raises StateError."""
+    records = _Records(loaded.state_dir, loaded.config)
+    now, our_rating = records.snapshot(), records.our_rating(inquiry)
     out.write(f"challenge: {inquiry}\n")
-    out.write(f"now: {_state(now.occupancy, config, runs=house.runs)}\n")
-    rules = config.rules_for(is_bot=inquiry.challenger.is_bot)
+    out.write(f"now: {_state(now, runs=records.in_use)}\n")
+    rules = loaded.config.challenge.rules_for(is_bot=inquiry.challenger.is_bot)
     if rules.rating_difference is not None and our_rating is None:
-        out.write("note: our own rating in such games is not known yet: rating_difference decides nothing\n")
-    decision = decide(inquiry.received(our_rating), config, now)
-    _tell(decision, waits, out)
+        out.write("note: our own rating in such games is unknown, so rating_difference is not applied\n")
+    decision = decide(inquiry.received(our_rating), now, records.history(inquiry))
+    _tell(decision, timeouts, out)
     if isinstance(decision, Accept | Wait):
-        if inquiry.challenger.is_bot and house.runs:
+        if inquiry.challenger.is_bot and records.in_use:
             out.write(
-                "but: a bot may still hear `later`: not known here are what is left of the day's games against bots, "
-                "humans just sent away, and slots kept for challenges of ours and for tournaments\n"
+                "but: a bot may still be declined with `later`: this command does not know the bot games left today, "
+                "humans just declined, and slots kept for our own challenges and tournaments\n"
             )
         _tell_profiles(inquiry, loaded.config, out)
 
 
 def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
-    """What the engine would be allowed in the game, once if that is the same for both colours."""
+    """Write the engine limits of the game, once if they are the same for both colours."""
     kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
     rated = inquiry.mode is Mode.RATED
     facts = GameFacts(inquiry.speed, inquiry.variant, kind, inquiry.challenger.rating, rated, False, None)
-    words = {colour: in_words(replace(facts, colour=colour), config, Machine.here()) for colour in Colour}
+    words = {colour: describe_engine(replace(facts, colour=colour), config, Machine.detect()) for colour in Colour}
     if len(set(words.values())) == 1:
         out.write(f"engine: {words[Colour.WHITE]}\n")
         return
@@ -234,12 +238,12 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
         out.write(f"engine as {colour}: {text}\n")
 
 
-def _explain_past(folder: Path, challenge_id: str, waits: Waits, out: IO[str]) -> bool:
-    """Say what became of a challenge. False if nothing is known of it. Raises StateError."""
+def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
+    """Write what became of a challenge. Return False if it is unknown. Raises StateError."""
     wanted = challenge_id.rstrip("/").rpartition("/")[2]
     rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
     if not rows:
-        out.write(f"note: nothing is known of challenge {wanted} in {folder / FILE_NAME}\n")
+        out.write(f"note: challenge {wanted} is unknown in {folder / FILE_NAME}\n")
         latest = read_only(folder, f"{SELECT} ORDER BY received_at DESC LIMIT {_LATEST_SHOWN}")
         for entry in map(Entry.of_row, latest):
             out.write(f"known: {entry.id} from {entry.challenger or 'an anonymous player'}, {entry.answer}\n")
@@ -249,27 +253,28 @@ def _explain_past(folder: Path, challenge_id: str, waits: Waits, out: IO[str]) -
     came = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.received_at))
     out.write(f"challenge: {entry.id}, {entry.terms} ({entry.speed}) {entry.variant}, from {who}, came {came}\n")
     waited_s = time.time() - entry.received_at
-    if entry.answer is Answer.WAITING and waited_s > 2 * waits.challenge_wait.total_seconds():
-        out.write("answer: none, the daemon ended while it waited\n")
+    if entry.answer is Answer.WAITING and waited_s > 2 * timeouts.challenge_wait.total_seconds():
+        out.write("answer: none; the daemon ended while the challenge waited\n")
     else:
         out.write(f"answer: {entry.answer}{f': {entry.reason}' if entry.reason else ''}\n")
     _tell_why(entry.because, entry.rule, out)
     return True
 
 
-def _state(occupancy: Occupancy, config: ChallengeConfig, *, runs: bool) -> str:
+def _state(now: Snapshot, *, runs: bool) -> str:
     if not runs:
-        return "the daemon does not run; the answer is for an empty house"
+        return "the daemon is not running; assuming no games in progress"
+    config, occupancy = now.config.challenge, now.occupancy
     taken = config.concurrency - occupancy.free_slots(config, for_bot=False)
     return f"slots taken: {taken} of {config.concurrency}; correspondence games: {occupancy.correspondence_games}"
 
 
-def _tell(decision: Decision, waits: Waits, out: IO[str]) -> None:
+def _tell(decision: Decision, timeouts: Timeouts, out: IO[str]) -> None:
     match decision:
         case Accept(rule, because):
             out.write("answer: would be accepted\n")
         case Wait(rule, because):
-            patience_s = waits.challenge_wait.total_seconds()
+            patience_s = timeouts.challenge_wait.total_seconds()
             out.write(f"answer: would wait up to {patience_s:g} s for a slot, then be declined: later\n")
         case Decline(reason, rule, because):
             out.write(f"answer: would be declined: {reason}\n")

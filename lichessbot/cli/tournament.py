@@ -1,21 +1,54 @@
-"""`lichessbot tournament`: enters the bot for an arena, or takes it out; the running daemon plays.
+"""`lichessbot tournament`: join an arena, or leave it. The running daemon plays.
 
-Asks Lichess first, so that whoever types hears what is wrong. The wish is kept in the records, where a
-daemon finds it at its start, or at the signal it gets from here.
+Asks Lichess first, so that errors are shown at once. The request is kept in the state folder, where the daemon finds
+it at its start, or when it gets a signal from here.
 """
 
 import os
+import re
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from lichessbot.errors import ApiError, StateError
-from lichessbot.lichess.client import Access, Api
-from lichessbot.lichess.replies import ArenaInfo
-from lichessbot.storage.database import StateFile, Statement, owner, write_beside
-from lichessbot.timeouts import Waits
+import click
+
+from lichessbot.cli.options import Parsed, access_to, config_option, load
+from lichessbot.errors import ApiError, ConfigError, ExitCode, StateError
+from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.models import ArenaInfo
+from lichessbot.storage.database import Database, Statement, owner, write_beside
+from lichessbot.timeouts import Timeouts
+
+
+def _tournament_id(text: str) -> str:
+    found = re.fullmatch(r"(?:https?://[^/]+/tournament/)?([A-Za-z0-9]{8})", text)
+    if found is None:
+        raise ValueError(f"expected the id of an arena, 8 letters and digits, or its address, found {text!r}")
+    return found[1]
+
+
+@click.command("tournament")
+@config_option
+@click.argument("tournament_id", type=Parsed(_tournament_id), metavar="ID")
+@click.option("--team", help="Team to play for, in a team battle.")
+@click.option("--password", help="Password of a private arena.")
+@click.option("--leave", is_flag=True, help="Leave the arena instead.")
+def command(
+    config_file: Path | None, tournament_id: str, team: str | None, password: str | None, leave: bool
+) -> int:
+    """Take part in the arena ID, which is the end of its address. The running daemon plays."""
+    settings, timeouts = load(config_file)
+    loaded = settings.loaded
+    if leave and any(it.id == tournament_id for it in loaded.config.tournaments):
+        raise ConfigError(
+            [f"tournament {tournament_id} is listed in `tournaments` of {config_file}: remove it there and send SIGHUP"]
+        )
+    request = Request(tournament_id, team, password, leave)
+    done = register(request, access_to(loaded, timeouts), timeouts, loaded.state_dir, sys.stdout)
+    return ExitCode.OK if done else ExitCode.FAILED
 
 
 @dataclass(frozen=True)
@@ -28,9 +61,9 @@ class Request:
     leave: bool = False
 
 
-def register(request: Request, access: Access, waits: Waits, state_dir: Path, out: IO[str]) -> bool:
-    """Enter, or leave. True if that was done; says in one line how it is now, or what is wrong."""
-    api = Api(access, waits.house_answer)
+def register(request: Request, access: Access, timeouts: Timeouts, state_dir: Path, out: IO[str]) -> bool:
+    """Join or leave. Write the result in one line; return whether it succeeded."""
+    api = LichessClient(access, timeouts.request_answer)
     try:
         name = _leave(api, request) if request.leave else _enter(api, request)
         pid = _record(request, state_dir)
@@ -43,13 +76,13 @@ def register(request: Request, access: Access, waits: Waits, state_dir: Path, ou
     return True
 
 
-def _enter(api: Api, request: Request) -> str:
+def _enter(api: LichessClient, request: Request) -> str:
     api.join_tournament(request.tournament_id, request.team, request.password, pair=False)
     info = api.tournament(request.tournament_id)
     return f"entered for {info.full_name or info.id}, which {_when(info)}"
 
 
-def _leave(api: Api, request: Request) -> str:
+def _leave(api: LichessClient, request: Request) -> str:
     api.leave_tournament(request.tournament_id)
     return f"left tournament {request.tournament_id}"
 
@@ -67,11 +100,11 @@ def _minutes(seconds: float) -> str:
 
 
 def _record(request: Request, state_dir: Path) -> int | None:
-    """Note the wish; returns the daemon that was told. Raises StateError."""
+    """Store the request; return the process id of the daemon that was told. Raises StateError."""
     pid = owner(state_dir)
     statement = _statement(request)
     if pid is None:
-        file = StateFile(state_dir)
+        file = Database(state_dir)
         try:
             file.write([statement])
         finally:
@@ -91,5 +124,5 @@ def _statement(request: Request) -> Statement:
 
 def _who_plays(pid: int | None, state_dir: Path) -> str:
     if pid is None:
-        return f"no daemon uses {state_dir}: `lichessbot run` will see to it"
-    return f"the daemon (process {pid}) sees to it"
+        return f"no daemon uses {state_dir}: the next `lichessbot run` will be told"
+    return f"the daemon (process {pid}) was told"

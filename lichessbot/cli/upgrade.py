@@ -1,23 +1,38 @@
-"""`lichessbot upgrade`: turns the account of the token into a BOT account, after asking."""
+"""`lichessbot upgrade`: turn the account of the token into a BOT account, after asking."""
 
+import sys
+from pathlib import Path
 from typing import IO, Final
 
-from lichessbot.errors import ApiError
-from lichessbot.lichess.client import Access, Api
-from lichessbot.timeouts import Waits
+import click
+
+from lichessbot.cli.options import access_to, config_option, load
+from lichessbot.errors import ApiError, ExitCode
+from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.timeouts import Timeouts
 
 _EXPLANATION: Final = """\
-{name} on {url} is to become a BOT account.
-This cannot be undone. A BOT account plays only through the Bot API: never again by hand, and no
-tournaments, pools or puzzles like other accounts. Lichess allows it only for accounts that have
-not played a single game.
+{name} on {url} is about to become a BOT account.
+This cannot be undone. A BOT account plays only through the Bot API: not by hand, and not in the
+tournaments, pools and puzzles of other accounts. Lichess allows it only for accounts that have
+not played a game.
 """
 _CONSENT: Final = "yes"
 
 
-def upgrade(access: Access, waits: Waits, answers: IO[str] | None, out: IO[str]) -> bool:
-    """Explain, ask on `answers` (None: consent was given already), upgrade. True if it is a BOT now."""
-    api = Api(access, waits.house_answer)
+@click.command("upgrade")
+@config_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def command(config_file: Path | None, yes: bool) -> int:
+    """Turn the account into a BOT account, after asking. This cannot be undone."""
+    settings, timeouts = load(config_file)
+    done = upgrade(access_to(settings.loaded, timeouts), timeouts, None if yes else sys.stdin, sys.stdout)
+    return ExitCode.OK if done else ExitCode.FAILED
+
+
+def upgrade(access: Access, timeouts: Timeouts, answers: IO[str] | None, out: IO[str]) -> bool:
+    """Explain, ask on `answers` (None: do not ask) and upgrade. Return whether the account is a BOT account now."""
+    api = LichessClient(access, timeouts.request_answer)
     try:
         account = api.account()
         if account.is_bot:

@@ -1,21 +1,25 @@
-"""The configuration: what an operator may set in one YAML file, section by section, with defaults that run as they are.
+"""The configuration: one YAML file, section by section, whose defaults and the environment are enough to run.
 
-Knows the keys, their ranges and defaults; knows nothing of what they are used for. Keys shared with lichess-bot keep
-their names and meaning. With no file at all the defaults and the environment are enough to run.
-
-Knows the keys, their ranges and defaults. Must not know: what the keys are used for.
+Knows the keys, their ranges, defaults and meaning, and when a changed value takes effect; keys shared with lichess-bot
+keep their names and meaning. Must not know: what the keys are used for.
+Offers the models of the sections, `load_config`, `reload`, and how a token looks (`credentials`).
 """
 
-from lichessbot.config.base import Config, PgnGrouping, dotted_values
+from lichessbot.config.base import LOOPBACK
 from lichessbot.config.challenge import ChallengeConfig, Rules
-from lichessbot.config.correspondence import CorrespondenceConfig
-from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile
-from lichessbot.config.fields import LOOPBACK
-from lichessbot.config.greeting import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
+from lichessbot.config.engine import Conditions, DrawOrResignConfig, EngineConfig, EngineKeys, Profile
 from lichessbot.config.loader import LoadedConfig, load_config
 from lichessbot.config.matchmaking import MatchmakingConfig
-from lichessbot.config.tournaments import TournamentConfig
+from lichessbot.config.root import (
+    LONGEST_CHAT_LINE,
+    PLACEHOLDERS,
+    Config,
+    CorrespondenceConfig,
+    GreetingConfig,
+    PgnGrouping,
+    TournamentConfig,
+    dotted_values,
+)
 
 __all__ = [
     "LONGEST_CHAT_LINE",

@@ -1,114 +1,79 @@
-"""Everything an operator can set, as one typed, frozen model."""
+"""The base class of every section of the configuration, and the kinds of values in them."""
 
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Final, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Strict
 
-from lichessbot.config.challenge import ChallengeConfig
-from lichessbot.config.correspondence import CorrespondenceConfig
-from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
-from lichessbot.config.fields import Flag, Number, Section, Text, overlaid, server_address
-from lichessbot.config.greeting import GreetingConfig
-from lichessbot.config.matchmaking import MatchmakingConfig
-from lichessbot.config.tournaments import TournamentConfig
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+Number = Annotated[int, Strict()]
+Flag = Annotated[bool, Strict()]
+Text = Annotated[str, Strict()]
 
 
-def _folder(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError as error:
-        raise ValueError("Input should be a folder below the home of a user who exists") from error
+class Section(BaseModel):
+    """A frozen group of keys; unknown keys are errors. `bounds` are pairs of keys in ascending order."""
 
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
-    for key, keys in named:
-        tables, enabled = overlaid(engine, keys).lichess_bot_tbs.syzygy, keys.lichess_bot_tbs.syzygy.enabled
-        if enabled and not tables.paths:
-            yield f"{key}.lichess_bot_tbs.syzygy.paths", "expected at least one folder of Syzygy files, found none"
-
-
-def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
-    """Who plays to lose may say that he does not resign; nothing after it may say otherwise."""
-    for number, (key, keys) in enumerate(named):
-        if not keys.style.plays_to_lose:
-            continue
-        rules = keys.draw_or_resign
-        never = "resign_enabled" in rules.model_fields_set and not rules.resign_enabled
-        for other, their_keys in named[number if never else 0 :]:
-            if their_keys.draw_or_resign.resign_enabled:
-                why = f"{key}.style.material is below 0 and good scores are bad news"
-                yield f"{other}.draw_or_resign.resign_enabled", f"expected false, as {why}"
-
-
-class PgnGrouping(StrEnum):
-    """Which games share a file."""
-
-    GAME = "game"
-    OPPONENT = "opponent"
-    ALL = "all"
-
-
-class Config(Section):
-    """Everything an operator can set."""
-
-    token: SecretStr | None = None
-    token_file: Path | None = None
-    url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
-    proxy: Annotated[Text, AfterValidator(server_address)] | None = None
-    state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
-    abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
-    stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
-    max_takebacks_accepted: Annotated[Number, Field(ge=0, le=1000)] = 0
-    takebacks_from_bots: Flag = True
-    pgn_directory: Annotated[Path, AfterValidator(_folder)] | None = None
-    pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
-    fake_think_time: Flag = False
-    rate_limiting_delay: Annotated[Number, Field(ge=0, le=60_000)] = 0
-    challenge: ChallengeConfig = ChallengeConfig()
-    engine: EngineConfig = EngineConfig()
-    greeting: GreetingConfig = GreetingConfig()
-    matchmaking: MatchmakingConfig = MatchmakingConfig()
-    tournaments: tuple[TournamentConfig, ...] = ()
-    correspondence: CorrespondenceConfig = CorrespondenceConfig()
-    profiles: tuple[Profile, ...] = ()
-
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
-        named: tuple[tuple[str, EngineKeys], ...] = (
-            ("engine", self.engine),
-            *((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles)),
-        )
-        yield from _tables_without_folders(self.engine, named)
-        yield from _losers_who_resign(named)
+    bounds: ClassVar[tuple[tuple[str, str], ...]] = ()
+    as_one: ClassVar[bool] = False
+    """Whether listings of all keys show the section as one value, `given`."""
 
     @property
-    def abort_after(self) -> timedelta:
-        """How long an opponent may leave the first move undone."""
-        return timedelta(seconds=self.abort_time)
+    def given(self) -> dict[str, Any]:
+        """The keys that are not None, with their values."""
+        return {name: value for name, value in self if value is not None}
 
-    @property
-    def move_spacing(self) -> timedelta:
-        """Between two moves of ours in the same game."""
-        return timedelta(milliseconds=self.rate_limiting_delay)
-
-    @property
-    def leave_after(self) -> timedelta:
-        """How long games may go on after the first signal."""
-        return timedelta(seconds=self.stop_grace)
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Yield each key (dotted if inside a section) whose value contradicts another, with what was expected."""
+        for low, high in self.bounds:
+            smallest, largest = getattr(self, low), getattr(self, high)
+            if smallest > largest:
+                yield low, f"expected at most {high} = {largest}, found {smallest}"
 
 
-def dotted_values(section: Section) -> dict[str, object]:
-    """Every key with its value, those of sections dotted."""
-    values: dict[str, object] = {}
-    for name, value in section:
-        if isinstance(value, Section) and value.as_one:
-            values[name] = value.given
-        elif isinstance(value, Section):
-            values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
+Layer = TypeVar("Layer", bound=Section)
+
+
+def overlaid(below: Layer, above: Section) -> Layer:
+    """Return `below` with each key that `above` sets; inner sections and mappings key by key as well."""
+    changes: dict[str, Any] = {}
+    for name in above.model_fields_set:
+        old, new = getattr(below, name), getattr(above, name)
+        if isinstance(new, Section):
+            changes[name] = overlaid(old, new)
+        elif isinstance(new, dict):
+            changes[name] = {**old, **new}
         else:
-            values[name] = value
+            changes[name] = new
+    return below.model_copy(update=changes)
+
+
+def one_or_many(value: Any) -> Any:
+    """Return a single word as a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError("Input should be a list without repeated entries")
     return values
+
+
+def no_list(value: Any) -> Any:
+    """Return an empty list for a key whose entries are all commented out."""
+    return () if value is None else value
+
+
+def server_address(text: str) -> str:
+    """Return the address of a server without a trailing slash. Raises ValueError if it is not one."""
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good or parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError("Input should be an address such as https://lichess.org, without a path")
+    return text.rstrip("/")

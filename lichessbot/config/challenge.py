@@ -1,6 +1,6 @@
-"""The section `challenge`: which challenges are accepted, and how many at a time.
+"""The section `challenge`: which challenges are accepted, and how many games run at a time.
 
-Most keys are rules that can be set again for humans or for bots alone, in the sections `human` and `bot`.
+The sections `human` and `bot` can override most keys for one kind of challenger.
 """
 
 import math
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from lichessbot.config.fields import LOOPBACK, Flag, Number, Section, Text, distinct, no_list
+from lichessbot.config.base import LOOPBACK, Flag, Number, Section, Text, distinct, no_list
 from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
@@ -37,7 +37,7 @@ def _days(days: float) -> float:
 
 
 def _user_id(name: str) -> str:
-    """Lichess compares lower-case names."""
+    """Return the user id, which is the name in lower case."""
     if not _NAME.fullmatch(name):
         raise ValueError("Input should be a name of 2 to 30 letters, digits, _ and -")
     return name.lower()
@@ -68,7 +68,7 @@ Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...]
 
 
 class Rules(Section):
-    """What a challenge must be like. Increments, bases in seconds, durations in minutes."""
+    """The rules for a challenge. Increments and bases in seconds, durations in minutes."""
 
     variants: SomeOf[Variant] = tuple(Variant)
     time_controls: TimeControls = REAL_TIME_SPEEDS
@@ -96,7 +96,7 @@ class Rules(Section):
 
 
 class Overrides(Section):
-    """The rules for one kind of challenger, as far as they differ; None is no difference."""
+    """The rules that differ for one kind of challenger; None: no difference."""
 
     as_one: ClassVar[bool] = True
 
@@ -119,7 +119,7 @@ class Overrides(Section):
 
 
 class ChallengeConfig(Rules):
-    """Which challenges are accepted."""
+    """The section `challenge`."""
 
     concurrency: Annotated[Number, Field(ge=1, le=64)] = 1
     games_reserved_for_humans: Annotated[Number, Field(ge=0, le=64)] = 0
@@ -142,30 +142,30 @@ class ChallengeConfig(Rules):
         return [name for name, field in fields if getattr(self, name) != field.default]
 
     def overrides(self, *, is_bot: bool) -> Mapping[str, Any]:
-        """The rules that are set for this kind of challenger alone."""
+        """Return the rules that are set for this kind of challenger."""
         return (self.bot if is_bot else self.human).given
 
     def rules_for(self, *, is_bot: bool) -> Rules:
-        """The rules for a bot, or for a human; `bullet_requires_increment` is meant for bots unless said otherwise."""
+        """Return the rules for bots or humans; `bullet_requires_increment` applies to humans only if set in `human`."""
         values = {name: getattr(self, name) for name in Rules.model_fields}
         if not is_bot:
             values["bullet_requires_increment"] = False
         return Rules.model_construct(**{**values, **self.overrides(is_bot=is_bot)})
 
     def place(self, key: str, *, is_bot: bool) -> str:
-        """Where in the file the value stands that counts for this kind of challenger."""
+        """Return the dotted key whose value applies to this kind of challenger."""
         kind = "bot." if is_bot else "human."
         return f"challenge.{kind if key in self.overrides(is_bot=is_bot) else ''}{key}"
 
     def cited(self, key: str, *, is_bot: bool | None = None) -> str:
-        """`key = value` as it counts for this kind of challenger, or for all that have no value of their own."""
+        """Return `key = value` as it applies to this kind of challenger, or without one, to all without an override."""
         if is_bot is None:
             return f"challenge.{key} = {_shown(getattr(self, key))}"
         value = self.overrides(is_bot=is_bot).get(key, getattr(self, key))
         return f"{self.place(key, is_bot=is_bot)} = {_shown(value)}"
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         if self.only_bot and not self.accept_bot:
             yield "only_bot", "expected accept_bot to be true as well, found false"
         if self.games_reserved_for_humans > self.concurrency:
@@ -177,14 +177,14 @@ class ChallengeConfig(Rules):
                 yield key, f"expected {other} to be set as well: one has no effect without the other"
         for kind, is_bot in (("human", False), ("bot", True)):
             given = self.overrides(is_bot=is_bot)
-            for key, complaint in self.rules_for(is_bot=is_bot).complaints():
+            for key, problem in self.rules_for(is_bot=is_bot).problems():
                 culprit = key if key in given else dict(self.bounds)[key]
                 if culprit in given:
-                    yield f"{kind}.{culprit}", complaint if culprit == key else f"{key}: {complaint}"
+                    yield f"{kind}.{culprit}", problem if culprit == key else f"{key}: {problem}"
 
 
 def _shown(value: object) -> str:
-    """A value as it would stand in the file."""
+    """Return a value as YAML."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
     if isinstance(value, float):

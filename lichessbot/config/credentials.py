@@ -1,7 +1,4 @@
-"""The token: how one looks, and who else can read the file it is kept in; never what it is.
-
-Knows files and characters; where a token is looked for is the configuration's affair.
-"""
+"""The token: reading it from a file, checking its characters and the permissions of the file."""
 
 import os
 import re
@@ -12,23 +9,23 @@ from typing import Final
 
 TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
 _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
-# A token file holds one short line; somebody's disk image, given by mistake, is not read to its end.
+# A token file holds one short line; a huge file given by mistake is not read to its end.
 _LONGEST_FILE: Final = 1 << 16
 
 
 def read_token(path: Path) -> str:
-    """The first line of a file. Raises OSError or ValueError."""
+    """Return the first line of a file. Raises OSError or ValueError."""
     with path.open(encoding="utf-8") as file:
         return file.read(_LONGEST_FILE).partition("\n")[0].strip()
 
 
 def looks_like_token(text: str) -> bool:
-    """Whether it begins as those that Lichess gives out."""
+    """Return whether the text starts like a Lichess token."""
     return text.startswith("lip_")
 
 
-def token_complaint(text: str) -> str | None:
-    """What is wrong with a token, without showing it; None if it could be one."""
+def token_problem(text: str) -> str | None:
+    """Return what is wrong with a token, without showing it; None if nothing is."""
     if _TOKEN_SYNTAX.fullmatch(text):
         return None
     if not text:
@@ -42,12 +39,12 @@ def token_complaint(text: str) -> str | None:
 
 
 def exposure(path: Path) -> str | None:
-    """The warning, with its cure, if others than we and its owner can read the file with the token."""
+    """Return a warning, with the command that helps, if other users can read the file with the token."""
     try:
         facts = path.stat()
     except OSError:
-        return None  # whoever reads it complains of that
-    # Where the file is not ours, its group may be what lets us read it, as with systemd's credentials.
+        return None  # Reading it reports that.
+    # If the file is not ours, we may need its group to read it, as with systemd's credentials.
     others = stat.S_IRWXG | stat.S_IRWXO if facts.st_uid == os.geteuid() else stat.S_IRWXO
     if not facts.st_mode & others:
         return None

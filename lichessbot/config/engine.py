@@ -1,4 +1,4 @@
-"""The section `engine`: which engine plays, how strongly and how long it thinks; and `profiles`, which change that."""
+"""The section `engine`: which engine plays, how strongly and how long it thinks; and `profiles`, which override it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,26 +6,84 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.draw_or_resign import DrawOrResignConfig
-from lichessbot.config.fields import Flag, Number, Section, Text, distinct, one_or_many, overlaid
+from lichessbot.config.base import Flag, Number, Section, Text, distinct, one_or_many, overlaid
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
-from lichessbot.config.style import NEUTRAL, StyleConfig
 from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
 
 _MOST_HASH_MB = 65536
 _MOST_THREADS = 64
 _MOST_OVERHEAD_MS = 5000
-# Options that every engine has, by the key that says the same; in lower case, as UCI compares names without it.
-_TWINS = {
+# UCI options, in lower case, that have a key of their own, with the range of the key.
+_OPTIONS_WITH_KEYS = {
     "hash": ("hash_mb", 1, _MOST_HASH_MB),
     "threads": ("threads", 1, _MOST_THREADS),
     "move overhead": ("move_overhead_ms", 0, _MOST_OVERHEAD_MS),
 }
 _SET_BY_GAME = {"uci_chess960": "the variant of the game", "ponder": "engine.ponder"}
+_NEUTRAL = 100
+_Weight = Annotated[Number, Field(ge=-200, le=400)]
+_Moves = Annotated[Number, Field(ge=1, le=100)]
+_Rating = Annotated[Number, Field(ge=0, le=4000)]
+
+
+class StyleConfig(Section):
+    """The section `engine.style`: weights of groups of evaluation terms in percent; below 0 reverses a group.
+
+    The engine has a UCI option for each.
+    """
+
+    material: Annotated[Number, Field(ge=-200, le=200)] = _NEUTRAL
+    placement: _Weight = _NEUTRAL
+    mobility: _Weight = _NEUTRAL
+    pawn_structure: _Weight = _NEUTRAL
+    pawn_advance: _Weight = _NEUTRAL
+    pieces: _Weight = _NEUTRAL
+    king_safety: _Weight = _NEUTRAL
+    king_attack: _Weight = _NEUTRAL
+    threats: _Weight = _NEUTRAL
+    tempo: _Weight = _NEUTRAL
+
+    @property
+    def uci_options(self) -> dict[str, int]:
+        """The keys that are set, by the names of the engine's options, such as `Style King Attack`."""
+        named = ((name, value) for name, value in self if name in self.model_fields_set)
+        return {f"Style {name.replace('_', ' ').title()}": value for name, value in named}
+
+    @property
+    def is_neutral(self) -> bool:
+        return all(value == _NEUTRAL for _, value in self)
+
+    @property
+    def plays_to_lose(self) -> bool:
+        """Whether the engine prefers bad positions."""
+        return self.material < 0
+
+
+class DrawOrResignConfig(Section):
+    """The section `engine.draw_or_resign`: when to offer a draw or resign. Scores in centipawns from our side.
+
+    None disables a condition. A single search never resigns; a single tablebase result does.
+    """
+
+    offer_draw_enabled: Flag = False
+    offer_draw_score: Annotated[Number, Field(ge=0, le=2000)] = 0
+    offer_draw_moves: _Moves = 5
+    offer_draw_pieces: Annotated[Number, Field(ge=2, le=32)] = 10
+    offer_draw_for_egtb_zero: Flag = True
+    offer_draw_min_game_length: Annotated[Number, Field(ge=0, le=300)] = 0
+    offer_draw_against_humans: Flag = True
+    offer_draw_min_rating: _Rating | None = None
+    resign_enabled: Flag = False
+    resign_score: Annotated[Number, Field(ge=-20000, le=0)] = -1000
+    resign_moves: Annotated[Number, Field(ge=2, le=100)] = 3
+    resign_for_egtb_minus_two: Flag = True
+    resign_against_humans: Flag = True
+    resign_min_rating: _Rating | None = None
+    opponent_flag_time: Annotated[Number, Field(ge=0, le=3600)] = 30
 
 
 def _named(value: Any) -> Any:
-    """No name means none, as in lichess-bot."""
+    """Return None for an empty name, as in lichess-bot."""
     return None if value == "" else value
 
 
@@ -36,10 +94,9 @@ def _plain(value: Any) -> Any:
 
 
 class EngineKeys(Section):
-    """What the section `engine` and a profile can both set; None leaves a limit out.
+    """The keys that both `engine` and a profile can set; None means no limit.
 
-    `uci_options` may repeat under its UCI name what has a key of its own, and `style` names options of our engine:
-    `settled` sorts that out.
+    `uci_options` may name an option that also has a key, and `style` sets options of our engine: `settled` merges them.
     """
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
@@ -61,8 +118,8 @@ class EngineKeys(Section):
     lichess_bot_tbs: LocalTablesConfig = LocalTablesConfig()
     online_moves: OnlineMovesConfig = OnlineMovesConfig()
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         if self.command is not None and not self.style.is_neutral:
             yield "style", "is for the bot's own engine only; remove it or command"
         for name, value in self.uci_options.items():
@@ -70,23 +127,23 @@ class EngineKeys(Section):
             setter = _SET_BY_GAME.get(name.lower())
             if setter is not None:
                 yield key, f"is set by {setter}; remove it"
-            twin = _TWINS.get(name.lower())
-            if twin is not None:
-                _, least, most = twin
+            known = _OPTIONS_WITH_KEYS.get(name.lower())
+            if known is not None:
+                _, least, most = known
                 if not isinstance(value, int) or not least <= value <= most:
                     yield key, f"expected a whole number from {least} to {most}, found {value!r}"
 
     def settled(self) -> Self:
-        """The same with the style among the UCI options, and Hash, Threads and Move Overhead out of them.
+        """Return a copy with the style in `uci_options`, and with Hash, Threads and Move Overhead in their own keys.
 
-        These have keys of their own, where the daemon fits the table to the machine and learns the overhead.
+        The daemon adapts those keys: it fits the table to the machine and measures the overhead.
         """
         options = {**self._style_options, **self.uci_options}
-        twins = {name: twin[0] for name in options if (twin := _TWINS.get(name.lower())) is not None}
-        if options == self.uci_options and not twins:
+        own_keys = {name: _OPTIONS_WITH_KEYS[name.lower()][0] for name in options if name.lower() in _OPTIONS_WITH_KEYS}
+        if options == self.uci_options and not own_keys:
             return self
-        rest = {name: value for name, value in options.items() if name not in twins}
-        moved = {key: options[name] for name, key in twins.items()}
+        rest = {name: value for name, value in options.items() if name not in own_keys}
+        moved = {key: options[name] for name, key in own_keys.items()}
         return self.model_copy(update={"uci_options": rest, **moved})
 
     @property
@@ -95,10 +152,10 @@ class EngineKeys(Section):
 
 
 class EngineConfig(EngineKeys):
-    """Which engine plays, how strongly and how long it thinks, and what only all games together can have.
+    """The section `engine`, including the keys that profiles cannot override.
 
-    What is kept back for the network is `move_overhead_ms` until enough round trips are known, then
-    their percentile between the two bounds.
+    The move overhead is `move_overhead_ms` until enough round trips are measured, then their percentile between the
+    two bounds.
     """
 
     move_overhead_percentile: Annotated[Number, Field(ge=50, le=100)] = 99
@@ -107,17 +164,17 @@ class EngineConfig(EngineKeys):
 
     @property
     def _style_options(self) -> dict[str, int]:
-        """Without what is neutral, as every engine begins; in a profile that may undo what stands here."""
-        return {name: value for name, value in super()._style_options.items() if value != NEUTRAL}
+        """The style without neutral weights, the engine's defaults; only profiles need them, to undo a style."""
+        return {name: value for name, value in super()._style_options.items() if value != _NEUTRAL}
 
     @property
     def has_sources(self) -> bool:
-        """Whether anybody is asked for a move before the engine."""
+        """Whether any move source is asked before the engine."""
         return bool(self.sources)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Who is asked for a move before the engine, by the names of their keys, in their order."""
+        """The move sources that are asked before the engine, by their keys, in order."""
         local = [("polyglot", self.polyglot.enabled), ("syzygy", self.lichess_bot_tbs.syzygy.enabled)]
         asked = [*local, *self.online_moves.sources, ("own_book", self.own_book)]
         return tuple(name for name, enabled in asked if enabled)
@@ -125,12 +182,12 @@ class EngineConfig(EngineKeys):
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
 
     def changed_by(self, profile: "Profile") -> Self:
-        """The same with what the profile names in place of what stands here."""
+        """Return a copy with the keys that the profile sets."""
         return overlaid(self, profile.engine)
 
 
 class Conditions(Section):
-    """Which games a profile is for; what is left out is true of every game."""
+    """The games that a profile is for; an absent condition is true of every game."""
 
     speed: Annotated[tuple[Speed, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
     variant: Annotated[tuple[Variant, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
@@ -140,21 +197,21 @@ class Conditions(Section):
     tournament: Flag | None = None
     colour: Colour | None = None
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         if self.rating is not None and self.rating[0] > self.rating[1]:
             yield "rating", f"expected the lower rating first, found {list(self.rating)}"
 
 
 class Profile(Section):
-    """Other values of `engine` for some games: of those that match, the later ones win, key by key."""
+    """Other values of `engine` for some games; of several matching profiles the last one wins, key by key."""
 
     when: Conditions
     engine: EngineKeys
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         if not self.when.model_fields_set:
-            yield "when", "expected a condition such as `speed: bullet`; what is true of every game belongs to `engine`"
+            yield "when", "expected a condition such as `speed: bullet`; keys for every game belong to `engine`"
         if not self.engine.model_fields_set:
             yield "engine", "expected a key such as `depth: 8`"

@@ -1,7 +1,4 @@
-"""Keys of lichess-bot that have no counterpart here (yet), and what to do instead.
-
-Where several of its keys make up one of ours, the answer says what exactly to write.
-"""
+"""Keys of lichess-bot that do not exist here, and what to do instead."""
 
 import json
 from collections.abc import Sequence
@@ -21,17 +18,17 @@ NOT_OURS: Final = {
     "engine.debug": "run with --verbose, which logs each move with its depth and score; UCI itself is not logged",
     "engine.lichess_bot_tbs.gaviota": "Gaviota's tables are not read; set engine.lichess_bot_tbs.syzygy",
     "engine.online_moves.chessdb_book.contribute": "chessdb learns from every question by itself; remove the key",
-    "engine.polyglot.book.antichess": "the engine does not know the rules of antichess; remove the key",
-    "engine.polyglot.book.giveaway": "the engine does not know the rules of antichess; remove the key",
-    "engine.polyglot.book.atomic": "the engine does not know the rules of atomic; remove the key",
-    "engine.polyglot.book.crazyhouse": "the engine does not know the rules of crazyhouse; remove the key",
-    "engine.polyglot.book.horde": "the engine does not know the rules of horde; remove the key",
-    "engine.polyglot.book.kingofthehill": "the engine does not know the rules of king of the hill; remove the key",
-    "engine.polyglot.book.kingOfTheHill": "the engine does not know the rules of king of the hill; remove the key",
-    "engine.polyglot.book.racingkings": "the engine does not know the rules of racing kings; remove the key",
-    "engine.polyglot.book.racingKings": "the engine does not know the rules of racing kings; remove the key",
-    "engine.polyglot.book.3check": "the engine does not know the rules of three-check; remove the key",
-    "engine.polyglot.book.threeCheck": "the engine does not know the rules of three-check; remove the key",
+    "engine.polyglot.book.antichess": "the engine does not play antichess; remove the key",
+    "engine.polyglot.book.giveaway": "the engine does not play antichess; remove the key",
+    "engine.polyglot.book.atomic": "the engine does not play atomic; remove the key",
+    "engine.polyglot.book.crazyhouse": "the engine does not play crazyhouse; remove the key",
+    "engine.polyglot.book.horde": "the engine does not play horde; remove the key",
+    "engine.polyglot.book.kingofthehill": "the engine does not play king of the hill; remove the key",
+    "engine.polyglot.book.kingOfTheHill": "the engine does not play king of the hill; remove the key",
+    "engine.polyglot.book.racingkings": "the engine does not play racing kings; remove the key",
+    "engine.polyglot.book.racingKings": "the engine does not play racing kings; remove the key",
+    "engine.polyglot.book.3check": "the engine does not play three-check; remove the key",
+    "engine.polyglot.book.threeCheck": "the engine does not play three-check; remove the key",
 }
 
 _PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
@@ -39,7 +36,7 @@ _GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_tim
 
 
 def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | None:
-    """What to do instead of the key at `path`, which stands in `section`; None if the key is ours."""
+    """Return what to do instead of the key at `path` in `section`; None if it is not a key of lichess-bot alone."""
     match tuple(path):
         case ("engine", str(key)) if key in _PARTS_OF_COMMAND:
             words = ", ".join(json.dumps(word, ensure_ascii=False) for word in _command(_values(section)))
@@ -52,7 +49,7 @@ def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | No
 
 
 def _command(engine: dict[str, yaml.Node]) -> list[str]:
-    """The words with which lichess-bot starts its engine."""
+    """Return the command with which lichess-bot starts its engine."""
     program = f"{_text(engine.get('dir')).rstrip('/') or '.'}/{_text(engine.get('name')) or 'ENGINE'}"
     interpreter = _text(engine.get("interpreter"))
     options = engine.get("interpreter_options")
@@ -63,10 +60,10 @@ def _command(engine: dict[str, yaml.Node]) -> list[str]:
 
 
 def _values(node: yaml.Node | None) -> dict[str, yaml.Node]:
-    """The values of a mapping by name; none of anything else."""
+    """Return the values of a mapping by name; nothing for other nodes."""
     return {str(key.value): value for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
 
 
 def _text(node: yaml.Node | None) -> str:
-    """A plain value as it is written; nothing of anything else."""
+    """Return a plain value as written; nothing for other nodes."""
     return node.value if isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:null" else ""

@@ -1,7 +1,4 @@
-"""A config file to the typed model, with every problem reported at once, and in which order a token is looked for.
-
-Reads YAML keeping the line of each key, so that a complaint can name it; knows no key by name but the token's.
-"""
+"""Loads a config file into the typed model, finds the token, and reports every problem at once with its line."""
 
 import difflib
 import os
@@ -16,11 +13,11 @@ import yaml
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from lichessbot.config.base import Config
-from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_token, read_token, token_complaint
+from lichessbot.config.base import LOOPBACK, Section
+from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_token, read_token, token_problem
 from lichessbot.config.engine import EngineKeys
-from lichessbot.config.fields import LOOPBACK, Section
 from lichessbot.config.lichess_bot_keys import instead_of
+from lichessbot.config.root import Config
 from lichessbot.errors import ConfigError
 
 Engine = TypeVar("Engine", bound=EngineKeys)
@@ -28,12 +25,12 @@ Engine = TypeVar("Engine", bound=EngineKeys)
 _USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
-_DEEPEST = 8  # levels of nesting; an alias that contains itself would have no end
+_DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
 
 @dataclass(frozen=True)
 class LoadedConfig:
-    """A valid configuration, its token, and what the operator should hear about it."""
+    """A valid configuration, its token, and warnings for the operator."""
 
     config: Config
     token: SecretStr
@@ -42,20 +39,20 @@ class LoadedConfig:
 
 
 def load_config(path: Path | None, environment: Mapping[str, str], *, needs_token: bool = True) -> LoadedConfig:
-    """The configuration in `path` (None: the defaults) with its token, which is empty if none is needed.
+    """Load the configuration in `path` (None: the defaults) and its token, which is empty if none is needed.
 
     Raises ConfigError naming every problem, one line each, as `file:line: key: ...`.
     """
     source = _Source("defaults") if path is None else _Source.read(path)
     if path is None and _USUAL_NAME.exists():
-        source.warnings.append(f"{_USUAL_NAME} in this folder is not read: say --config {_USUAL_NAME}")
+        source.warnings.append(f"{_USUAL_NAME} in this folder is not read; to use it, add --config {_USUAL_NAME}")
     config = source.validated(path.parent if path else Path())
     token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
     config = _settled(config, path)
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
-        source.warnings.append(f"everybody on the way to {config.url} can read the token: use https://")
+        source.warnings.append(f"the token is sent to {config.url} unencrypted; use https://")
     state_dir = _state_dir(config, path, environment)
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
@@ -63,15 +60,15 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
 
 
 def _settled(config: Config, path: Path | None) -> Config:
-    """`config` with each fact about engines in one place, and their files where they are."""
+    """Return `config` with merged engine options and absolute paths of the engines."""
     profiles = [
-        profile.model_copy(update={"engine": _at_home(profile.engine.settled(), path)}) for profile in config.profiles
+        profile.model_copy(update={"engine": _located(profile.engine.settled(), path)}) for profile in config.profiles
     ]
-    return config.model_copy(update={"engine": _at_home(config.engine.settled(), path), "profiles": tuple(profiles)})
+    return config.model_copy(update={"engine": _located(config.engine.settled(), path), "profiles": tuple(profiles)})
 
 
-def _at_home(engine: Engine, path: Path | None) -> Engine:
-    """A program named without a folder is looked for where the system keeps programs."""
+def _located(engine: Engine, path: Path | None) -> Engine:
+    """Return the engine with paths relative to the config file; a program without a folder is found on PATH."""
     update: dict[str, Any] = {}
     if engine.command is not None:
         program = os.path.expanduser(engine.command[0])
@@ -84,7 +81,7 @@ def _at_home(engine: Engine, path: Path | None) -> Engine:
 
 
 def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]) -> Path:
-    """Where records are kept: as configured, where systemd says, or where the user's programs keep theirs."""
+    """Return the state folder: as configured, else systemd's, else in the user's state folder."""
     if config.state_dir is not None:
         return _beside(path, config.state_dir)
     if given := environment.get("STATE_DIRECTORY", "").partition(":")[0]:
@@ -94,7 +91,7 @@ def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]
 
 
 def _beside(path: Path | None, name: Path) -> Path:
-    """A relative name is meant from where the config file stands, whatever the current folder."""
+    """Return `name` relative to the folder of the config file."""
     return (path.parent if path else Path()) / name
 
 
@@ -103,13 +100,13 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass
 class _Source:
-    """One config file while it is read: its values, the line of each key, and what is wrong."""
+    """A config file while it is read: its values, the line of each key, and problems."""
 
     name: str
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[KeyPath, int] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
-    """Line, 0 if unknown, and complaint."""
+    """Line (0 if unknown) and text of each problem."""
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
@@ -123,7 +120,7 @@ class _Source:
         except UnicodeDecodeError as error:
             raise ConfigError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
         except yaml.YAMLError as error:
-            raise ConfigError([f"{path}:{_yaml_complaint(error)}"]) from error
+            raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
         if isinstance(root, yaml.MappingNode):
             source.values = source.build(root, ())
         elif root is not None:
@@ -131,7 +128,7 @@ class _Source:
         return source
 
     def build(self, node: yaml.Node, path: KeyPath) -> Any:
-        """The value of a node; notes the line of each key and complains of repeated ones."""
+        """Return the value of a node; note the line of each key and each repeated key."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         if len(path) > _DEEPEST:
             self.problem(path, "is nested too deeply")
@@ -153,7 +150,7 @@ class _Source:
             here = (*path, key)
             if key in values:
                 first = self.lines[here]
-                self.problem(here, f"stands twice, first in line {first}", key_node.start_mark.line + 1)
+                self.problem(here, f"is repeated; first in line {first}", key_node.start_mark.line + 1)
                 continue
             self.lines[here] = key_node.start_mark.line + 1
             instead = instead_of(here, node)
@@ -164,7 +161,7 @@ class _Source:
         return values
 
     def validated(self, folder: Path) -> Config | None:
-        """The typed configuration, its files meant from `folder`, or None after noting each problem."""
+        """Return the typed configuration with files relative to `folder`, or None after noting each problem."""
         present = {key: value for key, value in self.values.items() if value is not None}
         try:
             config = Config.model_validate(present, context={"folder": folder})
@@ -192,10 +189,10 @@ class _Source:
         self.problem(path, expected + shown)
 
     def _check(self, section: Section, path: KeyPath) -> None:
-        """Note what does not go together, in this section and those inside it."""
-        for key, complaint in section.complaints():
+        """Note contradictory values in this section and its inner sections."""
+        for key, problem in section.problems():
             inside = (int(part) if part.isdecimal() else part for part in key.split("."))
-            self.problem((*path, *inside), complaint)
+            self.problem((*path, *inside), problem)
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))
@@ -205,7 +202,7 @@ class _Source:
                         self._check(item, (*path, key, index))
 
     def text(self, key: str) -> str:
-        """The value of a top-level key if it is text, else nothing: `validated` complains of it."""
+        """Return the value of a top-level key if it is text, else nothing; `validated` reports that."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
 
@@ -218,18 +215,18 @@ class _Source:
         self.problems.append((line, f"{self._place(path, line)}: {text}"))
 
     def line_of(self, path: KeyPath) -> int:
-        """The line of the key, or of the nearest one around it that the file has; 0 if there is none."""
+        """Return the line of the key, or of the nearest section around it in the file; 0 if there is none."""
         around = (path[:end] for end in range(len(path), -1, -1))
         return next((self.lines[known] for known in around if known in self.lines), 0)
 
     def _place(self, path: KeyPath, line: int) -> str:
-        """`file:line: key`, as far as known."""
+        """Return `file:line: key`, as far as known."""
         where = f"{self.name}:{line}" if line else self.name
         return f"{where}: {_dotted(path)}" if path else where
 
 
 def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
-    """The token by precedence: environment, token_file, token. Notes the problem if there is none."""
+    """Return the token from the environment, token_file or token, in this order; note the problem if there is none."""
     key: KeyPath = (TOKEN_VARIABLE,)
     text = environment.get(TOKEN_VARIABLE, "").strip()
     if not text and source.text("token_file"):
@@ -239,22 +236,22 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
             token_path = _beside(path, token_path.expanduser())
             text = read_token(token_path)
         except (OSError, ValueError, RuntimeError) as error:
-            source.problem(key, _token_file_complaint(token_path, error))
+            source.problem(key, _token_file_problem(token_path, error))
             return None
         source.warn(exposure(token_path))
     elif not text:
         key, text = ("token",), source.text("token").strip()
     if path is not None and source.text("token"):
         source.warn(exposure(path))
-    complaint = token_complaint(text)
-    if complaint is not None:
-        source.problem(key, complaint)
+    problem = token_problem(text)
+    if problem is not None:
+        source.problem(key, problem)
         return None
     return SecretStr(text)
 
 
-def _token_file_complaint(path: Path, error: Exception) -> str:
-    """Somebody may have put the token itself there."""
+def _token_file_problem(path: Path, error: Exception) -> str:
+    """Return why the token file cannot be read; perhaps it is the token itself."""
     if isinstance(error, FileNotFoundError) and looks_like_token(path.name):
         return "expected the name of a file, found what looks like the token itself"
     if isinstance(error, UnicodeDecodeError):
@@ -263,7 +260,7 @@ def _token_file_complaint(path: Path, error: Exception) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as the file has it; of keys and values only that they are there, for one of them may be a password."""
+    """Return a value as in the file, but no inner keys and values: one may be a password."""
     if isinstance(value, dict):
         return "keys and values"
     if isinstance(value, list):
@@ -272,7 +269,7 @@ def _shown(value: Any) -> str:
 
 
 def _nearest(path: KeyPath) -> str:
-    """What an unknown key was perhaps meant to be: one of a section above that is not indented, or another name."""
+    """Return a hint for an unknown key: a missing indent below a section, or a similar key."""
     key = str(path[-1])
     above = [name for name, field in Config.model_fields.items() if key in _keys_of(field.annotation)]
     if len(path) == 1 and above:
@@ -286,10 +283,10 @@ def _keys_of(kind: Any) -> Collection[str]:
 
 
 def _valid_keys(path: Sequence[str | int]) -> list[str]:
-    """The keys that exist beside the last one of `path`."""
+    """Return the valid keys of the section that holds the last key of `path`."""
     kind: Any = Config
     for key in path[:-1]:
-        # In a list the key is a place, in a mapping a name that the operator chose.
+        # In a list the key is an index, in a mapping a name that the operator chose.
         inner = [it for it in get_args(kind) if isinstance(it, type) and issubclass(it, Section)]
         kind = inner[0] if inner else kind.model_fields[str(key)].annotation
     return list(kind.model_fields)
@@ -299,8 +296,8 @@ def _dotted(path: Sequence[str | int]) -> str:
     return ".".join(str(part) for part in path)
 
 
-def _yaml_complaint(error: yaml.YAMLError) -> str:
-    """`line: what is wrong`, on one line."""
+def _yaml_problem(error: yaml.YAMLError) -> str:
+    """Return `line: problem` on one line."""
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         context = f" {error.context}" if error.context else ""

@@ -1,4 +1,4 @@
-"""The section `matchmaking`: whether, when, whom and to what the bot challenges other bots."""
+"""The section `matchmaking`: when the bot challenges other bots, which ones, and to what games."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -6,17 +6,17 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from lichessbot.config.base import Flag, Number, Section, no_list
 from lichessbot.config.challenge import Addresses, Names
-from lichessbot.config.fields import Flag, Number, Section, no_list
 
 DEFAULT_TYPE: Final = "default"
 _OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
 _OFFERED_DAYS: Final = (1, 2, 3, 5, 7, 10, 14)
-_FASTEST_S: Final = 30  # estimated; anything faster is closed to bots
+_FASTEST_S: Final = 30  # estimated; faster games are closed to bots
 
 
 class VariantChoice(StrEnum):
-    """Which variant is proposed; `random` is one of those that are accepted."""
+    """The variant to propose; `random`: any variant that `challenge` accepts."""
 
     RANDOM = "random"
     STANDARD = "standard"
@@ -24,7 +24,7 @@ class VariantChoice(StrEnum):
 
 
 class ModeChoice(StrEnum):
-    """Whether for rating; `random` is one of the modes that are accepted."""
+    """Rated or casual; `random`: any mode that `challenge` accepts."""
 
     RANDOM = "random"
     CASUAL = "casual"
@@ -41,7 +41,7 @@ class ColourChoice(StrEnum):
 
 
 class RatingPreference(StrEnum):
-    """Who is likelier among those that suit."""
+    """Which of the suitable opponents are preferred."""
 
     NONE = "none"
     HIGH = "high"
@@ -49,7 +49,7 @@ class RatingPreference(StrEnum):
 
 
 class ChallengeFilter(StrEnum):
-    """What is concluded from a decline: nothing, not to ask at all, or not to ask for what was declined."""
+    """What to avoid after a decline: nothing, the opponent, or what the opponent declined."""
 
     NONE = "none"
     COARSE = "coarse"
@@ -57,7 +57,7 @@ class ChallengeFilter(StrEnum):
 
 
 class TypeSelection(StrEnum):
-    """Which of the kinds of games comes next."""
+    """How the next kind of game is chosen."""
 
     WEIGHTED_RANDOM = "weighted_random"
     SEQUENTIAL = "sequential"
@@ -65,21 +65,21 @@ class TypeSelection(StrEnum):
 
 
 def offered_base(seconds: int) -> int:
-    """Raises ValueError if Lichess offers no such starting clock."""
+    """Check the initial time. Raises ValueError if Lichess does not offer it."""
     if seconds not in _OFFERED_BASES_S and (seconds % 60 or not 0 < seconds <= 10800):
         raise ValueError("Input should be 0, 15, 30, 45, 60, 90 or whole minutes up to 10800 s")
     return seconds
 
 
 def offered_days(days: int) -> int:
-    """Raises ValueError if Lichess offers no such time for a move."""
+    """Check the days for a move. Raises ValueError if Lichess does not offer them."""
     if days not in _OFFERED_DAYS:
         raise ValueError(f"Input should be one of {', '.join(map(str, _OFFERED_DAYS))}")
     return days
 
 
 def _listed(value: Any) -> Any:
-    """A single value may stand for a list of one."""
+    """Return a single value as a list of one."""
     return value if isinstance(value, list | tuple) else (value,)
 
 
@@ -91,7 +91,7 @@ Weight = Annotated[Number, Field(ge=0, le=1000)]
 
 
 class MatchType(Section):
-    """One kind of game to propose, and to whom. Bases and increments in seconds."""
+    """A kind of game to propose, and its opponents. Bases and increments in seconds."""
 
     challenge_variant: VariantChoice = VariantChoice.RANDOM
     challenge_mode: ModeChoice = ModeChoice.RANDOM
@@ -107,8 +107,8 @@ class MatchType(Section):
 
     bounds: ClassVar = (("opponent_min_rating", "opponent_max_rating"),)
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         if not self.challenge_days and not (self.challenge_initial_time and self.challenge_increment):
             yield "challenge_initial_time", "expected a clock (challenge_increment as well) or challenge_days"
         fastest = [(base, inc) for base in self.challenge_initial_time for inc in self.challenge_increment]
@@ -121,7 +121,7 @@ class MatchType(Section):
 
 
 class MatchOverride(Section):
-    """Where another kind of game differs from the section around it, as far as its keys are written."""
+    """Another kind of game: the keys that differ from the section around it."""
 
     challenge_variant: VariantChoice | None = None
     challenge_mode: ModeChoice | None = None
@@ -136,13 +136,13 @@ class MatchOverride(Section):
     weight: Weight | None = None
 
     def changes(self) -> dict[str, Any]:
-        """Null says nothing, except where it is a value: no difference limits the rating."""
+        """Return the keys that are set; null counts only for `opponent_rating_difference`, where it means no limit."""
         written = {key: getattr(self, key) for key in self.model_fields_set}
         return {key: it for key, it in written.items() if it is not None or key == "opponent_rating_difference"}
 
 
 class MatchmakingConfig(MatchType):
-    """Whether, when, whom and to what the bot challenges. `challenge_timeout` in minutes."""
+    """The section `matchmaking`. `challenge_timeout` in minutes."""
 
     allow_matchmaking: Flag = False
     allow_during_games: Flag = False
@@ -157,14 +157,14 @@ class MatchmakingConfig(MatchType):
     overrides: Mapping[str, MatchOverride] = {}
 
     def types(self) -> Sequence[tuple[str, MatchType]]:
-        """Every kind of game by name: that of the section itself, and the others."""
+        """Return every kind of game by name, that of the section itself first."""
         own = {key: getattr(self, key) for key in MatchType.model_fields}
         others = ((name, MatchType(**(own | override.changes()))) for name, override in self.overrides.items())
         return [(DEFAULT_TYPE, MatchType(**own)), *others]
 
-    def complaints(self) -> Iterator[tuple[str, str]]:
-        yield from super().complaints()
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
         for name, kind in self.types()[1:]:
-            yield from ((f"overrides.{name}.{key}", complaint) for key, complaint in kind.complaints())
+            yield from ((f"overrides.{name}.{key}", problem) for key, problem in kind.problems())
         if all(kind.weight == 0 for _, kind in self.types()):
             yield "weight", "expected a weight above 0 here or in one of the overrides"

@@ -1,8 +1,4 @@
-"""The configuration in force, and what of a changed file takes effect when.
-
-Knows which keys can change under a running daemon; the supervisor acts on it. A file that is not
-valid changes nothing.
-"""
+"""The configuration in use, and when each key of a changed file takes effect. An invalid file changes nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +8,18 @@ from typing import Final
 
 from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
 from lichessbot.errors import ConfigError
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 
 
 class Effect(StrEnum):
-    """From when on a changed value counts."""
+    """When a changed value takes effect."""
 
     AT_ONCE = "at once"
     NEW_GAMES = "for new games"
     RESTART = "after a restart"
 
 
-# By key, or by section for all keys in it.
+# By top-level key.
 _EFFECTS: Final = {
     "token": Effect.RESTART,
     "token_file": Effect.RESTART,
@@ -51,7 +47,7 @@ _HIDDEN: Final = "[hidden]"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One key that the file now gives another value; the token's values are never shown."""
+    """A key with a new value in the file; the token is never shown."""
 
     key: str
     old: object
@@ -64,43 +60,43 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """What the operator should hear of a reload."""
+    """What to report of a reload."""
 
     changes: Sequence[Change]
     warnings: Sequence[str]
 
 
 class Settings:
-    """Where the configuration came from, and what of it is in force."""
+    """The configuration in use, and how to reload it."""
 
     def __init__(self, path: Path | None, environment: Mapping[str, str]) -> None:
-        """Raises ConfigError."""
+        """Load the configuration. Raises ConfigError."""
         self._path = path
         self._environment = environment
         self.loaded: LoadedConfig = load_config(path, environment)
         self.config: Config = self.loaded.config
 
-    def reload_aloud(self, journal: Journal) -> Config:
-        """Read the file again and say what came of it; returns the configuration in force from now on."""
+    def reload_and_log(self, log: EventLog) -> Config:
+        """Read the file again, log the result, and return the configuration in use from now on."""
         try:
             reloaded = self.reload()
         except ConfigError as error:
             for problem in error.problems:
-                journal.warning("reload.refused", problem=problem)
+                log.warning("reload.refused", problem=problem)
             return self.config
-        journal.info("reload", changes=len(reloaded.changes))
+        log.info("reload", changes=len(reloaded.changes))
         for change in reloaded.changes:
-            journal.info("reload.key", key=change.key, old=change.old, new=change.new, effect=change.effect)
+            log.info("reload.key", key=change.key, old=change.old, new=change.new, effect=change.effect)
         for warning in reloaded.warnings:
-            journal.warning("config", note=warning)
+            log.warning("config", note=warning)
         return self.config
 
     def keep_engines(self, config: Config) -> None:
-        """The engines that the file names are no good: those of `config` stay in force until it names others."""
+        """Keep the engines of `config` in use, because those of the file do not work."""
         self.config = with_engines_of(self.config, config)
 
     def reload(self) -> Reloaded:
-        """Read the file again. Raises ConfigError, and then nothing has changed."""
+        """Read the file again. Raises ConfigError, and then changes nothing."""
         loaded = load_config(self._path, self._environment)
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
@@ -111,11 +107,11 @@ class Settings:
 
 
 def with_engines_of(config: Config, other: Config) -> Config:
-    """`config` but for what says which engine plays and how, which is that of `other`."""
+    """Return `config` with the engines and profiles of `other`."""
     return config.model_copy(update={"engine": other.engine, "profiles": other.profiles})
 
 
 def _changes(old: Config, new: Config) -> list[Change]:
-    """Key by key. A token counts where it is used, whichever key or file it came from."""
+    """Return the changes key by key, except of the token, which may come from elsewhere."""
     before, after = dotted_values(old), dotted_values(new)
     return [Change(key, before[key], after[key]) for key in after if key != "token" and before[key] != after[key]]

@@ -1,4 +1,4 @@
-"""Who is asked for a move before the engine: `polyglot`, `lichess_bot_tbs` and `online_moves` of section `engine`."""
+"""The move sources in the section `engine`: `polyglot`, `lichess_bot_tbs` and `online_moves`."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from lichessbot.config.fields import Flag, Number, Section, Text, server_address
+from lichessbot.config.base import Flag, Number, Section, Text, server_address
 
 
 class Selection(StrEnum):
-    """Which of a book's moves is played."""
+    """How a move is chosen from a book."""
 
     WEIGHTED_RANDOM = "weighted_random"
     UNIFORM_RANDOM = "uniform_random"
@@ -18,7 +18,7 @@ class Selection(StrEnum):
 
 
 class Normalization(StrEnum):
-    """What a weight is measured against: nothing, or as a percentage of all together or of the heaviest."""
+    """How a weight is compared with `min_weight`: as it is, or as a percentage of the sum or of the largest."""
 
     NONE = "none"
     SUM = "sum"
@@ -58,12 +58,12 @@ class TableSource(StrEnum):
 
 
 def _listed(value: Any) -> Any:
-    """One file may stand without the brackets of a list."""
+    """Return a single file as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
 def _beside_the_config(path: Path, info: ValidationInfo) -> Path:
-    """A relative name is meant from where the config file stands, whatever the current folder."""
+    """Return the path relative to the folder of the config file."""
     folder: Path = (info.context or {}).get("folder", Path())
     try:
         return folder / path.expanduser()
@@ -77,7 +77,7 @@ _StartingClock = Annotated[Number, Field(ge=0, le=10800)]
 
 
 class BookFiles(Section):
-    """Files of Polyglot books in the order in which they are asked; From Position uses those of `standard`."""
+    """Polyglot books in the order in which they are read; From Position uses those of `standard`."""
 
     standard: _Places = ()
     chess960: _Places = ()
@@ -95,12 +95,12 @@ class PolyglotConfig(Section):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Every file that is to be used, once."""
+        """Every enabled file, once."""
         return tuple(dict.fromkeys(self.book.standard + self.book.chess960)) if self.enabled else ()
 
 
 class SyzygyConfig(Section):
-    """The operator's own tables of endings."""
+    """The operator's endgame tablebases."""
 
     enabled: Flag = False
     paths: _Places = ()
@@ -109,13 +109,13 @@ class SyzygyConfig(Section):
 
 
 class LocalTablesConfig(Section):
-    """Tables of endings on the disk."""
+    """Endgame tablebases on the disk."""
 
     syzygy: SyzygyConfig = SyzygyConfig()
 
 
 class OnlineSource(Section):
-    """What all online sources have: asked only with `min_time` seconds left, in games begun with at most `max_time`."""
+    """The keys of every online source: it needs `min_time` s on the clock, and at most `max_time` s at the start."""
 
     enabled: Flag = False
     min_time: _StartingClock = 20
@@ -148,7 +148,7 @@ class OnlineTableConfig(OnlineSource):
 
 
 class OnlineMovesConfig(Section):
-    """Servers that are asked for a move. `max_depth` counts our own moves; None: no limit."""
+    """Servers that give moves. `max_depth` counts our own moves; None: no limit."""
 
     max_out_of_book_moves: Annotated[Number, Field(ge=1, le=500)] = 10
     max_retries: Annotated[Number, Field(ge=0, le=10)] = 2
@@ -163,6 +163,10 @@ class OnlineMovesConfig(Section):
 
     @property
     def sources(self) -> list[tuple[str, bool]]:
-        """Key of each server and whether it is wanted, in the order in which they are asked."""
-        order = ("online_egtb", "chessdb_book", "lichess_cloud_analysis", "lichess_opening_explorer")
-        return [(name, getattr(self, name).enabled) for name in order]
+        """The key of each server and whether it is enabled, in the order in which they are asked."""
+        return [
+            ("online_egtb", self.online_egtb.enabled),
+            ("chessdb_book", self.chessdb_book.enabled),
+            ("lichess_cloud_analysis", self.lichess_cloud_analysis.enabled),
+            ("lichess_opening_explorer", self.lichess_opening_explorer.enabled),
+        ]

@@ -1,6 +1,10 @@
-"""Playing the games in progress, from the stream to the move and the PGN.
+"""Games in progress, from a line of the stream to the move and the PGN.
 
-Must not know: challenges and matchmaking.
+Knows: the state machine of a game (`game`) and its parts, the session that performs its actions (`session`), and all
+sessions together (`manager`).
+Must not know: challenges, matchmaking and the daemon.
+Offers: `manager`, `session` (the context that all games share), `recovery` (games of an earlier process, and when to
+read the list of games), `opening_variety`, `pgn` and `time_budget` (objects that all games share).
 """
 
 __all__ = ["manager", "opening_variety", "pgn", "recovery", "session", "time_budget"]

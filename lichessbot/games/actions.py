@@ -1,46 +1,40 @@
-"""What a game's state machine asks to be done; beside the commands of `messages` that go to Lichess.
-
-Plain values without behaviour.
-"""
+"""The actions that a game's state machine and its chat ask for, beside the commands to Lichess."""
 
 from dataclasses import dataclass
 
 from engine.facade import Board
-from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, ClaimVictory, Resign, Say, SendMove
+from lichessbot.lichess.commands import GameCommand, Say
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.move_sources.models import Question
-from lichessbot.storage.records import Deed
-from lichessbot.uci.search import Search
+from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import BestMove, Search
 
 
 @dataclass(frozen=True, slots=True)
-class Consult:
-    """Ask the move sources; a question under way counts as never asked."""
+class AskSources:
+    """Ask the move sources. The answer to an earlier question is ignored."""
 
     question: Question
 
 
 @dataclass(frozen=True, slots=True)
-class Think:
-    """Ask the engine, starting one if none runs; a search under way is dropped.
-
-    A search whose limits say `ponder` is a supposition: its answer is wanted after a PonderHit only.
-    """
+class StartSearch:
+    """Start a search, and an engine if none runs. The answer to an earlier search is ignored."""
 
     search: Search
 
 
 @dataclass(frozen=True, slots=True)
 class PonderHit:
-    """The opponent played what search `search_id` ponders on: from now on it searches our move."""
+    """The opponent played the move that search `search_id` ponders on."""
 
     search_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class StopThinking:
-    """Have the engine answer now."""
+class StopSearch:
+    """Tell the engine to answer now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class KillEngine:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """Find a legal move without the engine, as the answer to `search_id`."""
+    """Find a legal move in this process, as the answer to `search_id`."""
 
     search_id: int
     board: Board
@@ -58,29 +52,36 @@ class Fallback:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeAnswer:
+    """Handle an answer that the engine gave before it was asked for."""
+
+    answer: BestMove
+
+
+@dataclass(frozen=True, slots=True)
 class ReopenStream:
-    """Read the game anew from a new connection."""
+    """Read the full state of the game from a new connection."""
 
     reason: str
     hangs: bool = False
-    """Whether whoever is about to open one is not to be waited for any more."""
+    """Whether the current reader hangs and has to be replaced."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
-    """Note that this is about to be done, so that a restart knows of it."""
+class RecordAction:
+    """Store that this is about to be done, so that it is not done again after a restart."""
 
-    deed: Deed
+    kind: LimitedAction
 
 
 @dataclass(frozen=True, slots=True)
-class GiveTime:
-    """The opponent asks for more time for the first move."""
+class PostponeAbort:
+    """Give the opponent more time for the first move."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameOver:
-    """Nothing more to do; always the last action. `certain` if Lichess said so in words we know."""
+    """Leave the game; always the last action. `certain`: Lichess reported the end with a known status."""
 
     status: GameStatus
     winner: Colour | None
@@ -89,22 +90,18 @@ class GameOver:
 
 
 Action = (
-    Consult
-    | Think
+    AskSources
+    | StartSearch
     | PonderHit
-    | StopThinking
+    | StopSearch
     | KillEngine
     | Fallback
+    | TakeAnswer
     | ReopenStream
     | PlayingWanted
-    | Remember
-    | GiveTime
+    | RecordAction
+    | PostponeAbort
     | GameOver
-    | SendMove
-    | Abort
-    | Resign
-    | AnswerTakeback
-    | ClaimVictory
-    | ClaimDraw
+    | GameCommand
     | Say
 )

@@ -1,8 +1,8 @@
 """The correspondence games in progress, and which of them is played next.
 
-Pure: `now` is monotonic seconds, passed in. A game that may last for months is not watched: a look at the games in
-progress tells in which of them it is our turn, and those are played one after the other: who is short of time first,
-else who has waited longest.
+Pure: `now` is monotonic seconds, passed in. The stream of a game that may last for months is not kept open: the list
+of games in progress tells where it is our turn. Those games are played one after the other: the shortest time left
+first, else the longest wait.
 """
 
 import math
@@ -12,98 +12,98 @@ from typing import Final
 
 from lichessbot.lichess.models import GameInfo
 
-# Who has waited for so long goes before those with as much time left: else quick repliers would starve the others.
-_PATIENCE_S: Final = 3600.0
+# Seconds. A game that waited this long goes before games with as much time left, so that fast ones do not starve it.
+_MAX_WAIT_S: Final = 3600.0
 
 
 @dataclass(slots=True)
-class _Letter:
+class _CorrespondenceGame:
     info: GameInfo
     our_turn: bool
     known_at: float
-    """When it was seen whose turn it is; what was seen earlier does not count any more."""
+    """When it was seen whose turn it is; older lists are ignored."""
     deadline: float
     """When our time is up."""
     waits_since: float
     not_before: float = -math.inf
     has_ended: bool = False
-    """It is to be visited once more, though no look shows it."""
+    """To be visited once more, though no list shows it."""
 
     @property
     def urgency(self) -> float:
-        """The moment by which it should be played."""
-        return min(self.deadline, self.waits_since + _PATIENCE_S)
+        """The moment by which it should be played; the lowest goes first."""
+        return min(self.deadline, self.waits_since + _MAX_WAIT_S)
 
 
-class Letters:
-    """Every correspondence game in progress that we know of."""
+class CorrespondenceGames:
+    """All known correspondence games in progress."""
 
     def __init__(self) -> None:
-        self._letters: dict[str, _Letter] = {}
+        self._games: dict[str, _CorrespondenceGame] = {}
 
     def __len__(self) -> int:
-        return len(self._letters)
+        return len(self._games)
 
     def __contains__(self, game_id: object) -> bool:
-        return game_id in self._letters
+        return game_id in self._games
 
     @property
     def games(self) -> list[GameInfo]:
-        return [letter.info for letter in self._letters.values()]
+        return [entry.info for entry in self._games.values()]
 
     def note(self, info: GameInfo, seen_at: float) -> None:
-        """What was seen of a game at `seen_at`; if nobody says whose turn it is, it may be ours."""
-        known = self._letters.get(info.game_id)
+        """Note a game as it was at `seen_at`; an unknown turn may be ours."""
+        known = self._games.get(info.game_id)
         if known is not None and known.known_at > seen_at:
             return
         deadline = math.inf if info.seconds_left is None else seen_at + info.seconds_left
-        letter = _Letter(info, info.is_my_turn is not False, seen_at, deadline, seen_at)
-        if known is not None and known.our_turn and letter.our_turn:
-            letter.waits_since, letter.not_before = known.waits_since, known.not_before
-        self._letters[info.game_id] = letter
+        entry = _CorrespondenceGame(info, info.is_my_turn is not False, seen_at, deadline, seen_at)
+        if known is not None and known.our_turn and entry.our_turn:
+            entry.waits_since, entry.not_before = known.waits_since, known.not_before
+        self._games[info.game_id] = entry
 
     def forget(self, game_id: str) -> None:
-        """The game is over."""
-        self._letters.pop(game_id, None)
+        """Forget a game that is over."""
+        self._games.pop(game_id, None)
 
     def forget_all_but(self, game_ids: Container[str], seen_at: float) -> None:
-        """Nothing else was in progress at `seen_at`."""
-        for game_id, letter in list(self._letters.items()):
-            if game_id not in game_ids and letter.known_at <= seen_at and not letter.has_ended:
-                del self._letters[game_id]
+        """Forget the games that were not in progress at `seen_at`."""
+        for game_id, entry in list(self._games.items()):
+            if game_id not in game_ids and entry.known_at <= seen_at and not entry.has_ended:
+                del self._games[game_id]
 
     def doubt_all_but(self, game_ids: Container[str], seen_before: float) -> None:
-        """A list that was cut did not show them, and what we saw of them is that old: it may be our turn."""
-        for game_id, letter in self._letters.items():
-            if game_id not in game_ids and not letter.our_turn and letter.known_at <= seen_before:
-                letter.our_turn, letter.waits_since = True, letter.known_at
+        """Assume our turn in games that an incomplete list does not show and that were last seen long ago."""
+        for game_id, entry in self._games.items():
+            if game_id not in game_ids and not entry.our_turn and entry.known_at <= seen_before:
+                entry.our_turn, entry.waits_since = True, entry.known_at
 
-    def call(self, game_id: str, now: float) -> None:
-        """The game ended while nobody sat at it: it is visited once more, to see how."""
-        letter = self._letters.get(game_id)
-        if letter is not None:
-            letter.known_at = letter.deadline = now
-            letter.our_turn, letter.not_before = True, -math.inf
-            letter.has_ended = True
+    def revisit(self, game_id: str, now: float) -> None:
+        """Visit a game once more that ended while it was suspended."""
+        entry = self._games.get(game_id)
+        if entry is not None:
+            entry.known_at = entry.deadline = now
+            entry.our_turn, entry.not_before = True, -math.inf
+            entry.has_ended = True
 
     def put_back(self, game_id: str, now: float, *, not_before: float | None = None) -> None:
-        """The game was left: as it is the opponent's turn, or, to be tried again later, without our move."""
-        letter = self._letters.get(game_id)
-        if letter is not None:
-            letter.known_at, letter.has_ended = now, False
-            letter.our_turn = not_before is not None
-            letter.not_before = -math.inf if not_before is None else not_before
+        """Note that a game was suspended; `not_before`: without our move, to be tried again then."""
+        entry = self._games.get(game_id)
+        if entry is not None:
+            entry.known_at, entry.has_ended = now, False
+            entry.our_turn = not_before is not None
+            entry.not_before = -math.inf if not_before is None else not_before
 
-    def next(self, now: float, seated: Container[str]) -> GameInfo | None:
-        """The most urgent game in which it is our turn and nobody sits."""
-        waiting = [letter for letter in self._waiting(seated) if letter.not_before <= now]
-        most_urgent = min(waiting, key=lambda letter: letter.urgency, default=None)
+    def next(self, now: float, in_session: Container[str]) -> GameInfo | None:
+        """Return the most urgent game with our turn that has no session."""
+        waiting = [entry for entry in self._waiting(in_session) if entry.not_before <= now]
+        most_urgent = min(waiting, key=lambda entry: entry.urgency, default=None)
         return None if most_urgent is None else most_urgent.info
 
-    def wake_at(self, seated: Container[str]) -> float | None:
-        """When a game that was put back is to be tried again."""
-        moments = (letter.not_before for letter in self._waiting(seated))
+    def wake_at(self, in_session: Container[str]) -> float | None:
+        """When a game is to be tried again."""
+        moments = (entry.not_before for entry in self._waiting(in_session))
         return min((moment for moment in moments if moment != -math.inf), default=None)
 
-    def _waiting(self, seated: Container[str]) -> Iterable[_Letter]:
-        return [it for game_id, it in self._letters.items() if it.our_turn and game_id not in seated]
+    def _waiting(self, in_session: Container[str]) -> Iterable[_CorrespondenceGame]:
+        return [it for game_id, it in self._games.items() if it.our_turn and game_id not in in_session]

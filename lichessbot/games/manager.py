@@ -1,8 +1,7 @@
-"""The games being played: who joins, who is told what, and what happens when one breaks.
+"""The sessions of all games: started, given their reports, suspended, and replaced after a bug.
 
-For the main thread. Knows a game's task from outside only: how it is played is the task's own work.
-A game with a clock has its task from its beginning to its end; a correspondence game only while we
-sit at it, which few do at a time.
+For the main thread. A game with a clock has a session from its beginning to its end, a correspondence game only while
+we move in it, and only a few have one at a time.
 """
 
 import math
@@ -11,226 +10,238 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from lichessbot.games.correspondence import Letters
-from lichessbot.games.session import GameTask, House
+from lichessbot.games.correspondence import CorrespondenceGames
+from lichessbot.games.session import GameContext, GameSession
+from lichessbot.games.time_budget import earliest, is_due
 from lichessbot.inbox import Inbox, Report, Standing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 
-# A game we left without knowing its end is joined again so often, as long as it is in progress.
-_MOST_RETURNS: Final = 3
-# A list of games in progress that is as long as this may have been cut.
-_LONGEST_LIST: Final = 50
-# A correspondence game that a list so cut has not shown for as many check-ins is visited to see whose turn it is.
-_PERIODS_UNSEEN: Final = 12
+# A game in progress that we left without a known end is joined again at most this often.
+_MAX_REJOINS: Final = 3
+# A list of games in progress with this many games may be incomplete.
+_MAX_LISTED: Final = 50
+# A correspondence game that incomplete lists have not shown for this many check-ins is visited.
+_MAX_CHECK_INS_UNSEEN: Final = 12
 
 
-class Roster:
-    """The tasks of all games; whatever goes wrong in one, the others go on."""
+class GameManager:
+    """The sessions of all games. A bug in one does not affect the others."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
-        self._tasks: dict[str, GameTask] = {}
-        self._resting: dict[str, GameTask] = {}
-        """Correspondence games at which nobody sits, with what was noted there."""
-        self._letters = Letters()
-        self._house: House | None = None
+        self._sessions: dict[str, GameSession] = {}
+        self._suspended: dict[str, GameSession] = {}
+        """Correspondence games without an open stream or engine."""
+        self._correspondence = CorrespondenceGames()
+        self._context: GameContext | None = None
         self._check_in_at = 0.0
-        self._list_was_cut = False
-        self._departures: Counter[str] = Counter()
+        self._list_is_incomplete = False
+        self._failures: Counter[str] = Counter()
         self._ended_at: dict[str, float] = {}
-        """The games whose end is certain, until a look that began later."""
-        self._left_alone: set[str] = set()
+        """When games with a known end ended, until a newer list came."""
+        self._unplayable: set[str] = set()
 
     def __len__(self) -> int:
-        """The games that take a slot: those with a clock."""
-        return len(self._tasks) - len(self._visits)
+        """Return the number of games that take a slot: those with a clock."""
+        return len(self._sessions) - len(self._visited)
 
     def __contains__(self, game_id: object) -> bool:
-        return game_id in self._tasks or game_id in self._letters
+        return game_id in self._sessions or game_id in self._correspondence
 
     @property
     def games(self) -> list[GameInfo]:
         """All games in progress, as they were announced."""
-        return [task.info for task in self._tasks.values() if not task.info.is_correspondence] + self._letters.games
+        return [
+            session.info for session in self._sessions.values() if not session.info.is_correspondence
+        ] + self._correspondence.games
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = [task.wake_at for task in self._tasks.values()]
-        if self._house is not None and len(self._letters) > len(self._visits):
+        moments = [session.wake_at for session in self._sessions.values()]
+        if len(self._correspondence) > len(self._visited):
             moments.append(self._check_in_at)
-        if self._house is not None and self._letters:
-            moments += [self._leaves_at(task, self._house) for task in self._visits]
-            moments.append(self._letters.wake_at(self._tasks) if self._has_place(self._house) else None)
-        return min((moment for moment in moments if moment is not None), default=None)
+        if self._correspondence:
+            moments += [self._suspend_at(session) for session in self._visited]
+            moments.append(self._correspondence.wake_at(self._sessions) if self._can_visit else None)
+        return earliest(*moments)
 
     @property
     def overdue(self) -> bool:
         """Whether the stream of any game hangs."""
-        return any(task.overdue for task in self._tasks.values())
+        return any(session.overdue for session in self._sessions.values())
 
-    def join(self, info: GameInfo, house: House) -> None:
-        """Play a game that began or goes on; announced again, only what is known of it changes."""
-        self._house = house
-        self._note(info, time.monotonic(), house)
+    def join(self, info: GameInfo, context: GameContext) -> None:
+        """Play a game that began or goes on; if it is being played, only note what is announced."""
+        self._context = context
+        self._note(info, time.monotonic())
 
-    def compare(self, games: Sequence[GameInfo], asked_at: float, house: House) -> None:
-        """All games in progress, as a look begun at `asked_at` saw them: the most urgent are joined first."""
-        self._house = house
-        self._check_in_at = asked_at + house.config.correspondence.check_in_every.total_seconds()
-        self._list_was_cut = len(games) >= _LONGEST_LIST
+    def compare(self, games: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
+        """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
+        self._context = context
+        self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
+        self._list_is_incomplete = len(games) >= _MAX_LISTED
         for info in sorted(games, key=lambda info: info.urgency):
-            self._note(info, asked_at, house)
+            self._note(info, asked_at)
         listed = {info.game_id: info for info in games}
-        self._left_alone &= listed.keys()
+        self._unplayable &= listed.keys()
         self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > asked_at}
-        if self._list_was_cut:
-            period_s = house.config.correspondence.check_in_every.total_seconds()
-            self._letters.doubt_all_but(listed, asked_at - _PERIODS_UNSEEN * period_s)
+        if self._list_is_incomplete:
+            period_s = context.config.correspondence.check_in_every.total_seconds()
+            self._correspondence.doubt_all_but(listed, asked_at - _MAX_CHECK_INS_UNSEEN * period_s)
         else:
-            self._letters.forget_all_but(listed.keys() | self._tasks.keys(), asked_at)
-            self._resting = {game_id: task for game_id, task in self._resting.items() if game_id in self._letters}
-        for game_id in list(self._tasks):
-            if game_id in listed or not self._list_was_cut:
+            self._correspondence.forget_all_but(listed.keys() | self._sessions.keys(), asked_at)
+            self._suspended = {
+                game_id: session for game_id, session in self._suspended.items() if game_id in self._correspondence
+            }
+        for game_id in list(self._sessions):
+            if game_id in listed or not self._list_is_incomplete:
                 self.tell(game_id, Standing(game_id, listed.get(game_id), asked_at))
 
     def tell(self, game_id: str | None, report: Report) -> None:
-        task = self._tasks.get(game_id or "")
-        if task is not None:
-            self._guarded(task, lambda: task.handle(report))
+        """Give a report to the session of a game, if there is one."""
+        session = self._sessions.get(game_id or "")
+        if session is not None:
+            self._guarded(session, lambda: session.handle(report))
 
     def others_got_through(self) -> None:
-        """A stream was opened: whoever waits for Lichess to come back need not wait longer."""
-        for task in self._tasks.values():
-            task.others_got_through()
+        """Have streams that wait for Lichess retry at once, as another one was opened."""
+        for session in self._sessions.values():
+            session.others_got_through()
 
     def finished(self, game_id: str, report: Report) -> None:
-        """The event stream says that a game is over, whether we sit at it or not."""
-        if game_id in self._tasks:
+        """Handle the end of a game that the event stream reports."""
+        if game_id in self._sessions:
             self.tell(game_id, report)
         else:
-            self._letters.call(game_id, time.monotonic())
+            self._correspondence.revisit(game_id, time.monotonic())
 
     def tick(self) -> None:
-        """Let every game do what is due."""
-        for task in list(self._tasks.values()):
-            if task.wake_at is not None and time.monotonic() >= task.wake_at:
-                self._guarded(task, task.tick)
-        if self._house is not None and self._letters:
-            self._go_round(self._house, time.monotonic())
+        """Do what is due in any game."""
+        for session in list(self._sessions.values()):
+            if is_due(session.wake_at, time.monotonic()):
+                self._guarded(session, session.tick)
+        if self._correspondence:
+            self._visit_next(time.monotonic())
 
     def close(self) -> None:
-        """Leave all games at once; nothing is sent to Lichess."""
-        while self._tasks:
-            self._tasks.popitem()[1].close()
+        """Close all sessions at once; nothing is sent to Lichess."""
+        while self._sessions:
+            self._sessions.popitem()[1].close()
 
-    # Who plays
+    # Joining
 
-    def _note(self, info: GameInfo, seen_at: float, house: House) -> None:
-        """A game is in progress: begin to play it, unless that has happened."""
-        known = info.game_id in self._tasks or info.game_id in self._letters
+    @property
+    def _shared(self) -> GameContext:
+        assert self._context is not None, "set with the first game"
+        return self._context
+
+    def _note(self, info: GameInfo, seen_at: float) -> None:
+        """Start to play a game in progress unless it is being played or cannot be."""
+        known = info.game_id in self._sessions or info.game_id in self._correspondence
         if not known and (seen_at <= self._ended_at.get(info.game_id, -math.inf) or not self._may_join(info)):
             return
         if not known:
-            Journal(info.game_id).info(
+            EventLog(info.game_id).info(
                 "game.join",
                 opponent=info.opponent.username,
                 speed=info.speed,
                 rated=info.rated,
-                games=len(self._tasks) + 1,
+                games=len(self._sessions) + 1,
             )
         if info.is_correspondence:
-            self._letters.note(info, seen_at)
+            self._correspondence.note(info, seen_at)
         elif not known:
-            self._sit_down(info, house)
+            self._start_session(info)
         else:
-            self._tasks[info.game_id].info = info
+            self._sessions[info.game_id].info = info
 
     def _may_join(self, info: GameInfo) -> bool:
-        if self._departures[info.game_id] > _MOST_RETURNS:
+        if self._failures[info.game_id] > _MAX_REJOINS:
             return False
         if info.compat.bot and info.variant.key in tuple(Variant):
             return True
-        if info.game_id not in self._left_alone:
-            self._left_alone.add(info.game_id)
-            Journal(info.game_id).warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
+        if info.game_id not in self._unplayable:
+            self._unplayable.add(info.game_id)
+            EventLog(info.game_id).warning("game.left_alone", variant=info.variant.key, bot_api=info.compat.bot)
         return False
 
-    def _sit_down(self, info: GameInfo, house: House) -> None:
-        task = self._resting.pop(info.game_id, None)
-        if task is None:
-            house.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
-            task = GameTask(info, house)
-        self._tasks[info.game_id] = task
-        self._guarded(task, task.start)
+    def _start_session(self, info: GameInfo) -> None:
+        session = self._suspended.pop(info.game_id, None)
+        if session is None:
+            self._shared.store.note_game(info.game_id, info.opponent.username, has_clock=not info.is_correspondence)
+            session = GameSession(info, self._shared)
+        self._sessions[info.game_id] = session
+        self._guarded(session, session.start)
 
-    # Correspondence: few places, many games
+    # Correspondence games
 
     @property
-    def _visits(self) -> list[GameTask]:
-        return [task for game_id, task in self._tasks.items() if game_id in self._letters]
+    def _visited(self) -> list[GameSession]:
+        return [session for game_id, session in self._sessions.items() if game_id in self._correspondence]
 
-    def _has_place(self, house: House) -> bool:
-        return len(self._visits) < house.config.correspondence.concurrency
+    @property
+    def _can_visit(self) -> bool:
+        return len(self._visited) < self._shared.config.correspondence.concurrency
 
-    def _go_round(self, house: House, now: float) -> None:
-        """Leave games in which nothing is to be done, and sit down where it is our turn."""
-        for task in self._visits:
-            leaves_at = self._leaves_at(task, house)
-            if leaves_at is not None and now >= leaves_at:
-                self._stand_up(task, house, now)
-        while self._has_place(house) and (info := self._letters.next(now, self._tasks)) is not None:
-            Journal(info.game_id).debug("game.visit", seconds_left=info.seconds_left)
-            self._sit_down(info, house)
-        if now >= self._check_in_at and len(self._letters) > len(self._visits):
-            self._look_again("whose turn is it in the correspondence games", house, now)
-        elif self._list_was_cut and self._has_place(house):
-            self._list_was_cut = False
-            self._look_again("the list of games may have been cut", house, now)
+    def _visit_next(self, now: float) -> None:
+        """Suspend games that have nothing to do, and visit those with our turn."""
+        for session in self._visited:
+            if is_due(self._suspend_at(session), now):
+                self._suspend(session, now)
+        while self._can_visit and (info := self._correspondence.next(now, self._sessions)) is not None:
+            EventLog(info.game_id).debug("game.visit", seconds_left=info.seconds_left)
+            self._start_session(info)
+        if now >= self._check_in_at and len(self._correspondence) > len(self._visited):
+            self._request_list("whose turn is it in the correspondence games", now)
+        elif self._list_is_incomplete and self._can_visit:
+            self._list_is_incomplete = False
+            self._request_list("the list of games may be incomplete", now)
 
-    def _leaves_at(self, task: GameTask, house: House) -> float | None:
-        """When to stand up from a correspondence game; None while nobody knows."""
-        others_wait = self._letters.next(time.monotonic(), self._tasks) is not None
-        if task.idle_since is not None:
-            return task.idle_since + (0.0 if others_wait else house.config.correspondence.linger.total_seconds())
-        patience = house.waits.visit.total_seconds() + house.config.correspondence.move_time
-        return task.began_at + patience if others_wait else None
+    def _suspend_at(self, session: GameSession) -> float | None:
+        """Return when to suspend a correspondence game; None if unknown."""
+        rules = self._shared.config.correspondence
+        others_wait = self._correspondence.next(time.monotonic(), self._sessions) is not None
+        if session.idle_since is not None:
+            return session.idle_since + (0.0 if others_wait else rules.linger.total_seconds())
+        limit_s = self._shared.timeouts.visit.total_seconds() + rules.move_time
+        return session.began_at + limit_s if others_wait else None
 
-    def _stand_up(self, task: GameTask, house: House, now: float) -> None:
-        """The game goes on without us until it is our turn; one in which our move did not succeed is tried again."""
-        again_at = None if task.idle_since is not None else now + house.waits.visit.total_seconds()
-        self._letters.put_back(task.game_id, now, not_before=again_at)
-        del self._tasks[task.game_id]
-        self._resting[task.game_id] = task
-        task.rest()
+    def _suspend(self, session: GameSession, now: float) -> None:
+        """Suspend a game until it is our turn again, or, if our move was not delivered, until the next try."""
+        again_at = None if session.idle_since is not None else now + self._shared.timeouts.visit.total_seconds()
+        self._correspondence.put_back(session.game_id, now, not_before=again_at)
+        del self._sessions[session.game_id]
+        self._suspended[session.game_id] = session
+        session.suspend()
 
-    def _look_again(self, reason: str, house: House, now: float) -> None:
-        self._check_in_at = now + house.config.correspondence.check_in_every.total_seconds()
+    def _request_list(self, reason: str, now: float) -> None:
+        self._check_in_at = now + self._shared.config.correspondence.check_in_every.total_seconds()
         self._inbox.put(PlayingWanted(reason))
 
-    # What may break
+    # Failures
 
-    def _guarded(self, task: GameTask, step: Callable[[], None]) -> None:
-        """Run a step of a game, and let the game go if that was its last."""
+    def _guarded(self, session: GameSession, step: Callable[[], None]) -> None:
+        """Run a step of a session, and close the session if the game is over or the step failed."""
         certain = False
         try:
             step()
-            if not task.over:
+            if not session.over:
                 return
-            certain = task.over_for_certain
+            certain = session.over_for_certain
         except Exception as error:
-            Journal(task.game_id).crash("game.crashed", error)
-        del self._tasks[task.game_id]
-        self._letters.forget(task.game_id)
-        task.close()
+            EventLog(session.game_id).crash("game.crashed", error)
+        del self._sessions[session.game_id]
+        self._correspondence.forget(session.game_id)
+        session.close()
         if certain:
-            self._departures.pop(task.game_id, None)
-            self._ended_at[task.game_id] = time.monotonic()
+            self._failures.pop(session.game_id, None)
+            self._ended_at[session.game_id] = time.monotonic()
             return
-        self._departures[task.game_id] += 1
+        self._failures[session.game_id] += 1
         self._inbox.put(PlayingWanted("a game was left without a known end"))
-        if self._departures[task.game_id] > _MOST_RETURNS:
-            Journal(task.game_id).error("game.given_up", returns=_MOST_RETURNS)
+        if self._failures[session.game_id] > _MAX_REJOINS:
+            EventLog(session.game_id).error("game.given_up", returns=_MAX_REJOINS)

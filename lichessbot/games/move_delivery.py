@@ -1,7 +1,7 @@
-"""A move that was found is owed until the stream shows it or the game is over.
+"""The delivery of one move: sent and repeated until the stream shows it or the game is over.
 
-Pure. Whether a try whose answer was lost took effect is read from the stream, never guessed; after
-a refusal nothing is sent before the stream was read anew.
+Pure. If a request got no answer, only the stream tells whether the move was played. After a refusal nothing is sent
+until the stream was read again.
 """
 
 from collections.abc import Iterator
@@ -10,88 +10,87 @@ from enum import Enum, auto
 from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.games.actions import Action, ReopenStream
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.time_budget import GameClock, is_due
 from lichessbot.lichess.commands import CommandDone, CommandFailed, SendMove
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
 class _Stage(Enum):
     NEW = auto()
     SENT = auto()
-    """On its way: an answer should come before it is due."""
+    """The answer is due."""
     WAITING = auto()
-    """To be sent again when due."""
+    """To be sent when due."""
     PLAYED = auto()
-    """Acknowledged: the stream should show it before it is due."""
-    DOUBTED = auto()
-    """Refused, not answered or not shown: nothing is sent before the stream was read anew."""
+    """Acknowledged; the stream should show it before it is due."""
+    HELD = auto()
+    """Refused, not answered or not shown: nothing is sent until the stream was read again."""
 
 
-class OwedMove:
+class MoveDelivery:
     """One move on its way to Lichess."""
 
-    def __init__(self, command: SendMove, moves_before: tuple[str, ...], waits: Waits) -> None:
+    def __init__(self, command: SendMove, moves_before: tuple[str, ...], timeouts: Timeouts) -> None:
         self._command = command
         self._moves_before = moves_before
-        self._waits = waits
-        self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
+        self._timeouts = timeouts
+        self._backoff = Backoff(timeouts.backoff_first, timeouts.game_backoff_ceiling)
         self._stage = _Stage.NEW
         self.due_at: float | None = None
-        """When `pursue` has something to do; None if only the stream or an answer can change anything."""
+        """When `tick` has something to do; None if only a report can change anything."""
 
     def is_for(self, moves: tuple[str, ...]) -> bool:
-        """Whether it was found in the position after `moves`."""
+        """Return whether the move was found in the position after `moves`."""
         return self._moves_before == moves
 
     def send(self, now: float) -> Iterator[Action]:
-        self._move_on(_Stage.SENT, now + self._waits.stuck_answer.total_seconds())
+        self._enter(_Stage.SENT, now + self._timeouts.stuck_move.total_seconds())
         yield self._command
 
     def send_at(self, due_at: float) -> None:
-        """Keep it until then."""
-        self._move_on(_Stage.WAITING, due_at)
+        self._enter(_Stage.WAITING, due_at)
 
-    def doubt(self) -> None:
-        """Send nothing before the stream was read anew."""
-        self._move_on(_Stage.DOUBTED)
+    def hold(self) -> None:
+        """Send nothing until the stream was read again."""
+        self._enter(_Stage.HELD)
 
-    def reread(self, clock: GameClock, now: float) -> Iterator[Action]:
-        """The stream was read anew and does not show the move."""
-        if self._stage is _Stage.DOUBTED:
-            self._wait(clock, self._backoff.next_delay().total_seconds(), now)
-            yield from self.pursue(now)
+    def resume(self, clock: GameClock, now: float) -> Iterator[Action]:
+        """Send again: the stream was read and does not show the move."""
+        if self._stage is _Stage.HELD:
+            yield from self._retry(clock, now)
 
-    def hear(self, report: CommandDone | CommandFailed, clock: GameClock, now: float) -> Iterator[Action]:
-        """The answer to a try; not every answer is to ours."""
+    def handle(self, report: CommandDone | CommandFailed, clock: GameClock, now: float) -> Iterator[Action]:
+        """Handle the answer to a request of this game; other answers are ignored."""
         if report.command != self._command or self._stage is not _Stage.SENT:
             return
         if isinstance(report, CommandDone):
-            echo_s = clock.opening_s(self._waits.move_echo.total_seconds(), self._waits, now)
-            self._move_on(_Stage.PLAYED, now + echo_s)
+            echo_s = clock.opening_s(self._timeouts.move_echo.total_seconds(), now)
+            self._enter(_Stage.PLAYED, now + echo_s)
         elif isinstance(report.error, Refused):
-            # Perhaps an earlier try got through, perhaps the game ended: only the stream knows.
-            self.doubt()
+            # An earlier request may have got through, or the game may be over: only the stream tells.
+            self.hold()
             yield ReopenStream(str(report.error))
         elif isinstance(report.error, RateLimited):
-            pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), self._waits, now)
-            self._move_on(_Stage.WAITING, now + pause_s)
+            pause_s = clock.refused_move_pause_s(report.error.pause.total_seconds(), now)
+            self._enter(_Stage.WAITING, now + pause_s)
         else:
-            self._wait(clock, self._backoff.next_delay().total_seconds(), now)
-            yield from self.pursue(now)
+            yield from self._retry(clock, now)
 
-    def pursue(self, now: float) -> Iterator[Action]:
-        """Time has passed."""
-        if self.due_at is None or now < self.due_at:
+    def tick(self, now: float) -> Iterator[Action]:
+        """Do what is due."""
+        if not is_due(self.due_at, now):
             return
         if self._stage is _Stage.WAITING:
             yield from self.send(now)
         else:
-            self.doubt()
+            self.hold()
             yield ReopenStream("our move does not show")
 
-    def _wait(self, clock: GameClock, planned_s: float, now: float) -> None:
-        self._move_on(_Stage.WAITING, now + clock.retry_pause_s(planned_s, self._waits, now))
+    def _retry(self, clock: GameClock, now: float) -> Iterator[Action]:
+        planned_s = self._backoff.next_delay().total_seconds()
+        self._enter(_Stage.WAITING, now + clock.retry_pause_s(planned_s, now))
+        yield from self.tick(now)
 
-    def _move_on(self, stage: _Stage, due_at: float | None = None) -> None:
+    def _enter(self, stage: _Stage, due_at: float | None = None) -> None:
         self._stage = stage
         self.due_at = due_at

@@ -1,8 +1,7 @@
-"""Who is asked for our move, in which order, and what if there is no answer.
+"""The search for our move: move sources first, then the engine, then a search in this process.
 
-Pure: actions out, `now` is monotonic seconds, passed in. The move sources come first, then the engine, which may be at
-it already; one that fails gets one successor if the clock allows, and then the daemon itself finds a move. Whether an
-answer is a legal move, and what it is good for, only the game can tell.
+Pure: returns actions; `now` is monotonic seconds, passed in. An engine that fails is replaced once if the clock
+allows; after that the daemon finds a move itself. The game decides whether an answer is legal and what it is good for.
 """
 
 from collections.abc import Iterator
@@ -10,17 +9,25 @@ from dataclasses import dataclass, replace
 
 from engine.facade import Board, InvalidMove, Limits
 from lichessbot.config import EngineConfig
-from lichessbot.games.actions import Action, Consult, Fallback, KillEngine, PonderHit, StopThinking, Think
+from lichessbot.games.actions import (
+    Action,
+    AskSources,
+    Fallback,
+    KillEngine,
+    PonderHit,
+    StartSearch,
+    StopSearch,
+    TakeAnswer,
+)
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
 from lichessbot.move_sources.models import Question
-from lichessbot.timeouts import Waits
 from lichessbot.uci.search import BestMove, Search
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What is thought about, and the clocks that run meanwhile."""
+    """The position to search, and the clocks."""
 
     board: Board
     clock: GameClock
@@ -31,203 +38,191 @@ class Position:
 
 
 @dataclass(slots=True)
-class _Thought:
+class _Pending:
+    """The search or question whose answer is awaited."""
+
     search: Search | Question
     due_at: float | None
-    """When the engine is told to stop and, once told, counts as hung; None: no engine is asked.
-
-    For a question to the move sources: when the engine is asked instead.
+    """For a question: when the engine is asked instead. For a search: when the engine is told to stop and, after that,
+    when it counts as hung. None while the daemon itself searches.
     """
     second_try: bool = False
     awaits_start: bool = False
-    """Nobody thinks yet: `due_at` is when the daemon itself moves, and lets the new engine go on starting."""
+    """The engine is still starting: at `due_at` the daemon itself moves, and the engine goes on starting."""
     told_to_stop: bool = False
 
 
-class Thinking:
-    """One thought at a time about our move, and one supposition about the opponent's."""
+class MoveSearch:
+    """At most one search for our move, and at most one ponder search."""
 
-    def __init__(self, engine: EngineConfig, waits: Waits) -> None:
+    def __init__(self, engine: EngineConfig) -> None:
         self.engine = engine
-        """Which engine is to be asked, and how."""
-        self._waits = waits
-        self._searches = 0
-        self._thought: _Thought | None = None
+        """The configuration of the engine to ask; it may change during the game."""
+        self._last_id = 0
+        self._pending: _Pending | None = None
         self._pondering = Pondering()
-        self._successor_is_new = False
-        """Whether an engine failed, and the one after it is still starting."""
+        self._engine_is_new = False
+        """An engine failed, and its successor is still starting."""
 
     @property
     def due_at(self) -> float | None:
-        """When `hurry` has something to do."""
-        return None if self._thought is None else self._thought.due_at
+        """When `tick` has something to do."""
+        return None if self._pending is None else self._pending.due_at
 
     @property
     def engine_wanted(self) -> bool:
-        """Whether an engine thinks for us, at whoever's turn."""
-        return self._thought is not None or self._pondering.active
+        """Return whether an engine searches or ponders for us."""
+        return self._pending is not None or self._pondering.active
 
     @property
     def is_hung(self) -> bool:
-        """Whether an engine was told to stop; when it is due, it did not."""
-        return self._thought is not None and self._thought.told_to_stop
+        """Return whether an engine was told to stop; if so and `due_at` has passed, it hangs."""
+        return self._pending is not None and self._pending.told_to_stop
 
     @property
     def has_failed(self) -> bool:
-        """Whether even the daemon's own search was asked: there is nobody else."""
-        return self._thought is not None and self._thought.due_at is None
+        """Return whether even the search in this process was asked."""
+        return self._pending is not None and self._pending.due_at is None
 
     def is_about(self, moves: tuple[str, ...]) -> bool:
-        return self._thought is not None and self._thought.search.moves == moves
+        """Return whether the position after `moves` is being searched."""
+        return self._pending is not None and self._pending.search.moves == moves
 
-    def is_asked(self, search_id: int | None) -> bool:
-        """Whether the answer to this search or question is waited for."""
-        return self._thought is not None and self._thought.search.search_id == search_id
+    def awaits(self, search_id: int | None) -> bool:
+        """Return whether the answer to this search or question is awaited."""
+        return self._pending is not None and self._pending.search.search_id == search_id
 
-    def done(self) -> None:
-        """The answer is there."""
-        self._thought = None
+    def finish(self) -> None:
+        """Note that the move was found."""
+        self._pending = None
 
-    def drop(self) -> None:
-        """Nothing that was asked counts any more, and whoever was asked is gone."""
-        self._thought = None
-        self._pondering.drop()
+    def discard(self) -> None:
+        """Ignore the answers to everything that was asked."""
+        self._pending = None
+        self._pondering.discard()
 
     def stop(self) -> Iterator[Action]:
-        """Whatever an engine thinks about is of no use any more."""
+        """Stop whatever the engine searches."""
         if self.engine_wanted:
-            self.drop()
-            yield StopThinking()
+            self.discard()
+            yield StopSearch()
 
     def await_opponent(self, moves: tuple[str, ...]) -> Iterator[Action]:
-        """It is the opponent's turn: only what may still come true is thought about."""
-        if self._thought is not None or not self._pondering.still_possible(moves):
+        """Stop every search but a ponder search that can still be hit."""
+        if self._pending is not None or not self._pondering.still_possible(moves):
             yield from self.stop()
 
-    # What is heard
+    # Reports
 
-    def note(self, answer: BestMove) -> None:
-        """Any answer of an engine, or of the daemon itself; it may be one to a mere supposition."""
-        self._pondering.note(answer)
-        if not (self.has_failed and self.is_asked(answer.search_id)):
-            self._successor_is_new = False
+    def note_answer(self, answer: BestMove) -> None:
+        """Note any answer of an engine or of the fallback; it may belong to a ponder search."""
+        self._pondering.note_answer(answer)
+        if not (self.has_failed and self.awaits(answer.search_id)):
+            self._engine_is_new = False
 
     def engine_is_ready(self, clock: GameClock, now: float) -> None:
-        """A new one: it thinks as long as any other."""
-        self._successor_is_new = False
-        thought = self._thought
-        if thought is not None and thought.awaits_start and isinstance(thought.search, Search):
-            thought.awaits_start = False
-            thought.due_at = now + clock.patience_s(self.engine, thought.search.limits, self._waits, now)
+        """Give an engine that has started the usual time to think."""
+        self._engine_is_new = False
+        pending = self._pending
+        if pending is not None and pending.awaits_start and isinstance(pending.search, Search):
+            pending.awaits_start = False
+            pending.due_at = now + clock.think_limit_s(self.engine, pending.search.limits, now)
 
-    def died(self, search_id: int | None) -> None:
-        """An engine is gone, and the next one has yet to start; if our move was asked for, it is to be replaced."""
-        self._pondering.died(search_id)
-        self._successor_is_new = True
+    def engine_died(self, search_id: int | None) -> None:
+        """Note that the next engine has yet to start."""
+        self._pondering.engine_died(search_id)
+        self._engine_is_new = True
 
     # Asking
 
-    def consult(self, position: Position, full: GameFull, now: float) -> Consult:
-        """The move sources, before the engine."""
-        self._searches += 1
+    def ask_sources(self, position: Position, full: GameFull, now: float) -> AskSources:
+        """Ask the move sources."""
+        self._last_id += 1
         clock = position.clock
-        patience_s = clock.consulting_s(self._waits, now)
+        limit_s = clock.sources_limit_s(now)
         remaining_s = clock.remaining_s(now) if clock.timed else None
         board = position.board.copy()
-        question = Question(self._searches, full.variant.key, board, remaining_s, full.initial_s, patience_s)
-        self._thought = _Thought(question, now + patience_s)
-        return Consult(question)
+        question = Question(self._last_id, full.variant.key, board, remaining_s, full.initial_s, limit_s)
+        self._pending = _Pending(question, now + limit_s)
+        return AskSources(question)
 
-    def ask(self, position: Position, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
-        """The engine, which is at it already if the opponent did what it expected. `only`: choose among these."""
+    def ask_engine(self, position: Position, now: float, only: tuple[str, ...] = ()) -> Iterator[Action]:
+        """Ask the engine for the best move, among `only` if given; a ponder search of this position goes on."""
         search = self._pondering.hit(position.moves)
-        if search is None or only or not position.clock.bears(search.limits, now):
-            if self._successor_is_new and not self._can_wait(position.clock, now):
-                yield from self._do_without(position, now)
-            else:
-                yield self._think(position, now, only=only)
-            return
-        patience_s = position.clock.patience_s(self.engine, search.limits, self._waits, now)
-        self._thought = _Thought(search, now + patience_s)
-        yield PonderHit(search.search_id)
-
-    def early_answer(self) -> BestMove | None:
-        """What the engine said of our position before it arose."""
-        search = self._thought.search if self._thought is not None else None
-        return self._pondering.early_answer(search) if isinstance(search, Search) else None
+        if search is not None and not only and position.clock.covers(search.limits, now):
+            limit_s = position.clock.think_limit_s(self.engine, search.limits, now)
+            self._pending = _Pending(search, now + limit_s)
+            yield PonderHit(search.search_id)
+            early = self._pondering.early_answer(search)
+            if early is not None:
+                yield TakeAnswer(early)
+        elif self._engine_is_new and not position.clock.affords_engine_start(now):
+            # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
+            # waiting for it at every move would cost most of the clock.
+            start, pending = self._start(position, now)
+            yield self._fall_back(pending, start.search, position, now)
+            yield start
+        else:
+            yield self._start(position, now, only=only)[0]
 
     def ponder(self, position: Position, move: str, reply: str | None, now: float) -> Iterator[Action]:
-        """Our `move` leaves, and the engine expects `reply`."""
+        """Ponder on `reply` to our `move`."""
         if self.engine.ponder:
-            limits = position.clock.limits_after_move(self.engine, self._waits, now)
-            search = self._pondering.suppose(position.board, move, reply, self._searches + 1, limits)
+            limits = position.clock.limits_after_move(self.engine, now)
+            search = self._pondering.start(position.board, move, reply, self._last_id + 1, limits)
             if search is not None:
-                self._searches += 1
-                yield Think(search)
+                self._last_id += 1
+                yield StartSearch(search)
 
-    # Nobody answers
+    # No answer in time
 
-    def hurry(self, position: Position, now: float) -> Iterator[Action]:
-        """Time is up: sources are given up, an engine is told to stop."""
-        thought = self._thought
-        assert thought is not None, "only who thinks can be hurried"
-        if isinstance(thought.search, Question):
-            yield from self.ask(position, now)
-        elif thought.awaits_start:
-            # To kill it would be to begin anew: where one is slow, the next one is as slow.
-            self._searches += 1
-            thought.search = replace(thought.search, search_id=self._searches)
-            yield self._fall_back(thought, thought.search, position, now)
+    def time_out(self, position: Position, now: float) -> Iterator[Action]:
+        """Ask the engine instead of the sources, move without an engine that is starting, or stop the engine."""
+        pending = self._pending
+        assert pending is not None, "only a pending search times out"
+        if isinstance(pending.search, Question):
+            yield from self.ask_engine(position, now)
+        elif pending.awaits_start:
+            # Killing it would not help: the next one would start as slowly.
+            self._last_id += 1
+            pending.search = replace(pending.search, search_id=self._last_id)
+            yield self._fall_back(pending, pending.search, position, now)
         else:
-            thought.told_to_stop = True
-            thought.due_at = now + position.clock.stopping_s(self._waits, now)
-            yield StopThinking()
+            pending.told_to_stop = True
+            pending.due_at = now + position.clock.stop_limit_s(now)
+            yield StopSearch()
 
     def replace_engine(self, position: Position, reason: str, now: float) -> Iterator[Action]:
-        """A new engine gets one try if the clock allows; then the daemon itself finds a move."""
-        thought, clock = self._thought, position.clock
-        assert thought is not None, "only who thinks can fail"
-        assert isinstance(thought.search, Search), "only an engine is replaced"
+        """Kill the engine and try another once if the clock allows, else find a move in this process."""
+        pending = self._pending
+        assert pending is not None, "only a pending search fails"
+        assert isinstance(pending.search, Search), "only an engine is replaced"
         yield KillEngine(reason)
-        self._successor_is_new = True
-        if not thought.second_try and self._can_wait(clock, now):
-            yield self._think(position, now, only=thought.search.only, second_try=True)
+        self._engine_is_new = True
+        if not pending.second_try and position.clock.affords_engine_start(now):
+            yield self._start(position, now, only=pending.search.only, second_try=True)[0]
         else:
-            yield self._fall_back(thought, thought.search, position, now)
+            yield self._fall_back(pending, pending.search, position, now)
 
-    def _do_without(self, position: Position, now: float) -> Iterator[Action]:
-        """The daemon itself moves; the new engine is asked as well, so that it is there for one of the next moves.
+    def _fall_back(self, pending: _Pending, search: Search, position: Position, now: float) -> Fallback:
+        pending.due_at, pending.awaits_start = None, False
+        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(now))
 
-        To wait for it in every move, and to kill it each time, would cost most of the clock and never get it started.
-        """
-        think = self._think(position, now, only=())
-        assert self._thought is not None, "it was just begun"
-        yield self._fall_back(self._thought, think.search, position, now)
-        yield think
-
-    def _fall_back(self, thought: _Thought, search: Search, position: Position, now: float) -> Fallback:
-        thought.due_at, thought.awaits_start = None, False
-        return Fallback(search.search_id, position.board.copy(), position.clock.fallback_s(self._waits, now))
-
-    def _can_wait(self, clock: GameClock, now: float) -> bool:
-        """Whether the clock can bear the start of an engine."""
-        return clock.remaining_s(now) > self._waits.engine_restart_floor.total_seconds()
-
-    def _think(
-        self, position: Position, now: float, *, only: tuple[str, ...], second_try: bool = False
-    ) -> Think:
-        self._searches += 1
+    def _start(
+        self, position: Position, now: float, *, only: tuple[str, ...] = (), second_try: bool = False
+    ) -> tuple[StartSearch, _Pending]:
+        self._last_id += 1
         board, clock = position.board, position.clock
-        limits = clock.limits(self.engine, self._waits, now)
-        search = Search(self._searches, board.initial_fen, board.chess960, position.moves, limits, only)
-        patience_s = clock.starting_s if self._successor_is_new else clock.patience_s
-        due_at = now + patience_s(self.engine, limits, self._waits, now)
-        self._thought = _Thought(search, due_at, second_try, awaits_start=self._successor_is_new)
-        return Think(search)
+        limits = clock.limits(self.engine, now)
+        search = Search(self._last_id, board.initial_fen, board.chess960, position.moves, limits, only)
+        limit_s = clock.start_limit_s if self._engine_is_new else clock.think_limit_s
+        due_at = now + limit_s(self.engine, limits, now)
+        self._pending = _Pending(search, due_at, second_try, awaits_start=self._engine_is_new)
+        return StartSearch(search), self._pending
 
 
 class Pondering:
-    """At most one supposition at a time."""
+    """At most one ponder search at a time."""
 
     def __init__(self) -> None:
         self._search: Search | None = None
@@ -238,9 +233,9 @@ class Pondering:
     def active(self) -> bool:
         return self._search is not None
 
-    def suppose(self, board: Board, move: str, reply: str | None, search_id: int, limits: Limits) -> Search | None:
-        """What to search after our `move`, if `reply` is expected; None if there is nothing to search."""
-        self.drop()
+    def start(self, board: Board, move: str, reply: str | None, search_id: int, limits: Limits) -> Search | None:
+        """Return the search of the position after our `move` and the expected `reply`; None if there is none."""
+        self.discard()
         if self._given_up or reply is None:
             return None
         expected = board.copy()
@@ -257,32 +252,30 @@ class Pondering:
         return self._search
 
     def still_possible(self, moves: tuple[str, ...]) -> bool:
-        """Whether the game, which stands at `moves` with the opponent to move, can still reach what is searched."""
+        """Return whether the search can still be hit after `moves`, with the opponent to move."""
         return self._search is not None and self._search.moves[:-1] == moves
 
     def hit(self, moves: tuple[str, ...]) -> Search | None:
-        """The search under way if it is of this position, from now on an ordinary one."""
+        """End pondering; return the search as an ordinary one if it is of the position after `moves`."""
         search = self._search
         self._search = None
-        if search is None or search.moves != moves:
-            return None
-        return replace(search, limits=replace(search.limits, ponder=False))
+        return search.without_ponder() if search is not None and search.moves == moves else None
 
-    def note(self, answer: BestMove) -> None:
-        """Some engines answer without waiting for the hit."""
+    def note_answer(self, answer: BestMove) -> None:
+        """Keep an answer that came before the ponder hit, as some engines send it."""
         if self._search is not None and self._search.search_id == answer.search_id:
             self._early = answer
 
     def early_answer(self, search: Search) -> BestMove | None:
-        """What is already known about a search that was hit."""
+        """Return the answer that came before the hit."""
         early = self._early
         return early if early is not None and early.search_id == search.search_id else None
 
-    def died(self, search_id: int | None) -> None:
-        """The engine is gone; if it was pondering, it is not asked to again."""
+    def engine_died(self, search_id: int | None) -> None:
+        """Ponder no more in this game if the engine died of pondering."""
         if self._search is not None and self._search.search_id == search_id:
-            self.drop()
+            self.discard()
             self._given_up = True
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         self._search = self._early = None

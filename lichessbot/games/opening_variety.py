@@ -1,9 +1,8 @@
-"""What was played from each position of an opening, so that no opponent gets the same game twice.
+"""Variety in the opening: the moves played from each position are stored, so that games do not repeat.
 
-A position that never stood before is searched as any other. Where an earlier game, or one that is going on, came by
-already, the engine is asked for several lines, and of those not much worse than the best the one is played that was
-played least often. That costs strength only where the alternative is to repeat oneself, and it holds against an
-opponent who always answers the same. Pure but for what the store remembers.
+A new position is searched as usual. In one that occurred in an earlier game, or occurs in another game in progress,
+the engine is asked for several lines, and of those not much worse than the best the least played one is chosen. So
+strength is given up only where the game would repeat, even against an opponent whose replies never change.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,84 +13,84 @@ from engine.facade import Board, InvalidMove, polyglot_key
 from lichessbot.storage.store import Store
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
-# Our own first 20 moves: later, games have long gone their own ways.
-_MOST_PLIES: Final = 40
+# Our first 20 moves: later, games differ anyway.
+_MAX_PLIES: Final = 40
 _LINES: Final = 4
-# How much less than the best a move may promise, in points of a game: 0.03 is 20 centipawns in an equal position and a
-# minor piece in a won one. More for each time the best was played, and for each position in a row that stood before.
+# How much worse than the best a move may be, in expected points: 0.03 is 20 centipawns in an equal position and a minor
+# piece in a won one. The margin grows each time the best move was played, and with each known position in a row.
 _MARGIN: Final = 0.03
 _MARGIN_PER_REPETITION: Final = 0.01
 _LARGEST_MARGIN: Final = 0.15
-# So many centipawns make ten wins of eleven games, as the Elo formula counts points of rating.
+# This advantage wins ten of eleven games, by the Elo formula with centipawns for rating points.
 _CP_FOR_TEN_TO_ONE: Final = 400
 
 
 @dataclass(slots=True)
-class _Walk:
-    """One game in its opening."""
+class _Opening:
+    """The latest search of one game in its opening."""
 
     search_id: int
     key: int
     board: Board
     known: int
-    """So many of its last positions in a row stood before."""
+    """The number of known positions in a row up to this one."""
     known_earlier: int
-    """The same for the position before."""
-    supposed: bool
-    """Whether the position may never arise: the engine thinks on the opponent's time."""
+    """The same for the position before this one."""
+    pondering: bool
+    """The position is only expected: the engine searches on the opponent's time."""
 
 
-class Repertoire:
+class OpeningVariety:
     """Shared by all games; for one thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._walks: dict[str, _Walk] = {}
+        self._openings: dict[str, _Opening] = {}
 
     def prepare(self, game_id: str, search: Search) -> Search:
-        """The search as it should be made: for several lines if the position stood before."""
-        earlier = self._walks.pop(game_id, None)
-        if len(search.moves) >= _MOST_PLIES or search.only:
+        """Return the search to make: for several lines if the position is known."""
+        earlier = self._openings.pop(game_id, None)
+        if len(search.moves) >= _MAX_PLIES or search.only:
             return search
         board = Board(search.initial_fen, chess960=search.chess960)
         for move in search.moves:
             board.push(move)
         key = polyglot_key(board)
-        stood_before = bool(self._store.times_played(key)) or key in {walk.key for walk in self._walks.values()}
-        known_earlier = 0 if earlier is None else earlier.known_earlier if earlier.supposed else earlier.known
-        known = known_earlier + 1 if stood_before else 0
-        self._walks[game_id] = _Walk(search.search_id, key, board, known, known_earlier, search.limits.ponder)
-        return replace(search, lines=_LINES) if stood_before else search
+        is_known = bool(self._store.times_played(key)) or key in {opening.key for opening in self._openings.values()}
+        known_earlier = 0 if earlier is None else earlier.known_earlier if earlier.pondering else earlier.known
+        known = known_earlier + 1 if is_known else 0
+        self._openings[game_id] = _Opening(search.search_id, key, board, known, known_earlier, search.limits.ponder)
+        return replace(search, lines=_LINES) if is_known else search
 
     def ponder_hit(self, game_id: str) -> None:
-        """The position that the engine thinks about on the opponent's time has arisen."""
-        if game_id in self._walks:
-            self._walks[game_id].supposed = False
+        """Note that the position of the ponder search has arisen."""
+        if game_id in self._openings:
+            self._openings[game_id].pondering = False
 
-    def settle(self, report: BestMove) -> BestMove:
-        """The answer to a prepared search with the move to play, which is remembered; any other answer as it is."""
-        walk = self._walks.get(report.game_id)
-        if walk is None or walk.search_id != report.search_id or walk.supposed:
+    def choose_move(self, report: BestMove) -> BestMove:
+        """Return the answer to a prepared search with the move to play, and store it; other answers unchanged."""
+        opening = self._openings.get(report.game_id)
+        if opening is None or opening.search_id != report.search_id or opening.pondering:
             return report
-        chosen = choose(report.lines, self._store.times_played(walk.key), walk.known)
+        chosen = choose(report.lines, self._store.times_played(opening.key), opening.known)
         if chosen is not None:
             report = replace(report, move=chosen.move, summary=chosen, reply=chosen.reply)
         try:
-            self._store.note_played(walk.key, walk.board.normalise(report.move or ""))
+            self._store.note_played(opening.key, opening.board.normalise(report.move or ""))
         except InvalidMove:
-            return report  # the game finds out by itself, and what to do about such an engine
+            return report  # the game replaces an engine that answers so
         return report
 
     def forget(self, game_id: str) -> None:
-        """The game is over."""
-        self._walks.pop(game_id, None)
+        """Forget a game that is over."""
+        self._openings.pop(game_id, None)
 
 
 def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int = 0) -> SearchSummary | None:
-    """The least played of the moves that are good enough, the better one of two; None if there is no choice.
+    """Return the least played of the good moves, the best of several; None if there is no choice.
 
-    `known`: so many positions in a row stood before. A line from an earlier depth than the best one's is not compared
-    with it, and a mate has no alternative.
+    `known`: the number of known positions in a row. Lines of an earlier depth than the best one's are ignored, and a
+    mate has no alternative.
     """
     best = lines[0] if lines else SearchSummary()
     if best.centipawns is None:
@@ -101,13 +100,13 @@ def choose(lines: Sequence[SearchSummary], played: Mapping[str, int], known: int
     good = [
         line
         for line in lines
-        if line.move and line.depth >= best.depth - 1 and _promise(best) - _promise(line) <= margin
+        if line.move and line.depth >= best.depth - 1 and _expected_points(best) - _expected_points(line) <= margin
     ]
     return min(good, key=lambda line: played.get(line.move, 0))
 
 
-def _promise(line: SearchSummary) -> float:
-    """Points of a game to expect; of a line that mates or is mated none, as nobody chooses it for a change."""
+def _expected_points(line: SearchSummary) -> float:
+    """Return the expected points of a line; 0 for a mate for or against us."""
     if line.centipawns is None:
         return 0.0
     return float(1 / (1 + 10 ** (-line.centipawns / _CP_FOR_TEN_TO_ONE)))

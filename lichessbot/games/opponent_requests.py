@@ -1,8 +1,7 @@
-"""Requests of the opponent to take a move back: which are granted, and what must wait for that.
+"""The opponent's takeback requests, and claims when the opponent leaves.
 
-Pure. Each state tells whether a request stands. Saying yes to one that is gone would make a request of our own of it,
-which is then withdrawn. While a grant is on its way no move is sent: the two would cross, and whichever came second
-would be answered with what nobody wanted.
+Pure. Each state tells whether a takeback request stands. Granting one that is gone would become a request of our own.
+No move is sent while a grant is on its way: whichever came second would be misunderstood.
 """
 
 from collections.abc import Iterator
@@ -10,38 +9,38 @@ from typing import Final
 
 from engine.facade import Board
 from lichessbot.config import Config
-from lichessbot.games.actions import Action, Remember
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.actions import Action, RecordAction
+from lichessbot.games.time_budget import GameClock, is_due
 from lichessbot.lichess.commands import AnswerTakeback, ClaimDraw, ClaimVictory
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import OpponentGone, Player
-from lichessbot.storage.records import Deed
-from lichessbot.timeouts import Waits
+from lichessbot.storage.records import LimitedAction
+from lichessbot.timeouts import Timeouts
 
-# The same request is answered again if the first answer had no effect.
-_MOST_TRIES: Final = 2
-# In one game: whoever asks more often is not answered.
-_MOST_ANSWERS: Final = 30
+# How often one request is answered if the answer has no effect.
+_MAX_TRIES: Final = 2
+_MAX_ANSWERS_PER_GAME: Final = 30
+_MAX_CLAIMS: Final = 20
 
 
 class Takebacks:
-    """What was asked and granted in one game."""
+    """The takeback requests of one game and their answers."""
 
     def __init__(self, game_id: str, config: Config, granted_earlier: int) -> None:
-        """`granted_earlier`: in this game, by processes before this one."""
+        """`granted_earlier`: in this game, by earlier processes."""
         self._game_id = game_id
         self._left = config.max_takebacks_accepted - granted_earlier
         self._from_bots = config.takebacks_from_bots
-        self._answers_left = _MOST_ANSWERS
+        self._answers_left = _MAX_ANSWERS_PER_GAME
         self._asked_after: str | None = None
-        """The moves of the state that showed the request answered last."""
+        """The moves of the state that showed the last request."""
         self._answer = AnswerTakeback(game_id, granted=False)
         self._tries = 0
         self.held_until: float | None = None
-        """Moves are held back until then, because a grant is on its way; None: they are not."""
+        """Until then no move is sent, because a grant is on its way."""
 
-    def read(self, clock: GameClock, opponent: Player, waits: Waits, now: float, *, fresh: bool) -> Iterator[Action]:
-        """Answer what the state in `clock` shows; a `fresh` one was written after our last answer arrived."""
+    def read(self, clock: GameClock, opponent: Player, now: float, *, fresh: bool) -> Iterator[Action]:
+        """Answer the request in the state of `clock`; a `fresh` state is newer than our last answer."""
         state = clock.state
         ours, theirs = state.asks_takeback(clock.colour), state.asks_takeback(clock.colour.other)
         if not (ours or theirs):
@@ -52,47 +51,43 @@ class Takebacks:
             yield from self._decide(opponent, withdraw=ours)
         elif not fresh:
             return
-        if self._tries >= _MOST_TRIES or self._answers_left == 0:
+        if self._tries >= _MAX_TRIES or self._answers_left == 0:
             return
         self._tries += 1
         self._answers_left -= 1
         if self._answer.granted:
-            self.held_until = now + clock.retry_pause_s(waits.offer_answer.total_seconds(), waits, now)
+            self.held_until = now + clock.retry_pause_s(clock.timeouts.offer_answer.total_seconds(), now)
         yield self._answer
 
     def _decide(self, opponent: Player, *, withdraw: bool) -> Iterator[Action]:
-        """Once for each request, however often the answer has to be given."""
         granted = not withdraw and self._left > 0 and (self._from_bots or not opponent.is_bot)
         self._answer = AnswerTakeback(self._game_id, granted)
         if granted:
             self._left -= 1
-            yield Remember(Deed.TAKEBACK)
+            yield RecordAction(LimitedAction.TAKEBACK)
 
 
-_MOST_CLAIMS: Final = 20
+class OpponentAbsence:
+    """Whether the opponent left the game, and when to claim it."""
 
-
-class Absence:
-    """Whether the opponent is away, and what was done about it."""
-
-    def __init__(self, game_id: str, waits: Waits) -> None:
+    def __init__(self, game_id: str, timeouts: Timeouts) -> None:
         self._game_id = game_id
-        self._waits = waits
+        self._timeouts = timeouts
         self._claim_at: float | None = None
-        self._claims_left = _MOST_CLAIMS
+        self._claims_left = _MAX_CLAIMS
         self._turns: tuple[int, bool] = (0, False)
 
-    def told(self, event: OpponentGone, now: float) -> None:
-        """The opponent left, or is back; what Lichess counts down is said again and again."""
+    def note(self, event: OpponentGone, now: float) -> None:
+        """Note that the opponent left or is back; Lichess repeats the countdown."""
         if not event.gone:
-            self._claim_at, self._claims_left = None, _MOST_CLAIMS
-        elif event.claim_win_in_s is not None and self._claims_left == _MOST_CLAIMS:
+            self._claim_at, self._claims_left = None, _MAX_CLAIMS
+        elif event.claim_win_in_s is not None and self._claims_left == _MAX_CLAIMS:
             self._claim_at = now + event.claim_win_in_s
 
-    def follow(self, plies: int, *, our_turn: bool) -> None:
-        """A state tells whose turn it is; who has just moved is there."""
+    def note_turn(self, plies: int, *, our_turn: bool) -> None:
+        """Note whose turn it is: an opponent who has just moved is there."""
         if our_turn and (plies, our_turn) != self._turns:
-            self._claim_at, self._claims_left = None, _MOST_CLAIMS
+            self._claim_at, self._claims_left = None, _MAX_CLAIMS
         self._turns = (plies, our_turn)
 
     @property
@@ -102,9 +97,9 @@ class Absence:
         return None if our_turn else self._claim_at
 
     def claim(self, board: Board, colour: Colour, now: float) -> Iterator[Action]:
-        """The time has come: claim the game as far as `colour`, which is ours, could have won it."""
-        if self.claim_at is None or now < self.claim_at:
+        """Claim the game if that is due: a win if our `colour` has mating material, else a draw."""
+        if not is_due(self.claim_at, now):
             return
         self._claims_left -= 1
-        self._claim_at = now + self._waits.claim_retry.total_seconds() if self._claims_left else None
+        self._claim_at = now + self._timeouts.claim_retry.total_seconds() if self._claims_left else None
         yield ClaimDraw(self._game_id) if board.has_insufficient_material(colour) else ClaimVictory(self._game_id)

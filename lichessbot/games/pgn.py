@@ -1,7 +1,7 @@
-"""The record of one game, kept while it is played: moves, clocks, and what we thought of each position.
+"""PGN of finished games: recorded during the game, then written to files by a thread.
 
-Pure. A ply that this process has not seen has no clock, and one that was not searched no evaluation. The event stream
-may tell of the end before the game's own stream tells of the last move: then that is taken from there.
+The record holds moves, clocks and our evaluations. A ply that this process has not seen has no clock, and one that was
+not searched has no evaluation. If the event stream reports the end first, the last move is taken from that report.
 """
 
 import os
@@ -16,13 +16,12 @@ from typing import Final
 from engine.facade import STARTING_FEN, Board, InvalidMove, pgn_text
 from lichessbot.config import PgnGrouping
 from lichessbot.games.actions import GameOver
-from lichessbot.games.draw_resign import centipawns
 from lichessbot.inbox import Report
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, GameInfo, GameState
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.log import Journal
-from lichessbot.uci.search import BestMove, Search, SearchSummary
+from lichessbot.log import EventLog
+from lichessbot.uci.search import BestMove, Search, SearchSummary, centipawns
 
 _TERMINATIONS: Final = {
     GameStatus.TIMEOUT: "Abandoned",
@@ -32,8 +31,8 @@ _TERMINATIONS: Final = {
 _VARIANTS: Final[dict[str, str]] = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
 
 
-class ScoreSheet:
-    """What is written down during one game."""
+class PgnRecorder:
+    """Records one game."""
 
     def __init__(self, site: str, our_id: str) -> None:
         """`site` is the address of the server."""
@@ -43,16 +42,16 @@ class ScoreSheet:
         self._moves: tuple[str, ...] = ()
         self._clocks_s: dict[int, int] = {}
         self._evals: dict[int, tuple[tuple[str, ...], str]] = {}
-        """For each ply what was thought of it, and after which moves: others may have come instead."""
-        self._asked: Search | None = None
+        """For each ply the moves before it, which may have been taken back, and the evaluation."""
+        self._search: Search | None = None
         self._end: GameInfo | None = None
 
-    def ask(self, search: Search) -> None:
-        """The engine was asked this."""
-        self._asked = search
+    def note_search(self, search: Search) -> None:
+        """Note what the engine was asked."""
+        self._search = search
 
-    def hear(self, report: Report) -> None:
-        """Write down what a report tells."""
+    def handle(self, report: Report) -> None:
+        """Record what a report tells."""
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._full = full
@@ -61,20 +60,20 @@ class ScoreSheet:
                 self._read(self._full, state)
             case StreamEvent(event=GameFinish(game=game)):
                 self._end = game
-            case BestMove(search_id=search_id, summary=summary) if self._asked is not None:
-                if self._asked.search_id == search_id:
-                    self._note(self._asked, summary)
+            case BestMove(search_id=search_id, summary=summary) if self._search is not None:
+                if self._search.search_id == search_id:
+                    self._note(self._search, summary)
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """Ours, White's and Black's."""
+        """Our name, White's and Black's."""
         if self._full is None:
             return "", "", ""
         white, black = self._full.white, self._full.black
         return str(white if white.id == self._our_id else black), str(white), str(black)
 
     def pgn(self, over: GameOver) -> str | None:
-        """The finished game; None if there is nothing to keep. Raises InvalidFen or InvalidMove."""
+        """Return the finished game; None if it has no moves or was aborted. Raises InvalidFen or InvalidMove."""
         full = self._full
         if full is None or not self._moves or over.status is GameStatus.ABORTED:
             return None
@@ -82,7 +81,7 @@ class ScoreSheet:
         board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
         for move in self._moves:
             board.push(move)
-        if self._end is not None and _leads_to(board, self._end):
+        if self._end is not None and _lacks_last_move(board, self._end):
             board.push(self._end.last_move)
         plies = range(len(board.moves))
         return pgn_text(
@@ -105,16 +104,16 @@ class ScoreSheet:
             white_moved = (last % 2 == 0) == (_first_to_move(full) is Colour.WHITE)
             self._clocks_s.setdefault(last, (state.wtime if white_moved else state.btime) // 1000)
 
-    def _note(self, asked: Search, summary: SearchSummary) -> None:
-        ply = len(asked.moves)
+    def _note(self, search: Search, summary: SearchSummary) -> None:
+        ply = len(search.moves)
         we_are_white = self._full is not None and (ply % 2 == 0) == (_first_to_move(self._full) is Colour.WHITE)
-        text = _as_white_sees_it(summary.score, white=we_are_white)
+        text = _evaluation_for_white(summary.score, white=we_are_white)
         if text is not None:
-            self._evals[ply] = asked.moves, f"{text},{summary.depth}"
+            self._evals[ply] = search.moves, f"{text},{summary.depth}"
 
 
-def _leads_to(board: Board, end: GameInfo) -> bool:
-    """Whether the last move is missing on `board`, and is all that is missing."""
+def _lacks_last_move(board: Board, end: GameInfo) -> bool:
+    """Return whether exactly the last move of `end` is missing on `board`."""
     after = board.copy()
     try:
         after.push(end.last_move)
@@ -168,8 +167,8 @@ def _first_to_move(full: GameFull) -> Colour:
     return Colour.BLACK if fields[1:2] == ["b"] else Colour.WHITE
 
 
-def _as_white_sees_it(score: str, *, white: bool) -> str | None:
-    """A UCI score of the position before our move as White sees the position after it; None if there is none."""
+def _evaluation_for_white(score: str, *, white: bool) -> str | None:
+    """Return a UCI score before our move as White's evaluation after it; None if there is none."""
     score_cp = centipawns(score)
     if score_cp is None:
         return None
@@ -182,13 +181,13 @@ def _as_white_sees_it(score: str, *, white: bool) -> str | None:
 
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
-_LONGEST_NAME: Final = 40
-_MOST_UNWRITTEN: Final = 1000
+_MAX_NAME_LENGTH: Final = 40
+_MAX_QUEUED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """One finished game: where it belongs, and its text, which ends in an empty line."""
+    """One finished game: the names for its file, and its PGN, which ends in an empty line."""
 
     game_id: str
     us: str
@@ -197,7 +196,7 @@ class GameRecord:
     pgn: str
 
     def path(self, folder: Path, grouping: PgnGrouping) -> Path:
-        """The file for this game, named as lichess-bot names it."""
+        """Return the file for this game, named as lichess-bot names it."""
         us, white, black = _safe(self.us), _safe(self.white), _safe(self.black)
         match grouping:
             case PgnGrouping.GAME:
@@ -208,18 +207,18 @@ class GameRecord:
                 return folder / f"{us} games.pgn"
 
 
-class Archive:
-    """Where finished games are put. For one thread, which also closes it at the end."""
+class PgnArchive:
+    """Writes finished games to files, in a thread of its own. Use and close it from one thread."""
 
     def __init__(self) -> None:
-        self._journal = Journal()
+        self._log = EventLog()
         self._records: SimpleQueue[tuple[Path, PgnGrouping, GameRecord] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
 
     def put(self, record: GameRecord, folder: Path, grouping: PgnGrouping) -> None:
-        """Have the game written into `folder`. Never waits."""
-        if self._records.qsize() >= _MOST_UNWRITTEN:
-            self._journal.warning("pgn.lost", game=record.game_id, reason="the disk does not keep up")
+        """Queue the game to be written into `folder`. Never blocks."""
+        if self._records.qsize() >= _MAX_QUEUED:
+            self._log.warning("pgn.lost", game=record.game_id, reason="the disk is too slow")
             return
         self._records.put((folder, grouping, record))
         if self._writer is None:
@@ -227,7 +226,7 @@ class Archive:
             self._writer.start()
 
     def close(self) -> None:
-        """Write what is left, if the disk lets us."""
+        """Wait up to two seconds until the queued games are written."""
         if self._writer is not None:
             self._records.put(None)
             self._writer.join(CLOSE_WAITS_AT_MOST.total_seconds())
@@ -240,13 +239,13 @@ class Archive:
                 folder.mkdir(parents=True, exist_ok=True)
                 _write(path, record.pgn, append=grouping is not PgnGrouping.GAME)
             except OSError as error:
-                self._journal.warning("pgn.lost", game=record.game_id, file=path, error=error)
+                self._log.warning("pgn.lost", game=record.game_id, file=path, error=error)
             else:
-                self._journal.debug("pgn.written", game=record.game_id, file=path)
+                self._log.debug("pgn.written", game=record.game_id, file=path)
 
 
 def _write(path: Path, text: str, *, append: bool) -> None:
-    """All of it or nothing: half a game would spoil those that follow it. Raises OSError."""
+    """Write all of the text or nothing: half a game would damage the file. Raises OSError."""
     data = memoryview(text.encode("utf-8", "backslashreplace"))
     file = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o644)
     try:
@@ -263,5 +262,5 @@ def _write(path: Path, text: str, *, append: bool) -> None:
 
 
 def _safe(name: str) -> str:
-    """A part of a file name on any system."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_LONGEST_NAME] or "_"
+    """Return `name` as a part of a file name that is valid on any system."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:_MAX_NAME_LENGTH] or "_"

@@ -1,28 +1,35 @@
-"""The games of the process before us, for when Lichess does not tell in time which games are ours.
+"""Keep our games in step with Lichess's list of games in progress, which shows what the streams may have missed.
 
-Knows who we were and what was being played, as the records have it, and when that is good enough to go
-on with; the games are joined by others. A list from Lichess is always better, and comes first if it can.
+For the main thread. Decides when the list is read and what follows from it. Until it arrives after a start, games that
+the store remembers can be resumed without it.
 """
 
 import math
-from collections.abc import Container, Sequence
+import time
+from collections.abc import Callable, Container, Sequence
 
+from lichessbot.games.manager import GameManager
+from lichessbot.games.session import GameContext
+from lichessbot.lichess.commands import ReadPlaying
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import Account, GameInfo, Opponent, VariantRef
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.lobby import Lobby
+from lichessbot.log import EventLog
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
-class Resumption:
-    """For the main thread. Times are monotonic seconds, passed in."""
+class GameRecovery:
+    """The games left over from an earlier process. Times are monotonic seconds, passed in."""
 
-    def __init__(self, store: Store, url: str, waits: Waits) -> None:
+    def __init__(self, store: Store, url: str, timeouts: Timeouts) -> None:
         self._store = store
         self._url = url
-        self._patience_s = waits.games_told.total_seconds()
+        self._patience_s = timeouts.games_told.total_seconds()
         accounts = [user_id for known_url, user_id in store.remembered(Table.ACCOUNT) if known_url == url]
         self.our_id: str = accounts[-1] if accounts else ""
-        """Who we were; empty if that is not known of this server."""
+        """The id of our account at this server; empty if unknown."""
         self._left_over: Sequence[tuple[str, str]] = store.left_over
         self._due_at = math.inf
         self._failed = False
@@ -30,43 +37,43 @@ class Resumption:
 
     @property
     def wake_at(self) -> float | None:
-        """When `begin` has something to say."""
+        """When `begin` returns games."""
         return self._due_at if self._waits_for_list and self._due_at < math.inf else None
 
     def engine_is_good(self, now: float) -> None:
-        """Games can be played from now on."""
+        """Note that games can be played from now on."""
         self._due_at = now if self._failed else now + self._patience_s
 
     def list_failed(self, now: float) -> None:
-        """Lichess says neither who we are nor what is being played."""
+        """Note that Lichess did not answer."""
         self._failed = True
         if self._due_at < math.inf:
             self._due_at = now
 
     def list_came(self, playing: Container[str]) -> None:
-        """Lichess has told, and we are `playing` accordingly: whatever else was left over is over."""
+        """Note the list from Lichess: all other games that were left over have ended."""
         for game_id, _ in self._left_over:
             if game_id not in playing:
                 self._store.note_left(game_id)
         self._left_over, self._waits_for_list = (), False
 
     def begin(self, now: float) -> list[GameInfo]:
-        """The games to join without being told, the latest first; none until that is due, and only once."""
+        """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
         if not self._waits_for_list or now < self._due_at:
             return []
         self._waits_for_list = False
-        variant = VariantRef(key=Variant.STANDARD)  # which one it is in truth, the game's own stream tells
+        variant = VariantRef(key=Variant.STANDARD)  # the game's own stream tells the real one
         return [
             GameInfo(gameId=game_id, variant=variant, opponent=Opponent(username=opponent))
             for game_id, opponent in self._left_over
         ]
 
     def is_another(self, account: Account) -> bool:
-        """Whether the token has become that of somebody else."""
+        """Return whether the token belongs to another account than before."""
         return self.our_id not in ("", account.id)
 
     def introduce(self, account: Account) -> None:
-        """Lichess has told who we are: to be remembered."""
+        """Store our account."""
         if self.is_another(account):
             self._waits_for_list = False
         self.our_id = account.id
@@ -74,33 +81,112 @@ class Resumption:
 
 
 class Reconciler:
-    """Collects doubts until the next look."""
+    """Schedules requests for the list of games in progress."""
 
-    def __init__(self, waits: Waits) -> None:
-        self._spacing_s = waits.playing_spacing.total_seconds()
-        self._heartbeat_s = waits.heartbeat.total_seconds()
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._spacing_s = timeouts.playing_spacing.total_seconds()
+        self._heartbeat_s = timeouts.heartbeat.total_seconds()
         self._asked_at = -math.inf
         self._due_at = math.inf
         self._under_way = False
 
     @property
     def wake_at(self) -> float | None:
-        """When the next look is due; None while one is under way or none is planned."""
+        """When the next request is due; None while one is under way or none is planned."""
         return None if self._under_way or self._due_at == math.inf else self._due_at
 
     def want(self, now: float) -> None:
-        """Somebody has a doubt that only a look begun from now on can settle."""
+        """Plan a request that starts from now on."""
         self._due_at = min(self._due_at, max(now, self._asked_at + self._spacing_s))
 
     def begin(self, now: float) -> bool:
-        """Whether to look now; a look then counts as under way until it is `done`."""
+        """Return whether to send a request now, which counts as under way until `done`."""
         if self.wake_at is None or now < self._due_at:
             return False
         self._asked_at, self._due_at, self._under_way = now, math.inf, True
         return True
 
     def done(self, now: float, *, answered: bool) -> None:
-        """The look ended; one without an answer is made again."""
+        """Note that the request ended; one without an answer is repeated."""
         self._under_way = False
         pause_s = self._heartbeat_s if answered else self._spacing_s
         self._due_at = min(self._due_at, now + pause_s)
+
+
+class GamesInProgress:
+    """Keeps our games and challenges in step with Lichess."""
+
+    def __init__(
+        self, games: GameManager, lobby: Lobby, outbox: Outbox, store: Store, url: str, timeouts: Timeouts
+    ) -> None:
+        self._games = games
+        self._lobby = lobby
+        self._outbox = outbox
+        self._log = EventLog()
+        self._reconciler = Reconciler(timeouts)
+        self._recovery = GameRecovery(store, url, timeouts)
+
+    @property
+    def wake_at(self) -> float | None:
+        """When `tick` or `resume_remembered` has something to do."""
+        moments = (self._reconciler.wake_at, self._recovery.wake_at)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    @property
+    def remembered_id(self) -> str:
+        """The account that the store remembers; empty if there is none."""
+        return self._recovery.our_id
+
+    def introduce(self, account: Account) -> None:
+        """Remember the account; leave the remembered games if they belong to another one."""
+        if self._recovery.is_another(account):
+            self._log.warning("account.changed", was=self._recovery.our_id, games_left=len(self._games))
+            self._games.close()
+        self._recovery.introduce(account)
+
+    def engine_is_good(self) -> None:
+        """Take note that games can be played from now on."""
+        self._recovery.engine_is_good(time.monotonic())
+
+    def resume_remembered(self, make_context: Callable[[], GameContext]) -> None:
+        """Join the games in the store if Lichess does not say in time which games are ours."""
+        games = self._recovery.begin(time.monotonic())
+        if games:
+            context = make_context()
+            self._log.info("games.remembered", account=context.our_id, games=len(games))
+            for info in games:
+                self._games.join(info, context)
+
+    def want(self, reason: str) -> None:
+        """Read the list soon."""
+        self._log.debug("doubt", reason=reason)
+        self._reconciler.want(time.monotonic())
+
+    def tick(self, context: GameContext) -> None:
+        """Read the list if it is due, and join games that no list shows.
+
+        A rate limit stops the event stream and the list, but not the streams of games.
+        """
+        if self._lobby.question_overdue():
+            self.want("an accepted challenge became no game")
+        for info in self._lobby.unlisted_games():
+            self._log.info("game.untold", game=info.game_id)
+            self._lobby.game_started(info)
+            self._games.join(info, context)
+        if self._reconciler.begin(time.monotonic()):
+            self._outbox.send(ReadPlaying())
+
+    def account_failed(self) -> None:
+        """Take note that Lichess does not say who we are, and so not what we play."""
+        self._recovery.list_failed(time.monotonic())
+
+    def list_failed(self) -> None:
+        self._recovery.list_failed(time.monotonic())
+        self._reconciler.done(time.monotonic(), answered=False)
+
+    def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
+        """Compare our games with the list, requested at the monotonic second `asked_at`."""
+        self._reconciler.done(time.monotonic(), answered=True)
+        self._lobby.compare(listed, asked_at)
+        self._games.compare(listed, asked_at, context)
+        self._recovery.list_came(self._games)

@@ -1,37 +1,37 @@
-"""One game in progress: its state machine with the stream, the engine and the lane that serve it.
+"""One game in progress: connects its state machine with its stream, engine, move sources, outbox and records.
 
-Carries out what the game decides and says it in the log; decides nothing.
+Performs what the state machine decides and logs it; decides nothing.
 """
 
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from weakref import WeakMethod
 
 from engine.facade import InvalidFen, InvalidMove
-from lichessbot.config import Config, EngineConfig
+from lichessbot.config import Config
 from lichessbot.errors import EngineError
 from lichessbot.games.actions import (
     Action,
-    Consult,
+    AskSources,
     Fallback,
     GameOver,
-    GiveTime,
     KillEngine,
     PonderHit,
-    Remember,
+    PostponeAbort,
+    RecordAction,
     ReopenStream,
-    StopThinking,
-    Think,
+    StartSearch,
+    StopSearch,
+    TakeAnswer,
 )
-from lichessbot.games.chat import Conversation, Hearsay
+from lichessbot.games.chat import Chat
 from lichessbot.games.game import Game
-from lichessbot.games.opening_variety import Repertoire
-from lichessbot.games.pgn import Archive, GameRecord, ScoreSheet
-from lichessbot.games.time_budget import Overhead
+from lichessbot.games.opening_variety import OpeningVariety
+from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
+from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Api
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import (
     Abort,
     AnswerTakeback,
@@ -39,302 +39,279 @@ from lichessbot.lichess.commands import (
     ClaimVictory,
     CommandDone,
     CommandFailed,
+    GameCommand,
     Resign,
     Say,
     SendMove,
 )
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFull, GameInfo, GameState, OpponentGone
-from lichessbot.lichess.outbox import Gate
+from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader, StreamRefused
-from lichessbot.log import Journal
-from lichessbot.move_sources import Desk, Hosts
-from lichessbot.move_sources.models import Advice
-from lichessbot.storage.records import Deed
+from lichessbot.log import EventLog
+from lichessbot.move_sources import Hosts, MoveResolver
+from lichessbot.move_sources.models import SourceAnswer
+from lichessbot.storage.records import LimitedAction
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess, fallback_move
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
-from lichessbot.uci.search import BestMove, EngineDied, Search
+from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
+from lichessbot.uci.search import BestMove, EngineDied
 
 
 @dataclass(frozen=True)
-class House:
-    """What all games share."""
+class GameContext:
+    """The objects that all games share."""
 
     our_id: str
     config: Config
     machine: Machine
-    waits: Waits
+    timeouts: Timeouts
     inbox: Inbox
-    gate: Gate
-    courtesy: Courtesy
+    outbox: Outbox
+    rate_limiter: RateLimiter
     store: Store
-    archive: Archive
-    overhead: Overhead
+    archive: PgnArchive
+    overhead: MoveOverhead
     hosts: Hosts
-    repertoire: Repertoire
-    open_api: Callable[[timedelta], Api]
-    """Makes a session with the given read time-out."""
+    opening_variety: OpeningVariety
+    open_api: Callable[[timedelta], LichessClient]
+    """Make a client with the given read timeout."""
     waiting: Callable[[], Sequence[str]]
-    """Who waits for a game, who goes first first."""
+    """Return the challengers that wait for a game, the next one first."""
 
 
-class GameTask:
-    """Plays one game from `start` until it is `over`. For the main thread: an engine lives no longer than it."""
+class GameSession:
+    """Plays one game from `start` until it is `over`. For the main thread: the engine ends with its thread."""
 
-    def __init__(self, info: GameInfo, house: House) -> None:
+    def __init__(self, info: GameInfo, context: GameContext) -> None:
         self.info = info
         self.game_id = game_id = info.game_id
         self.began_at = time.monotonic()
         self.over = False
         self.over_for_certain = False
-        self._house = house
-        self._journal = Journal(game_id)
-        done = {deed: house.store.times_done(game_id, deed) for deed in Deed}
-        config = house.config
-        self._game = Game(game_id, house.our_id, config, house.waits, info.color, done)
-        self._game.engine = engine_for(GameFacts.announced(info), config, house.machine)
-        # Objects in a circle keep their files open until the collector comes by.
-        engine_name = WeakMethod(self._engine_name)
-        hearsay = Hearsay(lambda: name() if (name := engine_name()) else "", house.waiting)
-        self._talk = Conversation(game_id, house.our_id, config.greeting, house.waits, done, hearsay)
-        self._sheet = ScoreSheet(config.url, house.our_id)
-        self._desk = Desk(game_id, self._game.engine, house.hosts, house.inbox.put)
-        self._engine: EngineProcess | None = None
-        self._failed_starts = 0
-        self._told_at = 0.0
-        self._thought_s = 0.0
-        self._move_owed_at = 0.0
+        self._context = context
+        self._log = EventLog(game_id)
+        done = {kind: context.store.times_done(game_id, kind) for kind in LimitedAction}
+        config, emit = context.config, context.inbox.put
+        self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
+        self._game.engine = engine_for(GameFacts.from_info(info), config, context.machine)
+        self._engine = engine = RestartingEngine(game_id, emit, context.timeouts)
+        self._chat = Chat(
+            game_id, context.our_id, config.greeting, context.timeouts, done, lambda: engine.name, context.waiting
+        )
+        self._recorder = PgnRecorder(config.url, context.our_id)
+        self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
+        self._state_at = 0.0
+        self._search_s = 0.0
+        self._move_due_at = 0.0
 
     def start(self) -> None:
-        """Begin to read the game, perhaps again after a `rest`; the engine starts meanwhile, if there is any hurry."""
+        """Begin to read the game, perhaps again after `suspend`; start the engine meanwhile if the game has a clock."""
         self.began_at = time.monotonic()
         self._game.join(self.began_at, self.info)
         self._read()
         if self.info.is_correspondence:
             return
         try:
-            self._start_engine()
+            self._engine.start(self._game.engine)
         except EngineError as error:
-            self._journal.warning("engine.not_started", reason=error)  # the first search tries again
+            self._log.warning("engine.not_started", reason=error)  # the first search tries again
 
     def _read(self) -> None:
-        """Begin with a reader and a session of their own; an earlier reader is left to itself."""
-        house, game_id = self._house, self.game_id
+        """Start a reader with a connection of its own; an earlier reader is told to stop and not waited for."""
+        context, game_id = self._context, self.game_id
         if self._reader is not None:
             self._reader.stop()
-        api = house.open_api(house.waits.liveness)
+        api = context.open_api(context.timeouts.liveness)
         source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        self._reader = StreamReader(source, house.inbox.put, house.waits, house.courtesy)
+        self._reader = StreamReader(source, context.inbox.put, context.timeouts, context.rate_limiter)
         self._reader.start()
 
     @property
     def overdue(self) -> bool:
-        """Whether its stream hangs."""
+        """Return whether the reader of the stream hangs."""
         return self._reader is not None and self._reader.overdue
 
     @property
     def wake_at(self) -> float | None:
+        """When `tick` has something to do."""
         return self._game.wake_at
 
     @property
     def idle_since(self) -> float | None:
-        """Since when it is the opponent's turn; None if it is ours, or nobody knows yet."""
+        """Since when it is the opponent's turn; None if it is ours or unknown."""
         return self._game.idle_since
 
-    def _engine_name(self) -> str:
-        return self._engine.name if self._engine is not None else ""
-
     def handle(self, report: Report) -> None:
+        """Handle a report about this game."""
         if isinstance(report, BestMove):
-            report = self._house.repertoire.settle(report)
-        self._tell(report)
+            report = self._context.opening_variety.choose_move(report)
+        self._log_report(report)
         self._measure(report)
-        self._sheet.hear(report)
-        self._choose_engine(report)
+        self._recorder.handle(report)
+        match report:
+            case StreamEvent(event=GameFull() as full):
+                self._choose_engine(full)
         now = time.monotonic()
-        self._carry_out(self._game.handle(report, now))
-        self._carry_out(self._talk.hear(report, now))
+        self._perform(self._game.handle(report, now))
+        self._perform(self._chat.handle(report, now))
         if self.info.is_correspondence and not self._game.engine_wanted:
-            self._close_engine()
+            self._engine.close()
 
     def others_got_through(self) -> None:
-        """Lichess answers the others again."""
+        """Retry at once: Lichess answers other streams again."""
         if self._reader is not None:
             self._reader.others_got_through()
 
     def tick(self) -> None:
-        self._carry_out(self._game.tick(time.monotonic()))
+        """Do what is due."""
+        self._perform(self._game.tick(time.monotonic()))
 
     def close(self) -> None:
-        """Let go of everything at once, for ever; nothing is sent to Lichess."""
+        """Release everything at once, for good; nothing is sent to Lichess."""
         if self.over:
-            self._house.store.note_left(self.game_id)
-        self.rest()
+            self._context.store.note_left(self.game_id)
+        self.suspend()
 
-    def rest(self) -> None:
+    def suspend(self) -> None:
         """Hold neither a stream nor an engine until the next `start`."""
         if self._reader is not None:
             self._reader.stop()
-        self._house.gate.close_game(self.game_id)
-        self._desk.close()
-        self._house.repertoire.forget(self.game_id)
-        self._close_engine()
+        self._context.outbox.close_game(self.game_id)
+        self._resolver.close()
+        self._context.opening_variety.forget(self.game_id)
+        self._engine.close()
 
-    def _carry_out(self, actions: Iterable[Action]) -> None:
+    def _perform(self, actions: Iterable[Action]) -> None:
+        context = self._context
         for action in actions:
             match action:
-                case Consult(question):
-                    self._desk.ask(question)
-                case Think(search):
-                    self._search(search)
+                case AskSources(question):
+                    self._resolver.ask(question)
+                case StartSearch(search):
+                    engine = self._game.engine
+                    self._recorder.note_search(search)
+                    if engine.variety:
+                        search = context.opening_variety.prepare(self.game_id, search)
+                    self._engine.search(engine, search, context.overhead.now_ms(engine))
                 case PonderHit(search_id):
-                    self._journal.debug("engine.ponder_hit")
-                    self._house.repertoire.ponder_hit(self.game_id)
-                    if self._engine is not None:
-                        self._engine.ponder_hit(search_id)
-                case StopThinking():
-                    if self._engine is not None:
-                        self._engine.stop()
+                    self._log.debug("engine.ponder_hit")
+                    context.opening_variety.ponder_hit(self.game_id)
+                    self._engine.ponder_hit(search_id)
+                case StopSearch():
+                    self._engine.stop()
                 case KillEngine(reason):
-                    self._journal.warning("engine.replaced", reason=reason)
-                    self._close_engine()
+                    self._log.warning("engine.replaced", reason=reason)
+                    self._engine.close()
                 case Fallback(search_id, board, time_s):
-                    self._journal.warning("engine.fallback", time_s=time_s)
-                    self._house.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
+                    self._log.warning("engine.fallback", time_s=time_s)
+                    context.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
+                case TakeAnswer(answer):
+                    context.inbox.put(answer)
                 case ReopenStream(reason, hangs):
-                    self._journal.info("stream.reopen", reason=reason)
+                    self._log.info("stream.reopen", reason=reason)
                     if hangs:
                         self._read()
                     elif self._reader is not None:
                         self._reader.reopen()
-                case SendMove():
-                    self._move_owed_at = self._told_at + self._thought_s  # nobody thinks about the only legal move
-                    self._house.gate.send(action)  # before anything is said of it
-                    self._journal.debug("move.send", ply=action.ply, move=action.move, offer=action.offering_draw)
-                case Abort(_, reason) | Resign(_, reason):
-                    self._journal.info(f"game.{type(action).__name__.lower()}", reason=reason)
-                    self._house.gate.send(action)
                 case PlayingWanted():
-                    self._house.inbox.put(action)
-                case Remember(deed):
-                    self._house.store.note_done(self.game_id, deed)
-                case GiveTime():
-                    self._game.postpone_abort(self._house.waits.more_time)
-                case AnswerTakeback(_, granted):
-                    self._journal.info("takeback.granted" if granted else "takeback.denied")
-                    self._house.gate.send(action)
-                case ClaimVictory() | ClaimDraw():
-                    self._journal.info("game.claim", victory=isinstance(action, ClaimVictory))
-                    self._house.gate.send(action)
-                case Say():
-                    self._house.gate.send(action)
+                    context.inbox.put(action)
+                case RecordAction(kind):
+                    context.store.note_done(self.game_id, kind)
+                case PostponeAbort():
+                    self._game.postpone_abort(context.timeouts.more_time)
                 case GameOver():
                     self._leave(action)
+                case _:
+                    if isinstance(action, SendMove):
+                        self._move_due_at = self._state_at + self._search_s  # the only legal move needs no search
+                    context.outbox.send(action)
+                    self._log_command(action)
 
     def _leave(self, over: GameOver) -> None:
-        self._journal.info("game.over", status=over.status, winner=over.winner, plies=over.plies)
+        self._log.info("game.over", status=over.status, winner=over.winner, plies=over.plies)
         self.over = True
         self.over_for_certain = over.certain
         if over.certain:
-            self._carry_out(self._talk.part(over.status))
-            self._record(over)
+            self._perform(self._chat.say_goodbye(over.status))
+            self._archive(over)
 
-    def _record(self, over: GameOver) -> None:
-        """Hand the finished game to the archive, if one is wanted."""
-        config = self._house.config
+    def _archive(self, over: GameOver) -> None:
+        """Hand the finished game to the archive if one is configured."""
+        config = self._context.config
         if config.pgn_directory is None:
             return
         try:
-            pgn = self._sheet.pgn(over)
+            pgn = self._recorder.pgn(over)
         except (InvalidFen, InvalidMove) as error:
-            self._journal.warning("pgn.lost", reason=error)
+            self._log.warning("pgn.lost", reason=error)
             return
         if pgn is not None:
-            record = GameRecord(self.game_id, *self._sheet.names, pgn)
-            self._house.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
+            record = GameRecord(self.game_id, *self._recorder.names, pgn)
+            self._context.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
 
-    def _choose_engine(self, report: Report) -> None:
-        """The game itself knows more than its announcement said."""
-        match report:
-            case StreamEvent(event=GameFull() as full) if self._house.our_id in (full.white.id, full.black.id):
-                colour = Colour.WHITE if full.white.id == self._house.our_id else Colour.BLACK
-                facts = GameFacts.told(full, colour)
-                self._play_with(engine_for(facts, self._house.config, self._house.machine))
-
-    def _play_with(self, engine: EngineConfig) -> None:
-        """The desk remembers whom it asked in vain, so it stays unless something else is wanted."""
-        if engine != self._game.engine:
+    def _choose_engine(self, full: GameFull) -> None:
+        """Choose the engine again: the game's own stream knows more than its announcement."""
+        context = self._context
+        if context.our_id not in (full.white.id, full.black.id):
+            return
+        colour = Colour.WHITE if full.white.id == context.our_id else Colour.BLACK
+        engine = engine_for(GameFacts.from_full(full, colour), context.config, context.machine)
+        if engine != self._game.engine:  # else keep the resolver, which counts the positions the sources do not know
             self._game.engine = engine
-            self._desk.close()
-            self._desk = Desk(self.game_id, engine, self._house.hosts, self._house.inbox.put)
-
-    def _search(self, search: Search) -> None:
-        house = self._house
-        if self._game.engine.variety:
-            search = house.repertoire.prepare(self.game_id, search)
-        self._sheet.ask(search)
-        try:
-            self._start_engine().search(search, house.overhead.now_ms(self._game.engine))
-        except EngineError as error:
-            house.inbox.put(EngineDied(self.game_id, search.search_id, str(error)))
-
-    def _start_engine(self) -> EngineProcess:
-        """The engine that runs, or a new one. Raises EngineError."""
-        engine, wanted = self._engine, self._game.engine
-        if engine is None or not engine.alive or engine.config != wanted:
-            self._close_engine()
-            house, failed_starts = self._house, self._failed_starts
-            engine = self._engine = EngineProcess(self.game_id, wanted, house.inbox.put, house.waits, failed_starts)
-        return engine
-
-    def _close_engine(self) -> None:
-        if self._engine is not None:
-            self._failed_starts = 0 if self._engine.ready else self._failed_starts + 1
-            self._engine.close()
-            self._engine = None
+            self._resolver.close()
+            self._resolver = MoveResolver.for_game(self.game_id, engine, context.hosts, context.inbox.put)
 
     def _measure(self, report: Report) -> None:
-        """How long the way to Lichess takes, and how long we ourselves, the engine apart."""
+        """Measure the round trip of a move, and the time that we took for it beside the search."""
         match report:
             case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
-                self._told_at, self._thought_s = received_at, 0.0
-            case BestMove(took_s=took_s) | Advice(moves=(_,), took_s=took_s):
-                self._thought_s = took_s
+                self._state_at, self._search_s = received_at, 0.0
+            case BestMove(took_s=took_s) | SourceAnswer(moves=(_,), took_s=took_s):
+                self._search_s = took_s
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
-                self._house.overhead.note(round_trip_ms)
-                self._house.store.note_round_trip(round_trip_ms)
-                reaction_ms = (sent_at - self._move_owed_at) * 1000
-                self._journal.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
+                self._context.overhead.note(round_trip_ms)
+                self._context.store.note_round_trip(round_trip_ms)
+                reaction_ms = (sent_at - self._move_due_at) * 1000
+                self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
 
-    def _tell(self, report: Report) -> None:
+    def _log_command(self, command: GameCommand | Say) -> None:
+        match command:
+            case SendMove(ply=ply, move=move, offering_draw=offering_draw):
+                self._log.debug("move.send", ply=ply, move=move, offer=offering_draw)
+            case Abort(reason=reason):
+                self._log.info("game.abort", reason=reason)
+            case Resign(reason=reason):
+                self._log.info("game.resign", reason=reason)
+            case AnswerTakeback(granted=granted):
+                self._log.info("takeback.granted" if granted else "takeback.denied")
+            case ClaimVictory() | ClaimDraw():
+                self._log.info("game.claim", victory=isinstance(command, ClaimVictory))
+
+    def _log_report(self, report: Report) -> None:
         match report:
-            case StreamEvent(event=GameFull() as full):
-                self._journal.info(
-                    "game.state",
-                    white=full.white,
-                    black=full.black,
-                    variant=full.variant.key,
-                    plies=len(full.state.moves.split()),
-                )
+            case StreamEvent(event=GameFull(white=white, black=black, variant=variant, state=state)):
+                plies = len(state.moves.split())
+                self._log.info("game.state", white=white, black=black, variant=variant.key, plies=plies)
             case StreamEvent(event=OpponentGone(gone=gone)):
-                self._journal.info("opponent.gone" if gone else "opponent.back")
+                self._log.info("opponent.gone" if gone else "opponent.back")
             case StreamLost(reason=reason, retry_in=retry_in):
-                self._journal.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+                self._log.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
             case StreamRefused(status=status, text=text):
-                self._journal.warning("stream.refused", status=status, text=text)
+                self._log.warning("stream.refused", status=status, text=text)
             case CommandFailed(command=command, error=error):
-                self._journal.warning("command.failed", command=type(command).__name__, error=error)
-            case BestMove(move=move, summary=summary):
-                self._journal.debug(
-                    "engine.move", move=move, depth=summary.depth, nodes=summary.nodes, score=summary.score
-                )
-            case Advice(moves=moves, source=source, took_s=took_s) if moves:
-                self._journal.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
+                self._log.warning("command.failed", command=type(command).__name__, error=error)
+            case BestMove(search_id=search_id, move=move, summary=it) if self._game.awaits(search_id):
+                self._log.debug("engine.move", move=move, depth=it.depth, nodes=it.nodes, score=it.score)
+            case BestMove(move=move, summary=it):
+                # Most of these answer a ponder search that was stopped.
+                self._log.debug("engine.unused", move=move, depth=it.depth)
+            case SourceAnswer(moves=moves, source=source, took_s=took_s) if moves:
+                self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
             case EngineDied(reason=reason):
-                self._journal.warning("engine.died", reason=reason)
+                self._log.warning("engine.died", reason=reason)

@@ -1,8 +1,8 @@
-"""Suspicions about the stream of one game: that it kept something from us, or will come back too late.
+"""Checks that the stream of one game told everything, and that it comes back in time.
 
-Pure. A stream that looks alive may have lost the line with the opponent's move, with the end of the
-game, or with the state that should come first; a refused one may belong to a game that goes on. The
-state is then read anew, or compared with the games in progress.
+Pure. A stream that looks alive may have lost the line with the opponent's move, with the end of the game, or with the
+first state; a refused one may belong to a game that goes on. The state is then read again, or compared with the list
+of games in progress.
 """
 
 import math
@@ -11,25 +11,25 @@ from datetime import timedelta
 
 from lichessbot.backoff import Backoff
 from lichessbot.games.actions import Action, ReopenStream
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.time_budget import GameClock, earliest, is_due
 from lichessbot.inbox import Standing
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamRefused
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
-# A game that is listed as ours, but refused so often in a row, cannot be played by us.
-_MOST_REFUSALS = 8
+# A listed game whose stream is refused this often in a row cannot be played.
+_MAX_REFUSALS = 8
 
 
-class StreamWatch:
-    """What is due when, as long as the stream says nothing."""
+class StreamMonitor:
+    """The moments at which something is wrong if the stream was silent until then."""
 
-    def __init__(self, waits: Waits, longest_unread_s: float = math.inf) -> None:
-        """`longest_unread_s` is the longest pause before the first state, which alone tells the clocks."""
-        self._waits = waits
+    def __init__(self, timeouts: Timeouts, longest_unread_s: float = math.inf) -> None:
+        """`longest_unread_s`: the longest pause before the first state, while the clocks are unknown."""
+        self._timeouts = timeouts
         self._longest_unread_s = longest_unread_s
-        self._backoff = Backoff(waits.backoff_first, waits.game_backoff_ceiling)
+        self._backoff = Backoff(timeouts.backoff_first, timeouts.game_backoff_ceiling)
         self._asked_in_vain = False
-        self._patience_s = self._least_patience_s = 0.0
+        self._patience_s = self._min_patience_s = 0.0
         self._refusals = 0
         self._refused = False
         self._heard_at: float | None = None
@@ -41,27 +41,26 @@ class StreamWatch:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = (self._opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(self._opening_due_at, self._state_due_at, self._reopen_due_at, self._opponent_due_at)
 
-    # What is heard
+    # Reports
 
-    def begun(self, clock: GameClock | None, now: float, pause_s: float = 0.0) -> None:
-        """After a pause a connection will be opened."""
-        planned_s = self._bearable_s(self._waits.stream_answer, clock, now + pause_s)
-        self._patience_s = max(planned_s, self._least_patience_s)
+    def connecting(self, clock: GameClock | None, now: float, pause_s: float = 0.0) -> None:
+        """Expect a connection after `pause_s`."""
+        planned_s = self._limited_s(self._timeouts.stream_answer, clock, now + pause_s)
+        self._patience_s = max(planned_s, self._min_patience_s)
         self._opening_due_at = now + pause_s + self._patience_s
 
     def opened(self, clock: GameClock | None, now: float) -> None:
-        """A new connection stands: its first line is the state."""
+        """Expect the state as the first line of a new connection."""
         self._heard_at = now
         self._refused = False
-        self._least_patience_s = 0.0
+        self._min_patience_s = 0.0
         self._opening_due_at = self._reopen_due_at = None
-        self._state_due_at = now + self._bearable_s(self._waits.first_state, clock, now)
+        self._state_due_at = now + self._limited_s(self._timeouts.first_state, clock, now)
 
-    def told(self, now: float, *, fresh: bool) -> None:
-        """The stream told the state; `fresh` if it was written for a new connection."""
+    def state_received(self, now: float, *, fresh: bool) -> None:
+        """Note that the stream told the state; `fresh`: as the first line of a connection."""
         self._heard_at = now
         if fresh:
             self._opening_due_at = self._state_due_at = None
@@ -70,43 +69,43 @@ class StreamWatch:
             self._backoff.reset()
 
     def expect_opponent(self, clock: GameClock, now: float) -> None:
-        """It is the opponent's turn."""
-        self._opponent_due_at = now + clock.silence_s(self._waits, now)
+        """Expect the opponent's move."""
+        self._opponent_due_at = now + clock.silence_s(now)
 
     def expect_nobody(self) -> None:
-        """It is our turn, or the game is over."""
+        """Expect nothing: it is our turn, or the game is over."""
         self._opponent_due_at = None
 
     def lost(self, loss: StreamLost, clock: GameClock | None, now: float) -> None:
-        """The connection is gone. Its reader's pause may be longer than the clock allows."""
+        """Note that the connection is gone; the clock may not allow for its reader's pause."""
         self._state_due_at = None
         retry_in_s = loss.retry_in.total_seconds()
         if clock is None:
             pause_s = min(retry_in_s, self._longest_unread_s)
         else:
-            pause_s = clock.unseen_pause_s(retry_in_s, self._waits, now, as_asked=loss.as_asked)
+            pause_s = clock.reopen_pause_s(retry_in_s, now, as_asked=loss.as_asked)
         self._reopen_due_at = now + pause_s if pause_s < retry_in_s else None
-        self.begun(clock, now, min(pause_s, retry_in_s))
+        self.connecting(clock, now, min(pause_s, retry_in_s))
 
     def refused(self, refusal: StreamRefused, now: float) -> Iterator[Action]:
-        """Lichess denies the stream: is the game still on? Until somebody says no, it is tried again."""
+        """Ask whether the game goes on, and try again until it is known to be over."""
         self._refused = True
         self._refusals += refusal.certain
         self._opening_due_at = self._state_due_at = self._opponent_due_at = None
-        self.read_again_later(now)
+        self.retry_later(now)
         yield PlayingWanted(f"{refusal.status}: {refusal.text}")
 
     @property
     def is_refused_for_good(self) -> bool:
-        """Whether Lichess has denied the stream so often in a row that it will go on doing so."""
-        return self._refusals >= _MOST_REFUSALS
+        """Return whether the stream was refused so often in a row that it will not open any more."""
+        return self._refusals >= _MAX_REFUSALS
 
-    def has_lost(self, standing: Standing) -> bool:
-        """Whether a refused game is really gone, or as good as gone."""
+    def is_gone(self, standing: Standing) -> bool:
+        """Return whether a game whose stream is refused is over, or cannot be played."""
         return self._refused and (standing.info is None or self.is_refused_for_good)
 
     def compare(self, standing: Standing, clock: GameClock | None, now: float) -> Iterator[Action]:
-        """A look at the games in progress, which may be older than what the stream said last."""
+        """Compare with a list of the games in progress, which may be older than the last state."""
         self._asked_in_vain = False
         if self._refused:
             return
@@ -116,44 +115,41 @@ class StreamWatch:
         if self._heard_at is None or standing.asked_at <= self._heard_at:
             return
         if standing.info is None:
-            self._heard_at = None  # until the stream stands again, no look says more
+            self._heard_at = None  # no list is newer until the stream stands again
             yield ReopenStream("the game is not among those in progress")
         elif awaiting and standing.info.is_my_turn:
             self._heard_at = None
             yield ReopenStream("the opponent's move did not arrive")
 
-    def read_again_later(self, now: float) -> None:
-        """What was read was of no use: read anew after a growing delay."""
+    def retry_later(self, now: float) -> None:
+        """Read the state again after a growing delay."""
         self._reopen_due_at = now + self._backoff.next_delay().total_seconds()
 
     # What is due
 
     def tick(self, clock: GameClock | None, now: float) -> Iterator[Action]:
-        if _is_due(self._opening_due_at, now):
-            # Each attempt begins anew: were the next not longer, a site that opens slowly would never be reached.
-            self._least_patience_s = min(2 * self._patience_s, self._waits.liveness.total_seconds())
-            self.begun(clock, now)
+        """Do what is due."""
+        if is_due(self._opening_due_at, now):
+            # Each attempt starts from scratch: without growing patience a slow site would never be reached.
+            self._min_patience_s = min(2 * self._patience_s, self._timeouts.liveness.total_seconds())
+            self.connecting(clock, now)
             yield ReopenStream("it does not open", hangs=True)
-        if _is_due(self._state_due_at, now):
+        if is_due(self._state_due_at, now):
             self._state_due_at = None
             yield ReopenStream("its state did not come")
-        if _is_due(self._reopen_due_at, now):
+        if is_due(self._reopen_due_at, now):
             self._reopen_due_at = None
-            self.begun(clock, now)
+            self.connecting(clock, now)
             yield ReopenStream("the game cannot wait")
-        if _is_due(self._opponent_due_at, now) and clock is not None:
+        if is_due(self._opponent_due_at, now) and clock is not None:
             self.expect_opponent(clock, now)
             if self._asked_in_vain:
-                # The look may have to wait out a pause, which the stream of a game need not.
-                yield ReopenStream("the opponent is silent, and nobody says whether on our side")
+                # The list may be delayed by a rate limit that does not apply to the stream of a game.
+                yield ReopenStream("the opponent is silent, and the list of games did not come")
             else:
                 yield PlayingWanted("an opponent is silent")
             self._asked_in_vain = not self._asked_in_vain
 
-    def _bearable_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
+    def _limited_s(self, planned: timedelta, clock: GameClock | None, now: float) -> float:
         planned_s = planned.total_seconds()
-        return planned_s if clock is None else clock.opening_s(planned_s, self._waits, now)
-
-
-def _is_due(due_at: float | None, now: float) -> bool:
-    return due_at is not None and now >= due_at
+        return planned_s if clock is None else clock.opening_s(planned_s, now)

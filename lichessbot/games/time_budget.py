@@ -1,6 +1,6 @@
-"""How much time a game leaves us: for the search, a hung engine, a refused move, a suspicion.
+"""The time budget of a game: for the search, and for every wait that costs our clock.
 
-Pure arithmetic on the clocks of one game state; `now` is monotonic seconds.
+Pure arithmetic on the clocks of one state; `now` is monotonic seconds.
 """
 
 import math
@@ -13,50 +13,50 @@ from engine.facade import Limits, longest_think_s
 from lichessbot.config import EngineConfig
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
-# Both first moves are free: the clock of the side to move runs from the third ply on.
+# The clocks run from the third ply on.
 _FREE_PLIES: Final = 2
-# A first move is thought about as if no more were on the clock: opponents abort what does not begin.
+# For the first move the engine is shown at most this: an opponent aborts a game that does not begin.
 _FIRST_MOVE_CLOCK_MS: Final = 120_000
-# What Lichess writes for the clocks of a game that has none.
+# The clocks of an untimed game, as Lichess writes them.
 _UNLIMITED_MS: Final = 2**31 - 1
-# An engine divides its clock by itself; past this much of it, it is told to stop.
+# An engine manages its time itself; after this share of the clock, it is told to stop.
 _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
-# Of our own we know how long it thinks at most; a busy machine may take so much of the clock beside that.
+# Our own engine may exceed its known maximum by this share on a busy machine.
 _SHARE_FOR_AN_OVERRUN: Final = 1 / 10
-# A fixed move time is kept to while the clock would last for this many such moves.
+# A fixed move time is used while the clock lasts for this many more moves.
 _FIXED_TIME_MOVES: Final = 20
-# A pondering engine was promised a clock; with less than this part of it, it is asked anew.
-_SHARE_OF_A_PROMISE: Final = 0.9
-# Of the days for a move, the part it may be thought about: there is the way to Lichess as well.
+# A ponder search goes on if our clock shows at least this share of what the engine was told.
+_SHARE_OF_PONDER_CLOCK: Final = 0.9
+# The share of the days per move that a search may take.
 _SHARE_OF_DAYS: Final = 1 / 4
-# Of what is then left, the part it has for stopping.
+# The share of the remaining clock in which an engine has to stop.
 _SHARE_FOR_STOPPING: Final = 1 / 4
-# And of that, the part the daemon's own search may use: it may have to find many moves until an engine is there again.
+# The share for the search in this process: it may have to find many moves until an engine runs again.
 _SHARE_FOR_THE_FALLBACK: Final = 1 / 40
-# When the pause Lichess asks for could lose the game, the move is tried again after this much.
+# If the pause that Lichess asks for could lose the game, the move is sent again after this share of the clock ...
 _SHARE_FOR_A_REFUSED_MOVE: Final = 1 / 2
-# Which it does if less than this would be left.
+# ... which is so if less than this share would be left.
 _SHARE_AFTER_A_PAUSE: Final = 1 / 4
-# The successor of a failed engine may be as slow in every move, and starts meanwhile.
+# How long a move waits for a new engine, which goes on starting afterwards.
 _SHARE_FOR_A_START: Final = 1 / 20
-# What the books and servers asked before the engine may take of the clock.
+# All move sources together.
 _SHARE_FOR_SOURCES: Final = 1 / 40
-# Looking as if thinking takes so much of the clock in the sixth move, and with every ply so much less.
+# `fake_think_time`: the share of the clock at the sixth move, and its decay per ply.
 _FAKE_SHARE: Final = 0.025
 _FAKE_DECAY: Final = 0.99
 _FAKE_FROM_PLY: Final = 10
-# What the operator wants a move to wait for costs no more of the clock than this, beside the increment.
+# The most that `move_spacing` and `fake_think_time` may cost, beside the increment.
 _SHARE_FOR_A_PAUSE: Final = 1 / 40
-# No other wait of ours takes more of the clock than this.
+# The most that any other wait may cost.
 _SHARE_FOR_A_RETRY: Final = 1 / 8
 
 
 @dataclass(frozen=True, slots=True)
 class GameClock:
-    """The clocks as one state told them, which arrived at `read_at`: from then on ours may have run."""
+    """The clocks of one state, which arrived at `read_at`."""
 
     colour: Colour
     timed: bool
@@ -64,29 +64,32 @@ class GameClock:
     """Whether our clock runs."""
     state: GameState
     read_at: float
+    timeouts: Timeouts
     by_days: bool = False
-    """Whether each move has days of its own, and no more."""
+    """Whether there are days per move instead of a clock."""
 
     @classmethod
-    def read(cls, full: GameFull, state: GameState, colour: Colour, to_move: str, received_at: float) -> Self:
-        """The clocks of `state`, with `to_move` the side whose turn it is."""
+    def read(
+        cls, full: GameFull, state: GameState, colour: Colour, to_move: str, received_at: float, timeouts: Timeouts
+    ) -> Self:
+        """Return the clocks of `state`; `to_move` is the side to move."""
         running = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
         limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
-        return cls(colour, full.clock is not None or limited, running, state, received_at, by_days)
+        return cls(colour, full.clock is not None or limited, running, state, received_at, timeouts, by_days)
 
     def remaining_s(self, now: float) -> float:
-        """What is left on our clock; endless without one. Never negative."""
+        """Return our remaining time; infinite without a clock, never negative."""
         if not (self.timed or self.by_days):
             return math.inf
         ours_ms = self.state.wtime if self.colour is Colour.WHITE else self.state.btime
         elapsed_s = now - self.read_at if self.running else 0.0
         return max(0.0, ours_ms / 1000 - elapsed_s)
 
-    def limits(self, engine: EngineConfig, waits: Waits, now: float) -> Limits:
-        """What the engine may use for one move: the clocks, and what the operator set."""
+    def limits(self, engine: EngineConfig, now: float) -> Limits:
+        """Return the limits of one search: the clocks, and what the configuration sets."""
         if not self.timed:
-            wished_s = (engine.move_time_ms or 0) / 1000 or waits.untimed_move.total_seconds()
+            wished_s = (engine.move_time_ms or 0) / 1000 or self.timeouts.untimed_move.total_seconds()
             move_time_s = min(wished_s, self.remaining_s(now) * _SHARE_OF_DAYS)
             return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=max(1, int(move_time_s * 1000)))
         white = self.colour is Colour.WHITE
@@ -103,22 +106,22 @@ class GameClock:
             move_time_ms=self._affordable(engine.move_time_ms, ours_ms),
         )
 
-    def limits_after_move(self, engine: EngineConfig, waits: Waits, now: float) -> Limits:
-        """What it may use for our next move, should the opponent answer in no time."""
-        limits = self.limits(engine, waits, now)
+    def limits_after_move(self, engine: EngineConfig, now: float) -> Limits:
+        """Return the limits for our next move if the opponent replies at once."""
+        limits = self.limits(engine, now)
         if not self.timed:
             return limits
         if self.colour is Colour.WHITE:
             return replace(limits, white_time_ms=(limits.white_time_ms or 0) + self.state.winc)
         return replace(limits, black_time_ms=(limits.black_time_ms or 0) + self.state.binc)
 
-    def bears(self, limits: Limits, now: float) -> bool:
-        """Whether what an earlier moment promised for this move is still there: a move may have left late."""
-        promised_ms = limits.white_time_ms if self.colour is Colour.WHITE else limits.black_time_ms
-        return promised_ms is None or self.remaining_s(now) * 1000 >= promised_ms * _SHARE_OF_A_PROMISE
+    def covers(self, limits: Limits, now: float) -> bool:
+        """Return whether our clock still shows what a ponder search was told: our move may have left late."""
+        told_ms = limits.white_time_ms if self.colour is Colour.WHITE else limits.black_time_ms
+        return told_ms is None or self.remaining_s(now) * 1000 >= told_ms * _SHARE_OF_PONDER_CLOCK
 
     def _affordable(self, move_time_ms: int | None, ours_ms: int) -> int | None:
-        """The fixed move time, or None once the engine has to divide what is left by itself."""
+        """Return the fixed move time, or None if the clock is too short for it."""
         if move_time_ms is None:
             return None
         cost_ms = move_time_ms - self._increment_ms
@@ -128,136 +131,150 @@ class GameClock:
     def _increment_ms(self) -> int:
         return self.state.winc if self.colour is Colour.WHITE else self.state.binc
 
-    def opponent_hurry_s(self, now: float) -> float:
-        """What is left to an opponent who has less than we and no increment; endless for any other. On our turn."""
+    def opponent_flag_s(self, now: float) -> float:
+        """Return the time of an opponent who has less than we and no increment; infinite otherwise. On our turn."""
         white = self.colour is Colour.WHITE
         theirs_ms = self.state.btime if white else self.state.wtime
         increment_ms = self.state.binc if white else self.state.winc
-        in_a_hurry = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
-        return theirs_ms / 1000 if in_a_hurry else math.inf
+        may_flag = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
+        return theirs_ms / 1000 if may_flag else math.inf
 
-    def patience_s(self, engine: EngineConfig, limits: Limits, waits: Waits, now: float) -> float:
-        """How long the engine may think under `limits` before it is told to stop."""
-        patience_s = math.inf
-        overrun_s = waits.engine_overrun.total_seconds()
+    def think_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
+        """Return how long the engine may search under `limits` before it is told to stop."""
+        limit_s = math.inf
+        overrun_s = self.timeouts.engine_overrun.total_seconds()
         if self.timed:
             remaining_s = self.remaining_s(now)
-            patience_s = remaining_s * _SHARE_FOR_ONE_MOVE + self._increment_ms / 1000
-            patience_s = min(patience_s, remaining_s * _MOST_FOR_ONE_MOVE)
+            limit_s = remaining_s * _SHARE_FOR_ONE_MOVE + self._increment_ms / 1000
+            limit_s = min(limit_s, remaining_s * _MOST_FOR_ONE_MOVE)
             if engine.command is None:
                 longest_s = longest_think_s(limits, white=self.colour is Colour.WHITE)
-                patience_s = min(patience_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
+                limit_s = min(limit_s, longest_s + min(overrun_s, remaining_s * _SHARE_FOR_AN_OVERRUN))
         if limits.move_time_ms is not None:
-            patience_s = min(patience_s, limits.move_time_ms / 1000 + overrun_s)
+            limit_s = min(limit_s, limits.move_time_ms / 1000 + overrun_s)
         if self.timed and not self.running:
-            # Only the opponent's patience is lost by waiting for an engine that is still starting.
-            patience_s = min(patience_s, waits.first_move_pause.total_seconds())
-            patience_s += waits.engine_handshake.total_seconds()
-        return patience_s
+            # Our clock does not run yet, so that an engine may be given time to start.
+            limit_s = min(limit_s, self.timeouts.first_move_pause.total_seconds())
+            limit_s += self.timeouts.engine_handshake.total_seconds()
+        return limit_s
 
-    def starting_s(self, engine: EngineConfig, limits: Limits, waits: Waits, now: float) -> float:
-        """How long the successor of a failed engine may take to start before the daemon itself moves."""
-        patience_s = self.patience_s(engine, limits, waits, now)
-        return min(patience_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else patience_s
+    def start_limit_s(self, engine: EngineConfig, limits: Limits, now: float) -> float:
+        """Return how long a move waits for a new engine to start."""
+        limit_s = self.think_limit_s(engine, limits, now)
+        return min(limit_s, self.remaining_s(now) * _SHARE_FOR_A_START) if self.running else limit_s
 
-    def consulting_s(self, waits: Waits, now: float) -> float:
-        """How long the move sources may take before the engine is asked instead."""
-        return min(waits.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
+    def affords_engine_start(self, now: float) -> bool:
+        """Return whether our move can wait for the start of an engine."""
+        return self.remaining_s(now) > self.timeouts.engine_restart_floor.total_seconds()
 
-    def stopping_s(self, waits: Waits, now: float) -> float:
-        """How long an engine told to stop may take for its answer before it counts as hung."""
-        return min(waits.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
+    def sources_limit_s(self, now: float) -> float:
+        """Return how long the move sources may take before the engine is asked instead."""
+        return min(self.timeouts.source_answer.total_seconds(), self.remaining_s(now) * _SHARE_FOR_SOURCES)
 
-    def fallback_s(self, waits: Waits, now: float) -> float:
-        """How long the daemon's own search may take when no engine answers."""
-        return min(waits.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
+    def stop_limit_s(self, now: float) -> float:
+        """Return how long an engine that was told to stop may take to answer."""
+        return min(self.timeouts.engine_stop.total_seconds(), self.remaining_s(now) * _SHARE_FOR_STOPPING)
+
+    def fallback_limit_s(self, now: float) -> float:
+        """Return how long the search in this process may take when no engine answers."""
+        return min(self.timeouts.fallback.total_seconds(), self.remaining_s(now) * _SHARE_FOR_THE_FALLBACK)
 
     def fake_think_s(self, ply: int) -> float:
-        """How long the move after `ply` plies should at least seem to take, from when our turn began."""
+        """Return the least time for the move after `ply` plies under `fake_think_time`."""
         if not self.timed or ply < _FAKE_FROM_PLY:
             return 0.0
         return self.remaining_s(self.read_at) * _FAKE_SHARE * _FAKE_DECAY ** (ply - _FAKE_FROM_PLY)
 
-    def bearable_pause_s(self, wished_s: float, now: float) -> float:
-        """As much of a pause nobody needs as the clock can bear; never negative."""
+    def affordable_pause_s(self, wished_s: float, now: float) -> float:
+        """Return as much of an optional pause as the clock affords; never negative."""
         most_s = self.remaining_s(now) * _SHARE_FOR_A_PAUSE + self._increment_ms / 1000
         return max(0.0, min(wished_s, most_s))
 
-    def retry_pause_s(self, planned_s: float, waits: Waits, now: float) -> float:
-        """How long to wait before the next try, where `planned_s` would be right if time were no matter."""
-        floor_s = min(planned_s, waits.retry_floor.total_seconds())
+    def retry_pause_s(self, planned_s: float, now: float) -> float:
+        """Return how long to wait before the next try: `planned_s` if the clock affords it."""
+        floor_s = min(planned_s, self.timeouts.retry_floor.total_seconds())
         return max(floor_s, min(planned_s, self.remaining_s(now) * _SHARE_FOR_A_RETRY))
 
-    def silence_s(self, waits: Waits, now: float) -> float:
-        """How long the opponent may take before we ask whether their move was lost.
+    def silence_s(self, now: float) -> float:
+        """Return how long to wait for the opponent's move before we ask whether it was lost.
 
-        Our clock may be running without our knowing it, so the less it shows, the sooner.
+        Our clock may be running unseen: the less it shows, the sooner we ask.
         """
         if not self.timed:
-            return waits.heartbeat.total_seconds()
+            return self.timeouts.heartbeat.total_seconds()
         share_s = self.remaining_s(now) * _SHARE_FOR_A_RETRY
-        return max(waits.silence_floor.total_seconds(), min(waits.silence_ceiling.total_seconds(), share_s))
+        floor, ceiling = self.timeouts.silence_floor, self.timeouts.silence_ceiling
+        return max(floor.total_seconds(), min(ceiling.total_seconds(), share_s))
 
-    def opening_s(self, planned_s: float, waits: Waits, now: float) -> float:
-        """How long to wait for the stream to open, or for a line it owes us: meanwhile our clock may run unseen."""
+    def opening_s(self, planned_s: float, now: float) -> float:
+        """Return how long to wait for the stream or its next line, while our clock may run unseen."""
         share_s = replace(self, running=True).remaining_s(now) * _SHARE_FOR_A_RETRY
-        return min(planned_s, max(waits.stream_floor.total_seconds(), share_s))
+        return min(planned_s, max(self.timeouts.stream_floor.total_seconds(), share_s))
 
-    def refused_move_pause_s(self, asked_s: float, waits: Waits, now: float) -> float:
-        """When to send a move again after a 429 that asks for a pause of `asked_s`.
+    def refused_move_pause_s(self, asked_s: float, now: float) -> float:
+        """Return how long to wait before a move is sent again after a 429 that asks for a pause of `asked_s`.
 
-        As asked if the clock survives that with enough for the moves to come; before the clock runs
-        it is the opponent's patience that counts.
+        As long as asked, if enough of the clock is left then. Before the clock runs, the opponent may abort.
         """
-        spacing_s = waits.rate_limit_spacing.total_seconds()
+        spacing_s = self.timeouts.rate_limit_spacing.total_seconds()
         remaining_s = self.remaining_s(now)
         if self.timed and not self.running:
-            return min(asked_s, waits.first_move_pause.total_seconds())
+            return min(asked_s, self.timeouts.first_move_pause.total_seconds())
         if asked_s <= remaining_s * (1 - _SHARE_AFTER_A_PAUSE):
             return asked_s
         return max(spacing_s, remaining_s * _SHARE_FOR_A_REFUSED_MOVE)
 
-    def unseen_pause_s(self, wished_s: float, waits: Waits, now: float, *, as_asked: bool) -> float:
-        """When to open a lost stream again; the opponent may have moved the moment it was lost.
+    def reopen_pause_s(self, wished_s: float, now: float, *, as_asked: bool) -> float:
+        """Return how long to wait before a lost stream is opened again, as our clock may run unseen.
 
-        Patience of our own gives way sooner than a pause that Lichess asks for.
+        `as_asked`: Lichess asked for the pause, so that it is shortened less.
         """
         running = replace(self, running=True)
         pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
-        return pause_s(wished_s, waits, now)
+        return pause_s(wished_s, now)
 
 
-def longest_unread_s(info: GameInfo | None, waits: Waits) -> float:
-    """How long the stream of a game may be left alone that has told nothing yet, by what its announcement says.
+def is_due(due_at: float | None, now: float) -> bool:
+    """Return whether a moment has come; None never comes."""
+    return due_at is not None and now >= due_at
 
-    Perhaps our clock runs; perhaps the opponent waits for our first move. Only with days for a move nobody waits.
+
+def earliest(*moments: float | None) -> float | None:
+    """Return the first of some moments; None if none is to come."""
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:
+    """Return how long the stream of an announced game may stay unread before its first state.
+
+    Our clock may run, or the opponent may wait for our first move; in correspondence games nobody waits.
     """
     if info is not None and info.is_correspondence:
         return math.inf
-    most_s = waits.first_move_pause.total_seconds()
+    max_s = timeouts.first_move_pause.total_seconds()
     if info is None or info.seconds_left is None:
-        return most_s
-    return min(most_s, max(waits.rate_limit_spacing.total_seconds(), info.seconds_left * _SHARE_FOR_A_REFUSED_MOVE))
+        return max_s
+    return min(max_s, max(timeouts.rate_limit_spacing.total_seconds(), info.seconds_left * _SHARE_FOR_A_REFUSED_MOVE))
 
 
-# The latest ones say how the network is now; so many are needed for a high percentile to mean anything.
+# The latest round trips count; a high percentile needs at least 20.
 ROUND_TRIPS_USED: Final = 200
-_ENOUGH: Final = 20
+_MIN_ROUND_TRIPS: Final = 20
 
 
-class Overhead:
-    """Learns from each round trip."""
+class MoveOverhead:
+    """Move overhead, estimated from measured round trips."""
 
     def __init__(self, round_trips_ms: Iterable[float]) -> None:
-        """`round_trips_ms`: what earlier games measured, oldest first."""
+        """`round_trips_ms`: of earlier games, oldest first."""
         self._round_trips_ms = deque(round_trips_ms, maxlen=ROUND_TRIPS_USED)
 
     def note(self, round_trip_ms: float) -> None:
         self._round_trips_ms.append(round_trip_ms)
 
     def now_ms(self, config: EngineConfig) -> int:
-        """What `config` says until enough is known, then the percentile between its bounds."""
-        if len(self._round_trips_ms) < _ENOUGH:
+        """Return the configured value until enough round trips are known, then their percentile within its bounds."""
+        if len(self._round_trips_ms) < _MIN_ROUND_TRIPS:
             return config.move_overhead_ms
         ordered = sorted(self._round_trips_ms)
         rank = math.ceil(len(ordered) * config.move_overhead_percentile / 100)

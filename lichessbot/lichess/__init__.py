@@ -1,6 +1,8 @@
-"""The Lichess Bot API: requests, streams, and the values they carry.
+"""The Lichess API: endpoints, streams, the values they carry, and how often requests may be sent.
 
-Must not know: games in progress, engines, and the configuration.
+Knows JSON, HTTP, rate limits and retries. Must not know: games in progress, engines, and the configuration.
+Offers `client` (one method per endpoint), `outbox` (sends `commands` from other threads), `streams` (reads
+streams into `models`), `parsing`, `rate_limiter`, `http`, and the API's words in `enums` and `challenge_terms`.
 """
 
 __all__ = [
@@ -8,10 +10,10 @@ __all__ = [
     "client",
     "commands",
     "enums",
+    "http",
     "models",
     "outbox",
     "parsing",
     "rate_limiter",
-    "replies",
     "streams",
 ]

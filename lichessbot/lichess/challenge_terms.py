@@ -1,7 +1,4 @@
-"""What a challenge of ours proposes: variant, clock, mode, colour; and how Lichess classes it.
-
-Plain values; which terms are proposed to whom is decided elsewhere.
-"""
+"""The terms of a challenge of ours (variant, time control, rated or casual, colour) and its rating category."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +11,7 @@ _WITHOUT_OWN_RATING: Final = (Variant.STANDARD, Variant.FROM_POSITION)
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """So many days for each move."""
+    """A time control of days for each move."""
 
     days: int
 
@@ -24,7 +21,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """`colour` is ours; None leaves it to chance."""
+    """The terms of a challenge; `colour` is ours, None means random."""
 
     variant: Variant
     time_control: ExactClock | Days
@@ -49,7 +46,7 @@ class Terms:
 
     @property
     def rating_category(self) -> str:
-        """The key under which Lichess keeps the rating: the speed in standard chess, else the variant."""
+        """The key of the rating on Lichess: the speed in standard chess, else the variant."""
         return self.speed if self.variant in _WITHOUT_OWN_RATING else self.variant.value
 
     def __str__(self) -> str:

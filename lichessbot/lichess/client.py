@@ -1,7 +1,6 @@
-"""The Lichess API as the daemon uses it: one method per endpoint, errors in the daemon's own terms.
+"""The Lichess API: one method per endpoint, with the daemon's own errors.
 
-What berserk offers goes through it. What it lacks goes through its requestor, here and nowhere
-else; each such gap is named. Knows sessions, headers, time-outs and error bodies; retries nothing.
+Uses berserk; what berserk lacks goes through its requestor, and a comment `Gap:` says why. Retries nothing.
 """
 
 import time
@@ -9,76 +8,79 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 import berserk
 import requests
 from berserk.formats import FormatHandler
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
-from urllib3.exceptions import HTTPError
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock
-from lichessbot.lichess.models import Account, Challenge, GameInfo, TokenInfo
-from lichessbot.lichess.parsing import parse_account, parse_error, parse_playing, parse_token_test
-from lichessbot.lichess.replies import (
+from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body, read_some
+from lichessbot.lichess.models import (
+    Account,
     ArenaInfo,
     BotUser,
+    Challenge,
+    GameInfo,
     GameRecord,
+    TokenInfo,
     UserStatus,
-    parse_arena,
-    parse_bots,
-    parse_challenge,
-    parse_game_record,
-    parse_outgoing,
-    parse_statuses,
 )
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.parsing import (
+    parse_bots,
+    parse_error,
+    parse_outgoing,
+    parse_playing,
+    parse_statuses,
+    parse_token_test,
+    validated,
+)
+from lichessbot.timeouts import Timeouts
 
-# A line or a body is some kilobytes at most, a long game with its players; beyond this it is not Lichess.
+# The longest line or body, a long game with its players, has some kilobytes; more cannot come from Lichess.
 LONGEST_LINE_BYTES = 1 << 20
 LONGEST_BODY_BYTES = 1 << 20
-_READ_BYTES = 1 << 16
-_PROGRAM = f"lichessbot/{version('lichessbot')}"
-_LONGEST_COMPLAINT = 200  # characters of an error text, for the log
+_LONGEST_ERROR_TEXT = 200  # characters of an error text, for the log
 _MOST_PLAYING = 50
 _MOST_BOTS = 512
 _LONGEST_LIST_BYTES = 8 << 20  # some kilobytes for each bot
 
 T = TypeVar("T")
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class Access:
-    """Where Lichess is and who we are there; `user_name` is None until the account is known."""
+    """The address of Lichess and our account there; `user_name` is None until the account is known."""
 
     url: str
     token: SecretStr
-    waits: Waits
+    timeouts: Timeouts
     user_name: str | None = None
     proxy: str | None = None
 
     @property
     def user_agent(self) -> str:
-        """Lichess answers 401 if `user:` names anybody but the owner of the token."""
+        """Lichess answers 401 if `user:` is not the owner of the token."""
         name = f" user:{self.user_name}" if self.user_name else ""
-        return f"{_PROGRAM}{name}"
+        return f"{PROGRAM}{name}"
 
 
-class Api:
-    """One connection to Lichess, for one thread: `requests` sessions are not safe to share."""
+class LichessClient:
+    """A session with Lichess, for one thread: `requests` sessions are not thread-safe."""
 
     def __init__(self, access: Access, read_timeout: timedelta) -> None:
-        """No answer, or no next byte of a stream, for `read_timeout` counts as unreachable."""
+        """After `read_timeout` without an answer, or without a byte of a stream, Lichess counts as unreachable."""
         self._access = access
-        self._adapter = _Adapter(access.waits.connect, read_timeout)
+        self._adapter = _Adapter(access.timeouts.connect, read_timeout)
         self._session = _session(access, self._adapter)
         self._client = berserk.Client(self._session, base_url=access.url)
-        # The requestor is private in berserk 0.14: it is reached for here only.
+        # The requestor is private in berserk 0.14.
         self._requestor = self._client.bots._r
 
     def close(self) -> None:
@@ -86,14 +88,14 @@ class Api:
 
     @property
     def sent_at(self) -> float:
-        """When the latest request left, in monotonic seconds."""
+        """When the latest request was sent, in monotonic seconds."""
         return self._adapter.sent_at
 
     def account(self) -> Account:
-        return self._ask(self._client.account.get, parse_account)
+        return self._read(self._client.account.get, Account)
 
     def token_info(self) -> TokenInfo | None:
-        """Owner and scopes of our token; None if Lichess does not know it."""
+        """Return the owner and scopes of our token; None if Lichess does not know it."""
         token = self._access.token.get_secret_value()
         return self._ask(lambda: self._client.oauth.test_tokens(token), lambda body: parse_token_test(body, token))
 
@@ -101,13 +103,13 @@ class Api:
         self._ask(self._client.account.upgrade_to_bot, _nothing)
 
     def playing(self) -> tuple[GameInfo, ...]:
-        """The games in progress, most urgent first."""
+        """Return the games in progress, most urgent first."""
         return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)
 
     def game_record(self, game_id: str) -> GameRecord:
-        """How a game stands or ended."""
+        """Return the status and result of a game."""
         export = self._client.games.export
-        return self._ask(lambda: export(game_id, as_pgn=False, moves=False, evals=False), parse_game_record)
+        return self._read(lambda: export(game_id, as_pgn=False, moves=False, evals=False), GameRecord)
 
     def accept_challenge(self, challenge_id: str) -> None:
         self._ask(lambda: self._client.bots.accept_challenge(challenge_id), _nothing)
@@ -116,7 +118,7 @@ class Api:
         self._ask(lambda: self._client.bots.decline_challenge(challenge_id, reason.value), _nothing)
 
     def create_challenge(self, opponent: str, terms: Terms) -> Challenge:
-        """Another one to the same player takes the place of an older one, and nobody is told."""
+        """Create a challenge; it silently replaces an older one to the same player."""
         clock: dict[str, Any]
         match terms.time_control:
             case ExactClock(base_s, increment_s):
@@ -125,57 +127,57 @@ class Api:
                 clock = {"days": days}
         create = self._client.challenges.create
         colour: Any = terms.colour.value if terms.colour else None
-        return self._ask(
-            lambda: create(opponent, terms.rated, color=colour, variant=terms.variant.value, **clock), parse_challenge
+        return self._read(
+            lambda: create(opponent, terms.rated, color=colour, variant=terms.variant.value, **clock), Challenge
         )
 
     def cancel_challenge(self, challenge_id: str) -> None:
-        """Also aborts the game that it has become, as long as that can be aborted."""
+        """Cancel our challenge, or abort the game that it has become, while that is possible."""
         self._ask(lambda: self._client.challenges.cancel(challenge_id), _nothing)
 
     def outgoing_challenges(self) -> tuple[Challenge, ...]:
         return self._ask(self._client.challenges.get_mine, parse_outgoing)
 
     def user_statuses(self, ids: Sequence[str]) -> tuple[UserStatus, ...]:
-        """For a hundred users at most."""
+        """Return the statuses of at most 100 users."""
         return self._ask(lambda: self._client.users.get_realtime_statuses(*ids), parse_statuses)
 
-    # Gap: berserk does not show a challenge that was answered.
+    # Gap: berserk does not show an answered challenge.
 
     def challenge(self, challenge_id: str) -> Challenge:
-        """What became of a challenge."""
-        return self._ask(lambda: self._requestor.get(f"/api/challenge/{challenge_id}/show"), parse_challenge)
+        """Return the current state of a challenge."""
+        return self._read(lambda: self._requestor.get(f"/api/challenge/{challenge_id}/show"), Challenge)
 
-    # Gap: berserk's list of bots has neither a bound nor a deadline.
+    # Gap: berserk's list of bots has no limit of size or time.
 
     def online_bots(self) -> tuple[BotUser, ...]:
-        """The bots that are online; only those that arrive in time."""
-        until = time.monotonic() + self._access.waits.house_answer.total_seconds()
+        """Return the bots that are online, as far as they arrive in time."""
+        until = time.monotonic() + self._access.timeouts.request_answer.total_seconds()
         stream = self._stream(f"/api/bot/online?nb={_MOST_BOTS}")
         try:
             return parse_bots(stream.read(_LONGEST_LIST_BYTES, until))
         finally:
             stream.close()
 
-    # Gaps: berserk sends the password of a tournament in the address, where logs keep it; knows no withdrawal;
-    # and reads more of a tournament than is promised.
+    # Gaps: berserk sends a tournament's password in the address, which logs keep; it cannot withdraw, and it
+    # requires undocumented fields of a tournament.
 
     def tournament(self, tournament_id: str) -> ArenaInfo:
-        return self._ask(lambda: self._requestor.get(f"/api/tournament/{tournament_id}"), parse_arena)
+        return self._read(lambda: self._requestor.get(f"/api/tournament/{tournament_id}"), ArenaInfo)
 
     def join_tournament(self, tournament_id: str, team: str | None, password: str | None, *, pair: bool) -> None:
-        """Also goes on waiting for a game, with `pair`, or comes back after a withdrawal."""
+        """Join, also after a withdrawal; `pair` asks for the next game."""
         form = {"team": team, "password": password, "pairMeAsap": "true" if pair else None}
         data = {key: value for key, value in form.items() if value is not None}
         self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/join", data=data), _nothing)
 
     def leave_tournament(self, tournament_id: str) -> None:
-        """Points are kept."""
+        """Withdraw; the points are kept."""
         self._ask(lambda: self._requestor.post(f"/api/tournament/{tournament_id}/withdraw"), _nothing)
 
     def move(self, game_id: str, move: str, *, offering_draw: bool = False) -> None:
         if offering_draw:
-            # Gap: berserk's move knows no draw offer.
+            # Gap: berserk's move cannot offer a draw.
             self._command(game_id, f"move/{move}", {"offeringDraw": "true"})
         else:
             self._ask(lambda: self._client.bots.make_move(game_id, move), _nothing)
@@ -187,11 +189,11 @@ class Api:
         self._ask(lambda: self._client.bots.resign_game(game_id), _nothing)
 
     def say(self, game_id: str, room: ChatRoom, text: str) -> None:
-        """Up to 140 characters."""
+        """Post a chat line of up to 140 characters."""
         spectator = room is ChatRoom.SPECTATOR
         self._ask(lambda: self._client.bots.post_message(game_id, text, spectator=spectator), _nothing)
 
-    # Gap: berserk has these commands for people at boards only, whose addresses refuse bots.
+    # Gap: berserk has these commands for the Board API only, which refuses bots.
 
     def answer_takeback(self, game_id: str, *, granted: bool) -> None:
         self._command(game_id, f"takeback/{'yes' if granted else 'no'}")
@@ -206,8 +208,8 @@ class Api:
         path = f"/api/bot/game/{game_id}/{command}"
         self._ask(lambda: self._requestor.post(path, params=query), _nothing)
 
-    # Gap: berserk's streams swallow keep-alives, die of one unreadable line, cannot be stopped from
-    # another thread, and hold back lines of servers that do not chunk. Only the request is berserk's.
+    # Gap: berserk's streams drop keep-alive lines, end at one unreadable line, cannot be stopped from another
+    # thread, and delay the lines of servers that do not chunk. Only the request is berserk's.
 
     def event_stream(self) -> "LineStream":
         return self._stream("/api/stream/event")
@@ -216,42 +218,45 @@ class Api:
         return self._stream(f"/api/bot/game/stream/{game_id}")
 
     def _stream(self, path: str) -> "LineStream":
-        with self._own_errors():
+        with self._translated_errors():
             response: Any = self._requestor.get(path, stream=True, fmt=_RawResponse())
-            return LineStream(response, self._access.waits.liveness)
+            return LineStream(response, self._access.timeouts.liveness)
+
+    def _read(self, request: Callable[[], Any], model: type[Model]) -> Model:
+        return self._ask(request, lambda body: validated(model, body))
 
     def _ask(self, request: Callable[[], Any], parse: Callable[[Any], T]) -> T:
-        with self._own_errors():
+        with self._translated_errors():
             return parse(request())
 
     @contextmanager
-    def _own_errors(self) -> Iterator[None]:
-        """Turn what berserk, requests and a surprising body raise into our own errors."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate the errors of berserk, requests and parsing into ours."""
         try:
             yield
         except berserk.exceptions.ResponseError as error:
             body = _body(error.response)
-            raise answer_error(error.response, body, self._access.waits.rate_limit) from error
+            raise answer_error(error.response, body, self._access.timeouts.rate_limit) from error
         except (berserk.exceptions.ApiError, requests.RequestException) as error:
-            raise Unreachable(_network_complaint(error)) from error
+            raise Unreachable(network_error(error)) from error
         except (KeyError, TypeError, ValueError, UnreadableLine) as error:
-            # A good status with a page, or with JSON of another shape: something stands between.
+            # A success with HTML or with other JSON comes from something between us and Lichess.
             raise Unreachable(f"unexpected reply: {error.__class__.__name__}: {error}") from error
 
 
 class LineStream:
-    """The lines of one open stream, as bytes without their end; keep-alives come as empty lines."""
+    """The lines of one open stream, as bytes without line ends; keep-alives are empty lines."""
 
     def __init__(self, response: requests.Response, longest_line: timedelta) -> None:
-        """A line may take `longest_line` from its first byte to its end: one that trickles in for ever is none."""
+        """A line may take `longest_line` from its first byte to its end; one that takes longer ends the stream."""
         self._response = response
         self._longest_line = longest_line
 
     def __iter__(self) -> Iterator[bytes]:
-        """Blocks; ends when the server ends the stream cleanly. Raises Unreachable otherwise."""
+        """Yield lines until the server ends the stream cleanly. Raises Unreachable if it breaks off."""
         rest = b""
         begun_at = time.monotonic()
-        while data := self._read():
+        while data := read_some(self._response, decode=True):
             now = time.monotonic()
             *lines, tail = (rest + data).split(b"\n")
             if lines or not rest:
@@ -263,37 +268,24 @@ class LineStream:
             if now - begun_at > self._longest_line.total_seconds():
                 raise Unreachable("a line that does not end")
 
-    def read(self, longest: int, until: float) -> bytes:
-        """All of it, or what came before it got too long or too late. Raises Unreachable."""
-        body = b""
-        while len(body) < longest and time.monotonic() < until and (data := self._read()):
-            body += data
-        return body
-
-    def _read(self) -> bytes:
-        try:
-            # read1 returns what has arrived; every other way waits for a block to fill.
-            return self._response.raw.read1(_READ_BYTES, decode_content=True)
-        except (HTTPError, OSError) as error:
-            raise Unreachable(_network_complaint(error)) from error
-        except (ValueError, AttributeError) as error:
-            # Python's TLS socket, told to shut down by another thread, may be without its cipher in mid-read.
-            raise Unreachable(f"interrupted: {error}") from error
+    def read(self, most_bytes: int, until: float) -> bytes:
+        """Return the whole body, or what arrived before it got too long or too late. Raises Unreachable."""
+        return read_body(self._response, most_bytes, until, decode=True, partial=True)
 
     def interrupt(self) -> None:
-        """Free the thread that reads, from any other thread: it sees the stream end."""
+        """End the stream for the thread that reads it; callable from any other thread."""
         try:
             self._response.raw.shutdown()
         except (OSError, RuntimeError, ValueError):
-            return  # It had ended already: there is nobody to free.
+            return  # It had ended already.
 
     def close(self) -> None:
-        """Give the connection up; only for the thread that reads."""
+        """Close the connection; only for the thread that reads."""
         self._response.close()
 
 
 class _RawResponse(FormatHandler[Any]):
-    """A format for berserk's requestor that leaves the response unread."""
+    """A format for berserk's requestor that returns the response unread."""
 
     def __init__(self) -> None:
         super().__init__("application/x-ndjson")
@@ -303,7 +295,7 @@ class _RawResponse(FormatHandler[Any]):
 
 
 class _Adapter(HTTPAdapter):
-    """Gives every request a time-out and every body a bound: neither requests nor berserk has them."""
+    """Gives every request a timeout and every body a size limit, which requests and berserk lack."""
 
     def __init__(self, connect: timedelta, read: timedelta) -> None:
         super().__init__()
@@ -315,31 +307,22 @@ class _Adapter(HTTPAdapter):
         self.sent_at = time.monotonic()
         response = super().send(request, *args, **kwargs)
         if not kwargs.get("stream"):
-            _read_body(response)
+            _load_body(response)
         return response
 
 
-def _read_body(response: requests.Response) -> None:
-    """Read the body, which `content` then holds. Raises Unreachable if it is endless."""
-    body = b""
-    for piece in response.iter_content(_READ_BYTES):
-        body += piece
-        if len(body) > LONGEST_BODY_BYTES:
-            response.close()
-            raise Unreachable(f"a body of more than {LONGEST_BODY_BYTES} bytes")
-    response._content = body
+def _load_body(response: requests.Response) -> None:
+    """Read the body into `content`, unless it is there. Raises Unreachable if it is too long."""
+    if not isinstance(response._content, bytes):
+        response._content = read_body(response, LONGEST_BODY_BYTES, decode=True)
 
 
 def _session(access: Access, adapter: _Adapter) -> requests.Session:
     session = berserk.TokenSession(access.token.get_secret_value())
     # TokenSession leaves a plain dict, in which header names are case-sensitive.
     session.headers = CaseInsensitiveDict(session.headers)
-    session.headers["User-Agent"] = access.user_agent
-    # An entry in ~/.netrc would replace the token by a password, and a proxy is only used if we are told to.
-    session.trust_env = False
-    if access.proxy is not None:
-        session.proxies = {"http": access.proxy, "https": access.proxy}
-    # Lichess redirects no request of ours, and another host must never see the token.
+    configured(session, access.proxy, **{"User-Agent": access.user_agent})
+    # Lichess does not redirect our requests, and another host must never see the token.
     session.max_redirects = 0
     session.mount("https://", adapter)
     session.mount("http://", adapter)
@@ -347,9 +330,9 @@ def _session(access: Access, adapter: _Adapter) -> requests.Session:
 
 
 def answer_error(response: requests.Response, content: bytes, default_pause: timedelta) -> ApiError:
-    """What a status of 400 or more means; `content` is the body, as far as it could be read."""
+    """Return the error for a status of 400 or more; `content` is the body, as far as it could be read."""
     body = parse_error(content)
-    text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_COMPLAINT]
+    text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_ERROR_TEXT]
     if response.status_code == 429:
         pause = (body.pause if body else None) or _retry_after(response) or default_pause
         return RateLimited(pause, text, body.quota if body else "")
@@ -359,26 +342,19 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
 
 
 def _body(response: requests.Response) -> bytes:
-    """The body of a refusal, or nothing if it broke off: the status alone is an answer too."""
+    """Return the body of an error response, or nothing if it breaks off: the status is an answer too."""
     try:
-        _read_body(response)
+        _load_body(response)
         return response.content
     except (Unreachable, requests.RequestException, RuntimeError):
         return b""
 
 
 def _retry_after(response: requests.Response) -> timedelta | None:
-    """The header in its form of seconds; its form of a date would need trust in two wall clocks."""
+    """Return the header's seconds; its date form is ignored, as it needs two correct clocks."""
     value = response.headers.get("Retry-After", "").strip()
     return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) < 9 else None
 
 
-def _network_complaint(error: BaseException) -> str:
-    """The innermost cause, which is the short and telling one."""
-    while (inner := error.__cause__ or error.__context__) is not None:
-        error = inner
-    return f"{error.__class__.__name__}: {error}"
-
-
 def _nothing(body: Any) -> None:
-    """For commands: their body says no more than their status."""
+    """Ignore the body of a command, which says no more than its status."""

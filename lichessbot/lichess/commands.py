@@ -1,140 +1,333 @@
-"""What the rooms tell each other: commands down to the gate, reports up to the supervisor's queue.
+"""The commands that the daemon sends to Lichess, and the reports of what came of them.
 
-Plain values without behaviour. `game_id` is None where the event stream or the account is meant.
+Each command knows its request, its priority, the quota that Lichess counts it against, how long it is worth sending,
+and whether it is repeated when no answer comes. `outbox` sends them; it has the threads.
 """
 
 from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import ClassVar
 
 from lichessbot.errors import ApiError
 from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
-from lichessbot.lichess.models import Account, Challenge, GameInfo
-from lichessbot.lichess.replies import ArenaInfo, BotUser, UserStatus
+from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, GameInfo, UserStatus
+from lichessbot.lichess.rate_limiter import Purpose
+from lichessbot.timeouts import Timeouts
+
+
+class Priority(IntEnum):
+    """The order in which waiting commands are sent: lower values first."""
+
+    GAME = 0
+    ACCEPT = 1
+    READ = 2
+    DECLINE = 3
+    MATCHMAKING = 4
+    CHAT = 5
+
+
+class Command:
+    """A request to Lichess that changes or reads something."""
+
+    __slots__ = ()
+
+    priority: ClassVar[Priority]
+    purpose: ClassVar[Purpose] = Purpose.OTHER
+    expires: ClassVar[bool] = False
+    """Whether it is dropped at its deadline, because it would be useless or surprising later."""
+    is_repeated: ClassVar[bool] = True
+    """Whether it is sent again until its deadline while no answer comes."""
+
+    def deadline(self, due_at: float, timeouts: Timeouts) -> float:
+        """Return until when sending is worth it, if it may be sent from `due_at` on; both monotonic seconds."""
+        return due_at + timeouts.request_patience.total_seconds()
+
+    def is_for(self, game_id: str) -> bool:
+        """Return whether the command is useless without this game."""
+        return False
+
+    def request(self, client: LichessClient) -> "Answer":
+        """Send the request once and return the answer, None if it says no more than success. Raises ApiError."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class SendMove:
-    """Play `move`, UCI text as Lichess wants it for the game's variant, as the move number `ply`.
+class GameCommand(Command):
+    """A command to one game, which is useless when the game is over. The game repeats it if necessary."""
 
-    `offering_draw` offers a draw with it, or accepts the one that the opponent offers.
-    """
+    priority = Priority.GAME
+    is_repeated = False
 
     game_id: str
+
+    def is_for(self, game_id: str) -> bool:
+        return self.game_id == game_id
+
+
+@dataclass(frozen=True, slots=True)
+class SendMove(GameCommand):
+    """Play `move`, in UCI notation as Lichess expects it for the variant, as ply number `ply`.
+
+    `offering_draw` offers a draw with the move, or accepts the opponent's offer.
+    """
+
     ply: int
     move: str
     offering_draw: bool = False
 
+    def request(self, client: LichessClient) -> None:
+        client.move(self.game_id, self.move, offering_draw=self.offering_draw)
+
 
 @dataclass(frozen=True, slots=True)
-class Abort:
-    game_id: str
+class Abort(GameCommand):
     reason: str
 
+    def request(self, client: LichessClient) -> None:
+        client.abort(self.game_id)
+
 
 @dataclass(frozen=True, slots=True)
-class Resign:
-    game_id: str
+class Resign(GameCommand):
     reason: str
 
+    def request(self, client: LichessClient) -> None:
+        client.resign(self.game_id)
+
+
+class _TimelyGameCommand(GameCommand):
+    """A game command that is worth sending for a few seconds only."""
+
+    __slots__ = ()
+    expires = True
+
+    def deadline(self, due_at: float, timeouts: Timeouts) -> float:
+        return due_at + timeouts.offer_answer.total_seconds()
+
 
 @dataclass(frozen=True, slots=True)
-class AnswerTakeback:
-    """Grant or deny the opponent's request to take a move back; denying also withdraws one of our own."""
+class AnswerTakeback(_TimelyGameCommand):
+    """Grant or deny the opponent's request for a takeback; denying also withdraws a request of ours."""
 
-    game_id: str
     granted: bool
 
-
-@dataclass(frozen=True, slots=True)
-class ClaimVictory:
-    """The opponent left, and may lose by it."""
-
-    game_id: str
+    def request(self, client: LichessClient) -> None:
+        client.answer_takeback(self.game_id, granted=self.granted)
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimDraw:
-    """The opponent left, and nothing we have could give mate."""
+class ClaimVictory(_TimelyGameCommand):
+    """Claim the win against an opponent who left the game."""
 
-    game_id: str
+    def request(self, client: LichessClient) -> None:
+        client.claim_victory(self.game_id)
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """A line for one of the chat rooms of a game, which may have ended. Nothing depends on it."""
+class ClaimDraw(_TimelyGameCommand):
+    """Claim a draw against an opponent who left the game; for when our material cannot mate."""
+
+    def request(self, client: LichessClient) -> None:
+        client.claim_draw(self.game_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Say(Command):
+    """Post a line in a chat room of a game, which may be over."""
+
+    priority = Priority.CHAT
+    expires = True
+    is_repeated = False
 
     game_id: str
     room: ChatRoom
     text: str
 
+    def request(self, client: LichessClient) -> None:
+        client.say(self.game_id, self.room, self.text)
+
 
 @dataclass(frozen=True, slots=True)
-class AcceptChallenge:
-    """Not to be sent after the monotonic second `until`: the challenger has given up by then. None: soon."""
+class AcceptChallenge(Command):
+    """Accept a challenge before the monotonic second `until`, when it expires; None: `request_patience` from now."""
+
+    priority = Priority.ACCEPT
+    expires = True
 
     challenge_id: str
     until: float | None = field(default=None, compare=False)
 
+    def deadline(self, due_at: float, timeouts: Timeouts) -> float:
+        return Command.deadline(self, due_at, timeouts) if self.until is None else self.until
+
+    def request(self, client: LichessClient) -> None:
+        client.accept_challenge(self.challenge_id)
+
 
 @dataclass(frozen=True, slots=True)
-class DeclineChallenge:
-    """`until` as for an acceptance."""
+class DeclineChallenge(Command):
+    """Decline a challenge; `until` as in AcceptChallenge."""
+
+    priority = Priority.DECLINE
+    expires = True
 
     challenge_id: str
     reason: DeclineReason
     until: float | None = field(default=None, compare=False)
 
+    def deadline(self, due_at: float, timeouts: Timeouts) -> float:
+        return Command.deadline(self, due_at, timeouts) if self.until is None else self.until
 
-@dataclass(frozen=True, slots=True)
-class ReadAccount:
-    """Answered with an Account."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPlaying:
-    """Answered with the games in progress."""
+    def request(self, client: LichessClient) -> None:
+        client.decline_challenge(self.challenge_id, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
-class CreateChallenge:
-    """Answered with the Challenge."""
+class ReadAccount(Command):
+    """Read our account at startup; the daemon repeats it until it succeeds."""
+
+    priority = Priority.READ
+    purpose = Purpose.ACCOUNT
+    is_repeated = False
+
+    def request(self, client: LichessClient) -> Account:
+        return client.account()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlaying(Command):
+    """Read the games in progress."""
+
+    priority = Priority.READ
+
+    def request(self, client: LichessClient) -> tuple[GameInfo, ...]:
+        return client.playing()
+
+
+class MatchCommand(Command):
+    """A command of the matchmaker."""
+
+    __slots__ = ()
+    priority = Priority.MATCHMAKING
+
+
+@dataclass(frozen=True, slots=True)
+class CreateChallenge(MatchCommand):
+    """Challenge `opponent`; never repeated, as two challenges could become two games."""
+
+    purpose = Purpose.CHALLENGE
+    expires = True
+    is_repeated = False
 
     opponent: str
     terms: Terms
 
+    def request(self, client: LichessClient) -> Challenge:
+        return client.create_challenge(self.opponent, self.terms)
+
 
 @dataclass(frozen=True, slots=True)
-class CancelChallenge:
+class CancelChallenge(MatchCommand):
+    """Withdraw our challenge; a waiting challenger may need the slot."""
+
+    priority = Priority.ACCEPT
+
     challenge_id: str
 
+    def request(self, client: LichessClient) -> None:
+        client.cancel_challenge(self.challenge_id)
+
 
 @dataclass(frozen=True, slots=True)
-class ReadChallenge:
-    """Answered with the Challenge as it stands by now."""
+class ReadChallenge(MatchCommand):
+    """Read the current state of a challenge."""
+
+    priority = Priority.READ
 
     challenge_id: str
 
-
-@dataclass(frozen=True, slots=True)
-class ReadOutgoing:
-    """Answered with the Outgoing challenges."""
+    def request(self, client: LichessClient) -> Challenge:
+        return client.challenge(self.challenge_id)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBots:
-    """Answered with the Bots that are online."""
+class ReadOutgoing(MatchCommand):
+    """Read our own open challenges."""
+
+    priority = Priority.READ
+
+    def request(self, client: LichessClient) -> "Outgoing":
+        return Outgoing(client.outgoing_challenges())
 
 
 @dataclass(frozen=True, slots=True)
-class ReadRatings:
-    """Answered with our Account as it stands by now."""
+class ReadBots(MatchCommand):
+    """Read which bots are online."""
+
+    def request(self, client: LichessClient) -> "Bots":
+        return Bots(client.online_bots())
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStatuses:
-    """Answered with the Statuses of these users."""
+class ReadRatings(MatchCommand):
+    """Read our account again, for its current ratings."""
+
+    purpose = Purpose.ACCOUNT
+
+    def request(self, client: LichessClient) -> Account:
+        return client.account()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStatuses(MatchCommand):
+    """Read the statuses of these users."""
 
     ids: tuple[str, ...]
+
+    def request(self, client: LichessClient) -> "Statuses":
+        return Statuses(client.user_statuses(self.ids))
+
+
+class TournamentCommand(Command):
+    """A command about an arena tournament."""
+
+    __slots__ = ()
+    priority = Priority.MATCHMAKING
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTournament(TournamentCommand):
+    """Join a tournament; `pair` also asks for the next game."""
+
+    purpose = Purpose.TOURNAMENT
+
+    tournament_id: str
+    team: str | None
+    password: str | None = field(repr=False)
+    pair: bool
+
+    def request(self, client: LichessClient) -> None:
+        client.join_tournament(self.tournament_id, self.team, self.password, pair=self.pair)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveTournament(TournamentCommand):
+    priority = Priority.DECLINE
+
+    tournament_id: str
+
+    def request(self, client: LichessClient) -> None:
+        client.leave_tournament(self.tournament_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTournament(TournamentCommand):
+    tournament_id: str
+
+    def request(self, client: LichessClient) -> ArenaInfo:
+        return client.tournament(self.tournament_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,44 +345,13 @@ class Statuses:
     users: tuple[UserStatus, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class JoinTournament:
-    """Also asks for the next game, with `pair`."""
-
-    tournament_id: str
-    team: str | None
-    password: str | None = field(repr=False)
-    pair: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LeaveTournament:
-    tournament_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReadTournament:
-    """Answered with the ArenaInfo."""
-
-    tournament_id: str
-
-
-GameCommand = SendMove | Abort | Resign | AnswerTakeback | ClaimVictory | ClaimDraw
-MatchCommand = (
-    CreateChallenge | CancelChallenge | ReadChallenge | ReadOutgoing | ReadRatings | ReadBots | ReadStatuses
-)
-TournamentCommand = JoinTournament | LeaveTournament | ReadTournament
-Venture = MatchCommand | TournamentCommand
-HouseCommand = AcceptChallenge | DeclineChallenge | ReadAccount | ReadPlaying | Say | Venture
-Command = GameCommand | HouseCommand
+OutgoingCommand = MatchCommand | TournamentCommand
 Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | None
-
-
 
 
 @dataclass(frozen=True, slots=True)
 class CommandDone:
-    """Lichess carried out the command; `answer` holds what was asked for. Times are monotonic seconds."""
+    """Lichess carried out the command; `answer` holds what a read returned. Times are monotonic seconds."""
 
     command: Command
     answer: Answer = None
@@ -199,45 +361,9 @@ class CommandDone:
 
 @dataclass(frozen=True, slots=True)
 class CommandFailed:
-    """The command was refused, put off, or nobody knows: `error` says which."""
+    """The command failed: refused, rate limited, or without an answer; `error` says which."""
 
     command: Command
     error: ApiError
     perhaps_done: bool = False
-    """From the house lane: some attempt had no answer, so it may have taken effect whatever `error` says."""
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
+    """Whether an attempt had no answer, so that it may have taken effect whatever `error` says; not set for moves."""

@@ -1,7 +1,6 @@
-"""The words of the Lichess API that the daemon decides by; values are spelled as on the wire.
+"""The words of the Lichess API that the daemon decides by, spelled as the API does.
 
-What arrives may hold words not listed here (new variants, new statuses): events keep such words
-as text, and only a known word ever matches.
+Lichess may send other words, such as new variants: the models keep those as text, which matches nothing here.
 """
 
 import re
@@ -26,11 +25,11 @@ class Speed(StrEnum):
     RAPID = "rapid"
     CLASSICAL = "classical"
     CORRESPONDENCE = "correspondence"
-    """So many days for each move, or as long as anybody likes."""
+    """Days for each move, or no clock at all."""
 
     @classmethod
     def of_clock(cls, base_s: float, increment_s: int) -> Self | None:
-        """The speed of a clock; None for ultraBullet, which is closed to bots."""
+        """Return the speed of a clock; None for ultraBullet, which is closed to bots."""
         estimate_s = base_s + 40 * increment_s
         bounds = ((1500, "classical"), (480, "rapid"), (180, "blitz"), (30, "bullet"))
         return next((cls(name) for at_least_s, name in bounds if estimate_s >= at_least_s), None)
@@ -41,14 +40,14 @@ REAL_TIME_SPEEDS: Final = (Speed.BULLET, Speed.BLITZ, Speed.RAPID, Speed.CLASSIC
 
 @dataclass(frozen=True, slots=True)
 class ExactClock:
-    """One time control, written as Lichess shows it: minutes+seconds."""
+    """A time control, shown as on Lichess: minutes+seconds."""
 
     base_s: int
     increment_s: int
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """`5+3`, `0.5+0`; None if it is neither."""
+        """Parse a clock such as `5+3` or `0.5+0`; None if `text` is not one."""
         found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\+(\d{1,3})", text.strip(), re.ASCII)
         return None if found is None else cls(round(float(found[1]) * 60), int(found[2]))
 
@@ -71,21 +70,21 @@ class Colour(StrEnum):
 
 
 class ChatRoom(StrEnum):
-    """Who hears a chat line: the two players, or everybody else."""
+    """The two chat rooms of a game: for its players, and for spectators."""
 
     PLAYER = "player"
     SPECTATOR = "spectator"
 
 
 class SortBy(StrEnum):
-    """Which of several waiting challengers is first."""
+    """Which of several waiting challengers comes first."""
 
     BEST = "best"
     FIRST = "first"
 
 
 class Preference(StrEnum):
-    """Which kind of challenger goes before the other."""
+    """Which kind of challenger comes first."""
 
     NONE = "none"
     HUMAN = "human"
@@ -93,14 +92,14 @@ class Preference(StrEnum):
 
 
 class OpponentKind(StrEnum):
-    """Who sits on the other side; a program without an account, such as Lichess's own, counts as a bot."""
+    """The kind of opponent; a program without an account, such as Lichess's own AI, counts as a bot."""
 
     HUMAN = "human"
     BOT = "bot"
 
 
 class DeclineReason(StrEnum):
-    """What the challenger is told; Lichess shows a translated sentence for each."""
+    """Why a challenge is declined; Lichess shows the challenger a translated sentence for each."""
 
     GENERIC = "generic"
     LATER = "later"
@@ -116,12 +115,12 @@ class DeclineReason(StrEnum):
 
     @classmethod
     def received(cls, key: str) -> Self:
-        """Lichess tells the reason in lowercase; a word it adds later says no more than that."""
+        """Return the reason that Lichess sends in lowercase; an unknown one counts as generic."""
         return next((reason for reason in cls if reason.lower() == key.lower()), cls("generic"))
 
 
 class GameStatus(StrEnum):
-    """Where a game stands. A word that Lichess adds later reads as `UNKNOWN_FINISH`: over."""
+    """The status of a game. An unknown status counts as `UNKNOWN_FINISH`: the game is over."""
 
     CREATED = "created"
     STARTED = "started"
@@ -148,7 +147,7 @@ class GameStatus(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a token may be allowed to do."""
+    """The token scopes that the bot needs."""
 
     BOT_PLAY = "bot:play"
     CHALLENGE_READ = "challenge:read"

@@ -1,10 +1,9 @@
 """Typed models of what Lichess sends, one per shape; `parsing` reads them.
 
-Section numbers are those of the API contract the models follow. Lenient on purpose: unknown fields are ignored, null
-counts as absent, unknown event types become `UnknownEvent`, and only what the daemon cannot do without is required.
-Numbers beyond every sensible range are brought back to its end, so that nobody after this room can stumble over one of
-hundreds of digits. Equal things have different shapes in different streams (status, perf, clock, players); each model
-says in its docstring which shape it is.
+Section numbers are those of the API contract. The models are lenient: unknown fields are ignored, null counts as
+absent, unknown events become `UnknownEvent`, only indispensable fields are required, and numbers are limited to a
+sensible range. The same thing has different shapes in different streams (status, clock, players); the docstrings say
+which one a model is.
 """
 
 import math
@@ -19,11 +18,12 @@ BOT_TITLE: Final = "BOT"
 STANDARD_START: Final = "startpos"
 
 
-# Instants end with the year 9999, as Python's do; a claim may be a month away, but not lifetimes.
+# Times end with the year 9999, as in Python.
 _LATEST_MS: Final = 253_402_300_799_000
 _LONGEST_S: Final = 10**9
+_LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 
-# What Lichess writes where there is no limit (section 5); no true number but an instant is larger.
+# Lichess sends this for "no limit" (section 5); only times are larger.
 _LARGEST: Final = 2**31 - 1
 
 
@@ -33,19 +33,19 @@ def _sensible(number: int) -> int:
 
 Number = Annotated[int, AfterValidator(_sensible)]
 
-# Ids become parts of addresses: nothing else may pass for one.
+# Ids become parts of addresses, so nothing else may pass as one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
 
 class Payload(BaseModel):
-    """What every model has in common."""
+    """Base of every model."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
     @model_validator(mode="before")
     @classmethod
     def _drop_nulls(cls, data: Any) -> Any:
-        """Null means absent everywhere in the API."""
+        """Drop nulls, which mean absent everywhere in the API."""
         if isinstance(data, dict):
             return {key: value for key, value in data.items() if value is not None}
         return data
@@ -65,7 +65,7 @@ class User(Payload):
 
     @property
     def has_players_title(self) -> bool:
-        """A title that a person earned at the board."""
+        """Whether the user has a title of a human player."""
         return bool(self.title) and not self.is_bot
 
 
@@ -85,7 +85,7 @@ class TimeControl(Payload):
 
     @property
     def clock(self) -> ExactClock | None:
-        """None in a game that may last for days."""
+        """The clock; None in correspondence and unlimited games."""
         if self.limit is None or self.increment is None:
             return None
         return ExactClock(self.limit, self.increment)
@@ -97,7 +97,7 @@ class TimeControl(Payload):
 
 
 class Perf(Payload):
-    """Section 3.1: one rating; puzzles and the like have none."""
+    """Section 3.1: one rating, which is absent for puzzles and the like."""
 
     games: Number = 0
     rating: Number | None = None
@@ -139,7 +139,7 @@ class Opponent(Payload):
 
     @property
     def is_bot(self) -> bool:
-        """Section 1: here the name is all that carries a title."""
+        """Whether the name carries the bot title; there is no other sign here (section 1)."""
         return self.username.startswith(f"{BOT_TITLE} ")
 
 
@@ -170,7 +170,7 @@ class GameInfo(Payload):
 
     @property
     def is_correspondence(self) -> bool:
-        """Whether there are days for each move, or no clock at all."""
+        """Whether the game has days for each move, or no clock at all."""
         return self.speed == Speed.CORRESPONDENCE
 
     @property
@@ -179,7 +179,7 @@ class GameInfo(Payload):
 
     @property
     def urgency(self) -> tuple[bool, float]:
-        """Sorts games: those first in which our clock runs, with the least time left."""
+        """A sort key: games in which our clock runs come first, by the time left."""
         return not self.is_my_turn, math.inf if self.seconds_left is None else self.seconds_left
 
     @model_validator(mode="before")
@@ -191,7 +191,7 @@ class GameInfo(Payload):
 
 
 class GameStart(Payload):
-    """Section 4: a game began, or goes on and is announced again because the stream was opened."""
+    """Section 4: a game began, or is in progress when the stream opens."""
 
     game: GameInfo
 
@@ -203,14 +203,14 @@ class GameFinish(Payload):
 
 
 class ChallengeReceived(Payload):
-    """Section 4: a challenge to us, or the echo of our own. Replays carry no `compat`."""
+    """Section 4: a challenge to us or by us; without `compat` if sent because the stream opened."""
 
     challenge: Challenge
     compat: Compat = Compat()
 
     @property
     def is_replay(self) -> bool:
-        """Told again because the stream was opened: nobody knows how old it is."""
+        """Whether it was sent because the stream opened, so that its age is unknown."""
         return "compat" not in self.model_fields_set
 
 
@@ -244,7 +244,7 @@ class Player(Payload):
 
     @property
     def is_bot(self) -> bool:
-        """A program, the built-in AI included."""
+        """Whether the player is a program, including the built-in AI."""
         return self.title == BOT_TITLE or self.ai_level is not None
 
     def __str__(self) -> str:
@@ -254,7 +254,7 @@ class Player(Payload):
 
 
 class GameState(Payload):
-    """Section 5: all moves since `initialFen`, and the clocks in ms at the moment of writing."""
+    """Section 5: all moves since `initialFen`, and the clocks in ms at that moment."""
 
     moves: str
     wtime: Number
@@ -269,7 +269,7 @@ class GameState(Payload):
     btakeback: bool = False
 
     def offers_draw(self, colour: Colour) -> bool:
-        """Whether the flag of that side is up; it may still show what a move has just declined."""
+        """Whether that side's draw flag is set; it may lag behind a move that declined the offer."""
         return self.wdraw if colour is Colour.WHITE else self.bdraw
 
     def asks_takeback(self, colour: Colour) -> bool:
@@ -277,7 +277,7 @@ class GameState(Payload):
 
 
 class GameFull(Payload):
-    """Section 5: the first line of every game stream: the whole truth about the game."""
+    """Section 5: the first line of every game stream, with the full state of the game."""
 
     id: Id
     variant: VariantRef
@@ -297,12 +297,12 @@ class GameFull(Payload):
 
     @property
     def initial_s(self) -> float | None:
-        """What was on each clock at the start; None without clocks."""
+        """The initial time of each player in seconds; None without clocks."""
         return None if self.clock is None else self.clock.initial / 1000
 
 
 class ChatLine(Payload):
-    """Section 5: something said in one of the two rooms of a game, by us too."""
+    """Section 5: a line in one of the two chat rooms of a game, ours included."""
 
     room: str = ""
     username: str = ""
@@ -317,18 +317,18 @@ class OpponentGone(Payload):
 
 
 class UnknownEvent(Payload):
-    """A type of event that this version does not know."""
+    """An event of an unknown type."""
 
     type: str = ""
 
 
-HouseEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
+AccountEvent = GameStart | GameFinish | ChallengeReceived | ChallengeCanceled | ChallengeDeclined | UnknownEvent
 GameEvent = GameFull | GameState | ChatLine | OpponentGone | UnknownEvent
-StreamLine = HouseEvent | GameEvent
+StreamLine = AccountEvent | GameEvent
 
 
 class Account(Payload):
-    """Section 3.1: the account the token belongs to."""
+    """Section 3.1: the account of the token."""
 
     id: str
     username: str
@@ -342,6 +342,40 @@ class Account(Payload):
     def rating(self, category: str) -> int | None:
         perf = self.perfs.get(category)
         return None if perf is None else perf.rating
+
+
+class BotUser(Account):
+    """Section 3.1: one of the bots that are online."""
+
+    id: Id
+    disabled: bool = False
+    violates_terms: bool = Field(default=False, alias="tosViolation")
+
+
+class UserStatus(Payload):
+    """Section 3.1: whether a user is online and playing; false values are absent."""
+
+    id: str
+    online: bool = False
+    playing: bool = False
+
+
+class GameRecord(Payload):
+    """Section 3.5: an exported game, in progress or over."""
+
+    id: Id
+    status: GameStatus
+    winner: Colour | None = None
+
+
+class ArenaInfo(Payload):
+    """An arena tournament; absent fields tell whether it is to come, runs or is over."""
+
+    id: Id
+    full_name: str = Field(default="", alias="fullName")
+    is_finished: bool = Field(default=False, alias="isFinished")
+    seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
+    seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)
 
 
 class TokenInfo(Payload):
@@ -358,7 +392,7 @@ class TokenInfo(Payload):
 
 class _RateLimitInfo(Payload):
     key: str = ""
-    seconds: float | None = Field(default=None, ge=0, le=timedelta(days=366).total_seconds())
+    seconds: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
 
 
 class ErrorBody(Payload):
@@ -375,7 +409,7 @@ class ErrorBody(Payload):
 
     @property
     def pause(self) -> timedelta | None:
-        """How long Lichess asks to wait, if it says so in the body."""
+        """The pause that Lichess asks for in the body, if it does."""
         if self.ratelimit is None or self.ratelimit.seconds is None:
             return None
         return timedelta(seconds=self.ratelimit.seconds)

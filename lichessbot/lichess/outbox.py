@@ -1,8 +1,7 @@
-"""The gate through which every command leaves: a lane for the moves of each game, one for all else.
+"""The outbox: every command leaves through it, on one thread for each game's moves and one for all other commands.
 
-A lane is a thread with a session of its own, so that no slow request holds up another game's move.
-Everything but moves goes one request at a time, the most urgent first, as often as courtesy allows.
-Knows threads and their order; what a command means to Lichess is told by `errands`.
+Each thread has its own HTTP session, so that a slow request never delays another game's move. Commands other than
+moves go one at a time, by priority, as often as the rate limiter allows. Must not know: what a command does.
 """
 
 import threading
@@ -16,125 +15,104 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 from lichessbot.backoff import Backoff
-from lichessbot.errors import Unreachable
-from lichessbot.lichess.client import Api
-from lichessbot.lichess.commands import (
-    AcceptChallenge,
-    Command,
-    CommandDone,
-    CommandFailed,
-    DeclineChallenge,
-    GameCommand,
-    Say,
-    SendMove,
-)
-from lichessbot.lichess.rate_limiter import Courtesy
-from lichessbot.lichess.requests import (
-    Urgency,
-    carry_out,
-    goes_stale,
-    is_for,
-    is_worth_repeating,
-    patience_for,
-    purpose_of,
-    urgency_of,
-)
-from lichessbot.timeouts import Waits
+from lichessbot.errors import ApiError, RateLimited, Unreachable
+from lichessbot.lichess.client import LichessClient
+from lichessbot.lichess.commands import Command, CommandDone, CommandFailed, GameCommand, Priority, Say, SendMove
+from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.timeouts import Timeouts
 
-# Lines of chat that wait to be sent, of all games together.
-_MOST_TALK: Final = 20
-
+# Chat lines that may wait to be sent, in all games together.
+_MOST_CHAT_LINES: Final = 20
 
 Emit = Callable[[CommandDone | CommandFailed], None]
 
 
-class Gate:
-    """Routes commands to their lanes; each is answered by one report, unless overtaken by a newer move of its game."""
+class Outbox:
+    """Sends commands; reports each once, except a move that a newer move of its game replaced before it was sent."""
 
     def __init__(
-        self, open_api: Callable[[timedelta], Api], emit: Emit, waits: Waits, courtesy: Courtesy
+        self, open_api: Callable[[timedelta], LichessClient], emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter
     ) -> None:
-        """`open_api` makes a session with the given read time-out."""
+        """`open_api` opens a session with the given read timeout."""
         self._open_api = open_api
         self._emit = emit
-        self._waits = waits
-        self._courtesy = courtesy
-        self._house: _HouseLane | None = None
-        self._games: dict[str, _MoveLane] = {}
+        self._timeouts = timeouts
+        self._rate_limiter = rate_limiter
+        self._shared: _SharedSender | None = None
+        self._move_senders: dict[str, _MoveSender] = {}
 
     @property
     def wake_at(self) -> float | None:
-        """When `tick` is to look after the house lane; None while nothing is under way there."""
-        return self._house.stuck_at if self._house is not None else None
+        """When `tick` must run next, in monotonic seconds; None while no command but moves is in flight."""
+        return self._shared.stuck_at if self._shared is not None else None
 
     def tick(self) -> None:
-        """Give up a house request whose answer trickles in for ever; what waited behind it goes on."""
+        """Give up a request whose answer never ends, and send the waiting commands on a new thread."""
         stuck_at = self.wake_at
-        if self._house is not None and stuck_at is not None and time.monotonic() >= stuck_at:
-            waiting = self._house.abandon()
-            self._house = None
+        if self._shared is not None and stuck_at is not None and time.monotonic() >= stuck_at:
+            waiting = self._shared.abandon()
+            self._shared = None
             if waiting:
-                self._house_lane().take_over(waiting)
+                self._shared_sender().take_over(waiting)
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
-        """Carry out `command` off this thread. A move of a game without a lane opens one; only it is never put off."""
+        """Send `command` from another thread, a move at once, any other command not before `after`."""
         if isinstance(command, SendMove):
-            self._move_lane(command.game_id).send(command)
+            self._move_sender(command.game_id).send(command)
         else:
-            self._house_lane().send(command, after)
+            self._shared_sender().send(command, after)
 
     @property
     def is_talking(self) -> bool:
-        """Whether something is still to be said."""
-        return self._house is not None and self._house.is_talking
+        """Whether a chat line is waiting or in flight."""
+        return self._shared is not None and self._shared.is_talking
 
     def close_game(self, game_id: str) -> None:
-        """Forget the game: commands not yet begun are dropped."""
-        lane = self._games.pop(game_id, None)
-        if lane is not None:
-            lane.stop()
-        if self._house is not None:
-            self._house.drop(game_id)
+        """Drop the unsent commands of this game."""
+        sender = self._move_senders.pop(game_id, None)
+        if sender is not None:
+            sender.stop()
+        if self._shared is not None:
+            self._shared.drop(game_id)
 
     def close(self) -> None:
-        """Drop everything not yet begun."""
-        for game_id in list(self._games):
+        """Drop all unsent commands."""
+        for game_id in list(self._move_senders):
             self.close_game(game_id)
-        if self._house is not None:
-            self._house.stop()
-            self._house = None
+        if self._shared is not None:
+            self._shared.stop()
+            self._shared = None
 
-    def _move_lane(self, game_id: str) -> "_MoveLane":
-        lane = self._games.get(game_id)
-        if lane is not None and lane.is_stuck(self._waits.stuck_answer.total_seconds()):
-            lane.stop()
-            lane = None
-        if lane is None:
-            api = self._open_api(self._waits.game_answer)
-            lane = self._games[game_id] = _MoveLane(game_id, api, self._emit, self._courtesy)
-            lane.start()
-        return lane
+    def _move_sender(self, game_id: str) -> "_MoveSender":
+        sender = self._move_senders.get(game_id)
+        if sender is not None and sender.is_stuck(self._timeouts.stuck_move.total_seconds()):
+            sender.stop()
+            sender = None
+        if sender is None:
+            api = self._open_api(self._timeouts.game_answer)
+            sender = self._move_senders[game_id] = _MoveSender(game_id, api, self._emit, self._rate_limiter)
+            sender.start()
+        return sender
 
-    def _house_lane(self) -> "_HouseLane":
-        if self._house is None:
-            api = self._open_api(self._waits.house_answer)
-            self._house = _HouseLane(api, self._emit, self._courtesy, self._waits)
-            self._house.start()
-        return self._house
+    def _shared_sender(self) -> "_SharedSender":
+        if self._shared is None:
+            api = self._open_api(self._timeouts.request_answer)
+            self._shared = _SharedSender(api, self._emit, self._rate_limiter, self._timeouts)
+            self._shared.start()
+        return self._shared
 
 
-class _MoveLane(threading.Thread):
-    """Sends the moves of one game, each once and at once; of those that had to wait only the newest.
+class _MoveSender(threading.Thread):
+    """Sends the moves of one game, each once and at once.
 
-    Whoever sends a second move while a first one waits knows more by then: the first may be for a
-    position that is gone.
+    Of several waiting moves it sends only the newest: the others may be for positions that are gone.
     """
 
-    def __init__(self, game_id: str, api: Api, emit: Emit, courtesy: Courtesy) -> None:
-        super().__init__(name=f"lane-{game_id}", daemon=True)
+    def __init__(self, game_id: str, api: LichessClient, emit: Emit, rate_limiter: RateLimiter) -> None:
+        super().__init__(name=f"moves-{game_id}", daemon=True)
         self._api = api
         self._emit = emit
-        self._courtesy = courtesy
+        self._rate_limiter = rate_limiter
         self._moves: SimpleQueue[SendMove | None] = SimpleQueue()
         self._busy_since: float | None = None
         self._stopping = False
@@ -143,26 +121,26 @@ class _MoveLane(threading.Thread):
         self._moves.put(command)
 
     def stop(self) -> None:
-        """End after the request under way, if any."""
+        """End the thread after the request in flight, if any."""
         self._stopping = True
         self._moves.put(None)
 
     def is_stuck(self, patience_s: float) -> bool:
-        """An answer that trickles in byte by byte never meets the read time-out."""
+        """Return whether the answer takes too long: one that arrives byte by byte never meets the read timeout."""
         busy_since = self._busy_since
         return busy_since is not None and time.monotonic() - busy_since > patience_s
 
     def run(self) -> None:
         while (command := self._newest()) is not None and not self._stopping:
             self._busy_since = time.monotonic()
-            report = carry_out(self._api, command, self._courtesy)
+            report = _send(self._api, command, self._rate_limiter)
             self._busy_since = None
             if not self._stopping:
                 self._emit(report)
         self._api.close()
 
     def _newest(self) -> SendMove | None:
-        """Wait for a move; None to end."""
+        """Wait for a move and return the newest; None ends the thread."""
         command = self._moves.get()
         with suppress(Empty):
             while command is not None:
@@ -171,143 +149,149 @@ class _MoveLane(threading.Thread):
 
 
 @dataclass(order=True)
-class _Errand:
-    """A command on its way through the house lane; sorted by urgency, then by age."""
+class _Pending:
+    """A command that waits to be sent; sorted by priority, then by age."""
 
-    urgency: Urgency
+    priority: Priority
     number: int
     command: Command = field(compare=False)
     backoff: Backoff = field(compare=False)
-    give_up_at: float = field(compare=False)
+    deadline: float = field(compare=False)
     not_before: float = field(default=0.0, compare=False)
     perhaps_done: bool = field(default=False, compare=False)
-    """An attempt had no answer."""
+    """Whether an attempt had no answer."""
 
 
-class _HouseLane(threading.Thread):
-    """One request at a time; repeats what got no answer while that has a chance."""
+class _SharedSender(threading.Thread):
+    """Sends one command at a time, by priority; repeats those without an answer until their deadline."""
 
-    def __init__(self, api: Api, emit: Emit, courtesy: Courtesy, waits: Waits) -> None:
-        super().__init__(name="lane-house", daemon=True)
+    def __init__(self, api: LichessClient, emit: Emit, rate_limiter: RateLimiter, timeouts: Timeouts) -> None:
+        super().__init__(name="commands", daemon=True)
         self._api = api
         self._emit = emit
-        self._courtesy = courtesy
-        self._waits = waits
+        self._rate_limiter = rate_limiter
+        self._timeouts = timeouts
         self._numbers = count()
-        self._errands: list[_Errand] = []
+        self._pending: list[_Pending] = []
         self._changed = threading.Condition()
-        self._under_way: _Errand | None = None
+        self._in_flight: _Pending | None = None
         self._begun_at = 0.0
         self._stopping = False
 
     @property
     def stuck_at(self) -> float | None:
-        """When the request under way will have taken too long, which no read time-out notices."""
-        return None if self._under_way is None else self._begun_at + self._waits.stuck_house_answer.total_seconds()
+        """When the request in flight will have taken too long; a read timeout does not bound the whole answer."""
+        return None if self._in_flight is None else self._begun_at + self._timeouts.stuck_request.total_seconds()
 
-    def abandon(self) -> list[_Errand]:
-        """End the thread when it comes free, fail what is under way, and hand over what waits."""
+    def abandon(self) -> list[_Pending]:
+        """Report the command in flight as failed, end the thread when its request ends, and return those that wait."""
         with self._changed:
             self._stopping = True
-            stuck, self._under_way = self._under_way, None
+            stuck, self._in_flight = self._in_flight, None
             if stuck is not None:
-                error = Unreachable("no whole answer in time")
+                error = Unreachable("no complete answer in time")
                 self._emit(CommandFailed(stuck.command, error, perhaps_done=True))
-            return list(self._errands)
+            return list(self._pending)
 
-    def take_over(self, errands: list[_Errand]) -> None:
-        """Go on where another lane was abandoned."""
+    def take_over(self, pending: list[_Pending]) -> None:
+        """Take over the waiting commands of an abandoned sender."""
         with self._changed:
-            self._errands += errands
+            self._pending += pending
             self._changed.notify()
 
     def send(self, command: Command, after: timedelta) -> None:
-        backoff = Backoff(self._waits.backoff_first, self._waits.backoff_ceiling)
-        not_before = time.monotonic() + after.total_seconds()
-        give_up_at = not_before + patience_for(command, self._waits).total_seconds()
-        if isinstance(command, AcceptChallenge | DeclineChallenge) and command.until is not None:
-            give_up_at = command.until
+        due_at = time.monotonic() + after.total_seconds()
+        backoff = Backoff(self._timeouts.backoff_first, self._timeouts.backoff_ceiling)
+        deadline = command.deadline(due_at, self._timeouts)
         with self._changed:
-            if isinstance(command, GameCommand) and any(errand.command == command for errand in self._errands):
-                return  # a game repeats what has no effect, also while a pause holds everything up
-            errand = _Errand(urgency_of(command), next(self._numbers), command, backoff, give_up_at, not_before)
-            self._errands.append(errand)
-            self._drop_old_talk()
+            if isinstance(command, GameCommand) and any(it.command == command for it in self._pending):
+                return  # A game repeats a command without effect, also during a rate limit pause.
+            self._pending.append(_Pending(command.priority, next(self._numbers), command, backoff, deadline, due_at))
+            self._drop_old_chat_lines()
             self._changed.notify()
 
     @property
     def is_talking(self) -> bool:
-        """Whether something is still to be said."""
+        """Whether a chat line is waiting or in flight."""
         with self._changed:
-            return any(isinstance(errand.command, Say) for errand in (*self._errands, self._under_way) if errand)
+            return any(isinstance(it.command, Say) for it in (*self._pending, self._in_flight) if it)
 
-    def _drop_old_talk(self) -> None:
-        """While nothing may be sent, talk is not heaped up."""
-        talk = sorted(errand for errand in self._errands if errand.urgency is Urgency.TALK)
-        for errand in talk[:-_MOST_TALK]:
-            self._errands.remove(errand)
-            self._emit(CommandFailed(errand.command, Unreachable("not sent: there is too much to say")))
+    def _drop_old_chat_lines(self) -> None:
+        """Keep only the newest chat lines if too many wait."""
+        chat_lines = sorted(it for it in self._pending if isinstance(it.command, Say))
+        for pending in chat_lines[:-_MOST_CHAT_LINES]:
+            self._pending.remove(pending)
+            self._emit(CommandFailed(pending.command, Unreachable("not sent: too many chat lines are waiting")))
 
     def drop(self, game_id: str) -> None:
-        """The commands of this game need not be sent any more."""
+        """Drop the waiting commands of this game."""
         with self._changed:
-            self._errands = [errand for errand in self._errands if not is_for(errand.command, game_id)]
+            self._pending = [it for it in self._pending if not it.command.is_for(game_id)]
 
     def stop(self) -> None:
-        """End after the request under way, if any."""
+        """End the thread after the request in flight, if any."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
 
     def run(self) -> None:
-        while (errand := self._next()) is not None:
-            report = self._attempt(errand)
+        while (pending := self._next()) is not None:
+            report = self._attempt(pending)
             with self._changed:
-                self._under_way = None
+                self._in_flight = None
                 if report is not None and not self._stopping:
                     self._emit(report)
         self._api.close()
 
-    def _next(self) -> _Errand | None:
-        """Wait for a command that may be sent, or has waited too long; None at the end."""
+    def _next(self) -> _Pending | None:
+        """Wait for a command that is due and return it; None when the thread must end."""
         with self._changed:
             while not self._stopping:
                 now = time.monotonic()
-                errand = min((it for it in self._errands if it.not_before <= now), default=None)
-                if errand is not None:
-                    self._errands.remove(errand)
-                    self._under_way, self._begun_at = errand, now
-                    return errand
-                next_at = min((it.not_before for it in self._errands), default=None)
+                pending = min((it for it in self._pending if it.not_before <= now), default=None)
+                if pending is not None:
+                    self._pending.remove(pending)
+                    self._in_flight, self._begun_at = pending, now
+                    return pending
+                next_at = min((it.not_before for it in self._pending), default=None)
                 self._changed.wait(None if next_at is None else next_at - now)
         return None
 
-    def _attempt(self, errand: _Errand) -> CommandDone | CommandFailed | None:
-        """Send the command if courtesy allows; None if it shall be tried again."""
+    def _attempt(self, pending: _Pending) -> CommandDone | CommandFailed | None:
+        """Send the command if the rate limiter allows it; None if it must wait or be repeated."""
+        command = pending.command
         now = time.monotonic()
-        if goes_stale(errand.command) and now >= errand.give_up_at:
-            error = Unreachable("not sent: too late to be of use")
-            return CommandFailed(errand.command, error, errand.perhaps_done)
-        wait_s = self._courtesy.ask(purpose_of(errand.command))
+        if command.expires and now >= pending.deadline:
+            return CommandFailed(command, Unreachable("not sent: too late to be useful"), pending.perhaps_done)
+        wait_s = self._rate_limiter.ask(command.purpose)
         if wait_s > 0:
-            self._put_back(errand, now + wait_s)
+            self._put_back(pending, now + wait_s)
             return None
-        report = carry_out(self._api, errand.command, self._courtesy)
+        report = _send(self._api, command, self._rate_limiter)
         if isinstance(report, CommandDone):
             return report
-        errand.perhaps_done |= isinstance(report.error, Unreachable)
-        report = replace(report, perhaps_done=errand.perhaps_done)
-        if not is_worth_repeating(errand.command, report.error):
-            return report
-        retry_at = time.monotonic() + errand.backoff.next_delay().total_seconds()
-        if retry_at > errand.give_up_at:
-            return report
-        self._put_back(errand, retry_at)
-        return None
+        had_no_answer = isinstance(report.error, Unreachable)
+        pending.perhaps_done |= had_no_answer
+        if had_no_answer and command.is_repeated:
+            retry_at = time.monotonic() + pending.backoff.next_delay().total_seconds()
+            if retry_at <= pending.deadline:
+                self._put_back(pending, retry_at)
+                return None
+        return replace(report, perhaps_done=pending.perhaps_done)
 
-    def _put_back(self, errand: _Errand, not_before: float) -> None:
-        if goes_stale(errand.command):
-            not_before = min(not_before, errand.give_up_at)
-        errand.not_before = not_before
+    def _put_back(self, pending: _Pending, not_before: float) -> None:
+        pending.not_before = min(not_before, pending.deadline) if pending.command.expires else not_before
         with self._changed:
-            self._errands.append(errand)
+            self._pending.append(pending)
+
+
+def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> CommandDone | CommandFailed:
+    """Send the command once and report; a pause that Lichess asks for then holds for all threads."""
+    try:
+        answer = command.request(api)
+    except RateLimited as error:
+        rate_limiter.hold_back(error.pause)
+        return CommandFailed(command, error)
+    except ApiError as error:
+        return CommandFailed(command, error)
+    return CommandDone(command, answer, api.sent_at, time.monotonic())

@@ -1,7 +1,7 @@
-"""Bytes and JSON in, the models of `events` out, or UnreadableLine; with `config` the only room that sees raw JSON.
+"""Functions that turn bytes and JSON from Lichess into models, or raise UnreadableLine.
 
-Of a challenge nothing may be guessed; of a game in progress whatever can be read helps to play it, so there what is
-malformed counts as absent.
+A malformed challenge is refused as a whole. In a game in progress malformed fields count as absent, because whatever
+can be read helps to play on.
 """
 
 import json
@@ -12,7 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from lichessbot.errors import UnreadableLine
 from lichessbot.lichess.models import (
-    Account,
+    AccountEvent,
+    BotUser,
+    Challenge,
     ChallengeCanceled,
     ChallengeDeclined,
     ChallengeReceived,
@@ -24,18 +26,18 @@ from lichessbot.lichess.models import (
     GameInfo,
     GameStart,
     GameState,
-    HouseEvent,
     OpponentGone,
     StreamLine,
     TokenInfo,
     UnknownEvent,
+    UserStatus,
 )
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 _MOST_DIGITS: Final = 40
 
-_HOUSE_EVENTS: Final[dict[str, type[HouseEvent]]] = {
+_ACCOUNT_EVENTS: Final[dict[str, type[AccountEvent]]] = {
     "gameStart": GameStart,
     "gameFinish": GameFinish,
     "challenge": ChallengeReceived,
@@ -52,40 +54,61 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
 _STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
 
 
-def parse_house_event(line: bytes) -> StreamLine:
-    """One line of the event stream. Raises UnreadableLine."""
-    return _parse_event(line, _HOUSE_EVENTS)
+def parse_account_event(line: bytes) -> StreamLine:
+    """Parse one line of the event stream. Raises UnreadableLine."""
+    return _parse_event(line, _ACCOUNT_EVENTS)
 
 
 def parse_game_event(line: bytes) -> StreamLine:
-    """One line of a game stream. Raises UnreadableLine."""
+    """Parse one line of a game stream. Raises UnreadableLine."""
     return _parse_event(line, _GAME_EVENTS)
 
 
-def parse_account(body: Any) -> Account:
-    """The reply of `/api/account`. Raises UnreadableLine."""
-    return validated(Account, body)
-
-
 def parse_playing(body: Any) -> tuple[GameInfo, ...]:
-    """The list of games in the reply of `/api/account/playing`. Raises UnreadableLine."""
+    """Parse the games of `/api/account/playing`. Raises UnreadableLine."""
     if not isinstance(body, list):
         raise UnreadableLine(f"not a list of games: {type(body).__name__}")
-    return tuple(_salvaged(GameInfo, game) for game in body)
+    return tuple(_without_malformed(GameInfo, game) for game in body)
 
 
 def parse_token_test(body: Any, token: str) -> TokenInfo | None:
-    """What the token test says of `token`: None if it is not valid. Raises UnreadableLine."""
+    """Parse the token test's facts about `token`; None if the token is not valid. Raises UnreadableLine."""
     if not isinstance(body, dict):
         raise UnreadableLine(f"not a token test: {type(body).__name__}")
     info = body.get(token)
     return None if info is None else validated(TokenInfo, info)
 
 
-def parse_error(body: bytes) -> ErrorBody | None:
-    """The body of a refused request, or None if it is not JSON, such as a proxy's HTML page."""
+def parse_bots(body: bytes) -> tuple[BotUser, ...]:
+    """Parse the lines of `/api/bot/online`, without unreadable ones such as a last line cut short."""
+    return tuple(filter(None, map(_bot, body.splitlines())))
+
+
+def _bot(line: bytes) -> BotUser | None:
     try:
-        return _salvaged(ErrorBody, _read_json(body))
+        return BotUser.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
+def parse_outgoing(body: Any) -> tuple[Challenge, ...]:
+    """Parse our own challenges in `/api/challenge`. Raises UnreadableLine."""
+    if not isinstance(body, dict) or not isinstance(body.get("out"), list):
+        raise UnreadableLine(f"not lists of challenges: {type(body).__name__}")
+    return tuple(validated(Challenge, challenge) for challenge in body["out"])
+
+
+def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
+    """Parse `/api/users/status`. Raises UnreadableLine."""
+    if not isinstance(body, list):
+        raise UnreadableLine(f"not a list of users: {type(body).__name__}")
+    return tuple(validated(UserStatus, status) for status in body)
+
+
+def parse_error(body: bytes) -> ErrorBody | None:
+    """Parse the body of an error response; None if it is not JSON, such as a proxy's HTML page."""
+    try:
+        return _without_malformed(ErrorBody, _read_json(body))
     except UnreadableLine:
         return None
 
@@ -95,12 +118,12 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
     if not isinstance(data, dict):
         raise UnreadableLine(f"not a JSON object: {line[:80]!r}")
     model = models.get(str(data.get("type")), UnknownEvent)
-    event: StreamLine = validated(model, data) if model in _STRICT else _salvaged(model, data)
+    event: StreamLine = validated(model, data) if model in _STRICT else _without_malformed(model, data)
     return event
 
 
 def _read_json(text: bytes) -> Any:
-    """Numbers of any length are read, though not to their last digit: too large is too large. Raises UnreadableLine."""
+    """Parse JSON; only the first digits of a very long number are read. Raises UnreadableLine."""
     try:
         return json.loads(text, parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
     except (ValueError, RecursionError) as error:
@@ -108,15 +131,15 @@ def _read_json(text: bytes) -> Any:
 
 
 def validated(model: type[_Model], data: Any) -> _Model:
-    """`data` as that model. Raises UnreadableLine."""
+    """Return `data` as that model. Raises UnreadableLine."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
         raise UnreadableLine(_complaint(model, error)) from error
 
 
-def _salvaged(model: type[_Model], data: Any) -> _Model:
-    """What remains of `data` when everything malformed is left out, as long as what is required remains."""
+def _without_malformed(model: type[_Model], data: Any) -> _Model:
+    """Return `data` as that model without malformed fields. Raises UnreadableLine if a required one is malformed."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -126,7 +149,7 @@ def _salvaged(model: type[_Model], data: Any) -> _Model:
 
 
 def _without(data: Any, path: Sequence[int | str]) -> Any:
-    """A copy of nested dicts that lacks the value at the end of `path`, as far as that exists."""
+    """Return a copy of nested dicts without the value at `path`, if there is one."""
     if not path or not isinstance(data, dict) or path[0] not in data:
         return data
     key, *rest = path
@@ -137,7 +160,7 @@ def _without(data: Any, path: Sequence[int | str]) -> Any:
 
 
 def _complaint(model: type[BaseModel], error: ValidationError) -> str:
-    """What is wrong, without what was found there: that may be long."""
+    """Return what is wrong, without the values found, which may be long."""
     return f"{model.__name__}: " + "; ".join(
         f"{'.'.join(map(str, details['loc']))}: {details['msg']}"
         for details in error.errors(include_url=False, include_input=False)

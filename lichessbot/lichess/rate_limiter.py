@@ -1,7 +1,6 @@
-"""How much we may ask of Lichess: the pause after a 429, and budgets for the limits it documents.
+"""When a request to Lichess may be sent: after the pause of a 429, and within the documented limits.
 
-Knows when a request may begin; sends none and never waits. Moves and the streams of games in
-progress do not ask here: they cannot wait, and heed their own clock instead.
+Sends nothing and never waits. Moves and the streams of games in progress do not ask here: a clock is running.
 """
 
 import threading
@@ -11,11 +10,11 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
 
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
 class Purpose(Enum):
-    """What a request is for, as far as Lichess counts it separately."""
+    """The kinds of requests that Lichess counts separately."""
 
     EVENT_STREAM = auto()
     ACCOUNT = auto()
@@ -25,46 +24,46 @@ class Purpose(Enum):
     OTHER = auto()
 
 
-# Lichess allows 30 of the first two in their windows; the rest is left to `check`, to a restart, to a browser.
+# Requests allowed in each window. Lichess allows 30 of these two; the rest is for `check`, restarts and browsers.
 _EVENT_STREAMS: Final = 25
 _ACCOUNTS: Final = 20
-# Lichess allows 25 in a minute, and counts a challenge to a human five times.
+# Lichess allows 25, and counts a challenge to a human as five.
 _CHALLENGES: Final = 4
-# Lichess allows 30 in its window: one a minute for each of two tournaments, and some that follow a game.
+# Lichess allows 30: one a minute for each of two tournaments, and some after games.
 _TOURNAMENTS: Final = 25
-# Lichess allows 3000 in its window.
+# Lichess allows 3000.
 _CLOUD: Final = 2500
 
 
-class Courtesy:
+class RateLimiter:
     """Shared by all threads that send requests."""
 
-    def __init__(self, waits: Waits) -> None:
-        self._waits = waits
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._timeouts = timeouts
         self._lock = threading.Lock()
         self._not_before = time.monotonic()
         self._budgets = {
-            Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, waits.event_stream_window),
-            Purpose.ACCOUNT: _Budget(_ACCOUNTS, waits.account_window),
-            Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, waits.tournament_window),
-            Purpose.CHALLENGE: _Budget(_CHALLENGES, waits.challenge_window),
-            Purpose.CLOUD: _Budget(_CLOUD, waits.cloud_window),
+            Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, timeouts.event_stream_window),
+            Purpose.ACCOUNT: _Budget(_ACCOUNTS, timeouts.account_window),
+            Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, timeouts.tournament_window),
+            Purpose.CHALLENGE: _Budget(_CHALLENGES, timeouts.challenge_window),
+            Purpose.CLOUD: _Budget(_CLOUD, timeouts.cloud_window),
         }
 
     def hold_back(self, pause: timedelta) -> None:
-        """Lichess answered 429: nothing but moves for `pause`.
+        """Send nothing but moves for `pause`, after a 429.
 
-        A used-up quota asks for hours, but only of the one kind of request that used it up: the
-        others wait no longer than after a 429 that names no pause.
+        A pause of hours concerns only the one kind of request whose quota is used up: the others wait as after a 429
+        that names no pause.
         """
-        if pause > self._waits.longest_pause:
-            pause = self._waits.rate_limit
+        if pause > self._timeouts.longest_pause:
+            pause = self._timeouts.rate_limit
         until = time.monotonic() + pause.total_seconds()
         with self._lock:
             self._not_before = max(self._not_before, until)
 
     def ask(self, purpose: Purpose) -> float:
-        """0 if a request may begin now, which is then counted; else the seconds after which to ask again."""
+        """Return 0 and count the request if it may be sent now, else the seconds after which to ask again."""
         now = time.monotonic()
         with self._lock:
             budget = self._budgets.get(purpose)
@@ -75,7 +74,7 @@ class Courtesy:
 
 
 class _Budget:
-    """At most so many in any window of time."""
+    """At most `most` requests in any window of time."""
 
     def __init__(self, most: int, window: timedelta) -> None:
         self._window_s = window.total_seconds()

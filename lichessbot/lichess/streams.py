@@ -1,8 +1,7 @@
-"""One thread per stream: lines to typed events on the queue, for as long as the stream is wanted.
+"""One thread per stream turns its lines into typed events and reopens it whenever it ends.
 
-Knows when a stream is dead and how to get it back; not what the events mean. A stream's end is
-never taken for the end of what it reports: only the owner stops the reader. A refused stream is
-opened again when the owner has looked into it.
+Knows when a stream is dead. Must not know: what the events mean. The end of a stream never means the end of its game:
+only the owner stops the reader. A refused stream is opened again when the owner asks for it.
 """
 
 import threading
@@ -16,21 +15,21 @@ from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.client import LineStream
 from lichessbot.lichess.models import GameFull, GameState, StreamLine
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.log import Journal
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.log import EventLog
+from lichessbot.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
 class StreamOpened:
-    """A connection of the stream stands; its first line follows."""
+    """The stream is open; its first line follows."""
 
     game_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """One readable line of the stream, received at the monotonic second `received_at`."""
+    """One parsed line of the stream, received at the monotonic second `received_at`."""
 
     game_id: str | None
     event: StreamLine
@@ -45,23 +44,23 @@ class StreamLost:
     reason: str
     retry_in: timedelta
     as_asked: bool = False
-    """Whether the pause is for Lichess's sake, or another client's; otherwise it is the reader's own patience."""
+    """Whether Lichess asked for the pause or another client took the stream; otherwise the reader chose it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRefused:
-    """Lichess denies the stream: its reader waits until it is asked to open it again, or stopped."""
+    """Lichess refused the stream; its reader waits until `reopen` or `stop`."""
 
     game_id: str | None
     status: int
     text: str
     certain: bool = True
-    """Whether it was Lichess who said so, and not perhaps something on the way to it."""
+    """Whether Lichess itself refused it, and not perhaps a proxy."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayingWanted:
-    """Somebody doubts that the streams told everything: the games in progress should be looked at."""
+    """The streams may have missed something: read the games in progress."""
 
     reason: str
 
@@ -70,19 +69,19 @@ StreamReport = StreamOpened | StreamEvent | StreamLost | StreamRefused | Playing
 Emit = Callable[[StreamReport], None]
 
 
-# One early clean end is a restart of the server; the second in a row is another client.
+# One early clean end is a server restart; the second in a row means another client.
 _EARLY_ENDS_OF_AN_EVICTION = 2
 
 
 class Connection(Protocol):
-    """What a reader needs of its own session."""
+    """The HTTP session that a reader closes at its end."""
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a stream comes from: `game_id` is None for the event stream."""
+    """How to open and parse a stream; `game_id` is None for the event stream."""
 
     game_id: str | None
     connection: Connection
@@ -91,18 +90,18 @@ class Source:
 
 
 class StreamReader(threading.Thread):
-    """Reads one stream, and opens it again whenever it ends, until stopped or refused."""
+    """Reads one stream and reopens it whenever it ends, until stopped or refused."""
 
-    def __init__(self, source: Source, emit: Emit, waits: Waits, courtesy: Courtesy) -> None:
+    def __init__(self, source: Source, emit: Emit, timeouts: Timeouts, rate_limiter: RateLimiter) -> None:
         super().__init__(name=f"stream-{source.game_id or 'events'}", daemon=True)
         self._source = source
         self._emit = emit
-        self._waits = waits
-        self._courtesy = courtesy
-        self._journal = Journal(source.game_id)
-        ceiling = waits.backoff_ceiling if source.game_id is None else waits.game_backoff_ceiling
-        self._openings = Backoff(waits.backoff_first, ceiling)
-        self._endings = Backoff(waits.backoff_first, ceiling)
+        self._timeouts = timeouts
+        self._rate_limiter = rate_limiter
+        self._log = EventLog(source.game_id)
+        ceiling = timeouts.backoff_ceiling if source.game_id is None else timeouts.game_backoff_ceiling
+        self._openings = Backoff(timeouts.backoff_first, ceiling)
+        self._endings = Backoff(timeouts.backoff_first, ceiling)
         self._lock = threading.Lock()
         self._stream: LineStream | None = None
         self._stopping = False
@@ -115,24 +114,24 @@ class StreamReader(threading.Thread):
 
     @property
     def overdue(self) -> bool:
-        """Whether the thread neither reads nor waits as it should: it hangs, and nothing here can free it."""
+        """Whether the thread hangs: it neither reads nor waits on schedule, and nothing here can free it."""
         due_at = self._sign_due_at
         return self.is_alive() and due_at is not None and time.monotonic() > due_at
 
     def stop(self) -> None:
-        """End the thread at once and say nothing more; from any thread, any number of times."""
+        """End the thread at once without further reports; from any thread, any number of times."""
         self._stopping = True
         self.reopen()
 
     def reopen(self) -> None:
-        """Read the stream from its beginning, at once, even in the middle of a wait or after a refusal."""
+        """Reopen the stream at once, even during a wait or after a refusal."""
         self._hurry.set()
         with self._lock:
             if self._stream is not None:
                 self._stream.interrupt()
 
     def others_got_through(self) -> None:
-        """Lichess answers again: a wait that was nobody's wish is over."""
+        """End a wait that the reader itself chose, because another request got an answer."""
         with self._lock:
             if self._is_patient:
                 self._hurry.set()
@@ -150,52 +149,52 @@ class StreamReader(threading.Thread):
             self._source.connection.close()
 
     def _read_until_lost(self) -> timedelta | None:
-        """One life of the stream; returns how long to wait before the next, None until asked to go on."""
+        """Open and read the stream once; return the pause before the next time, None to wait for `reopen`."""
         self._opened_at = None
         try:
-            self._wait_for_leave()
+            self._wait_for_rate_limiter()
             if self._stopping:
                 return timedelta()
             self._read_lines()
             return self._lost_cleanly()
         except Refused as error:
             if self._source.game_id is None and not error.denies_token:
-                # Without its events the daemon is deaf: only a dead token ends them.
+                # The daemon needs its events: only a denied token ends the attempts.
                 return self._lost(str(error), self._delay())
             self._put(StreamRefused(self._source.game_id, error.status, error.text, error.certain))
             return None
         except RateLimited as error:
-            self._courtesy.hold_back(error.pause)
-            return self._lost(str(error), min(error.pause, self._waits.longest_pause), as_asked=True)
+            self._rate_limiter.hold_back(error.pause)
+            return self._lost(str(error), min(error.pause, self._timeouts.longest_pause), as_asked=True)
         except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())
 
-    def _wait_for_leave(self) -> None:
-        """The event stream is opened as often as courtesy allows; a game in progress cannot wait."""
+    def _wait_for_rate_limiter(self) -> None:
+        """Wait until the event stream may be opened; a game's stream never waits."""
         while self._source.game_id is None and not self._stopping:
-            wait_s = self._courtesy.ask(Purpose.EVENT_STREAM)
+            wait_s = self._rate_limiter.ask(Purpose.EVENT_STREAM)
             if wait_s == 0.0:
                 return
             self._expect_sign(timedelta(seconds=wait_s))
             if self._hurry.wait(wait_s) and not self._stopping:
-                self._hurry.clear()  # nobody can hurry this
+                self._hurry.clear()  # this wait cannot be shortened
 
     def _read_lines(self) -> None:
-        """Put every line of one connection on the queue. Raises ApiError, or UnreadableLine in a game's stream."""
-        self._expect_sign(self._waits.connect + self._waits.liveness)
+        """Report every line of one connection. Raises ApiError, or UnreadableLine in a game's stream."""
+        self._expect_sign(self._timeouts.connect + self._timeouts.liveness)
         stream = self._source.open()
         try:
             with self._lock:
                 self._stream = stream
                 self._opened_at = time.monotonic()
                 self._openings.reset()
-                # Whoever asked for a fresh look meanwhile gets it now.
+                # A `reopen` called meanwhile is hereby done.
                 self._hurry.clear()
             if self._stopping:
                 return
             self._put(StreamOpened(self._source.game_id))
             for line in stream:
-                self._expect_sign(self._waits.liveness)
+                self._expect_sign(self._timeouts.liveness)
                 if self._stopping or self._hurry.is_set():
                     break
                 if line.strip():
@@ -206,8 +205,8 @@ class StreamReader(threading.Thread):
             stream.close()
 
     def _expect_sign(self, within: timedelta | None) -> None:
-        """The next call of this comes in time, or at its own pleasure if `within` is None."""
-        patience = None if within is None else within + self._waits.stream_stuck
+        """Expect the next call of this method `within` this time; None: no limit."""
+        patience = None if within is None else within + self._timeouts.stream_stuck
         self._sign_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
 
     def _take(self, line: bytes) -> None:
@@ -215,46 +214,46 @@ class StreamReader(threading.Thread):
         try:
             event = self._source.parse(line)
         except UnreadableLine as error:
-            self._journal.warning("stream.unreadable", line=error)
+            self._log.warning("stream.unreadable", line=error)
             if self._source.game_id is not None:
-                raise  # it may have held a move: the whole state is read anew
+                raise  # The line may have held a move: the whole state is read again.
             self._put(PlayingWanted("an unreadable event"))
             return
         self._finished = self._finished or _is_last(event)
         self._put(StreamEvent(self._source.game_id, event, received_at))
 
     def _delay(self) -> timedelta:
-        """None after the first failure; growing while it cannot be opened, or opens and never stands for long."""
+        """Return the delay before the next attempt: zero after the first failure, then growing until a stream lasts."""
         if self._opened_at is None:
             return self._openings.next_delay()
-        if self._stood_long():
+        if self._lasted():
             self._endings.reset()
         return self._endings.next_delay()
 
     def _lost_cleanly(self) -> timedelta:
-        """Like any other failure, unless it looks as if another client took the event stream."""
+        """Report a clean end; pause if it looks as if another client took the event stream."""
         reason = "ended by the server"
-        self._early_ends = 0 if self._stood_long() else self._early_ends + 1
+        self._early_ends = 0 if self._lasted() else self._early_ends + 1
         evicted = self._source.game_id is None and self._early_ends >= _EARLY_ENDS_OF_AN_EVICTION
         if not evicted or self._stopping:
             return self._lost(reason, self._delay())
-        self._journal.warning(
+        self._log.warning(
             "stream.evicted",
             times_in_a_row=self._early_ends,
-            meaning="another client seems to use this token: Lichess gives the stream to the newest",
+            meaning="another client seems to use this token; Lichess serves only the newest event stream",
         )
-        return self._lost(reason, self._waits.eviction_pause, as_asked=True)
+        return self._lost(reason, self._timeouts.eviction_pause, as_asked=True)
 
-    def _stood_long(self) -> bool:
+    def _lasted(self) -> bool:
         if self._opened_at is None:
             return False
-        return time.monotonic() - self._opened_at > self._waits.stream_proven.total_seconds()
+        return time.monotonic() - self._opened_at > self._timeouts.stream_proven.total_seconds()
 
     def _lost(self, reason: str, retry_in: timedelta, *, as_asked: bool = False) -> timedelta:
         if self._finished:
             return timedelta()
         if self._hurry.is_set():
-            reason, retry_in = "asked to read it anew", timedelta()
+            reason, retry_in = "reopened on request", timedelta()
         self._is_patient = not as_asked
         self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked))
         return retry_in
@@ -265,7 +264,7 @@ class StreamReader(threading.Thread):
 
 
 def _is_last(event: StreamLine) -> bool:
-    """After the final state of a game its stream ends for good."""
+    """Return whether the game is over, after which its stream ends for good."""
     if isinstance(event, GameFull):
         return event.state.status.is_over
     return isinstance(event, GameState) and event.status.is_over

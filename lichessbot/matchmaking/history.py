@@ -12,6 +12,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Final
 
+from lichessbot.backoff import doubled
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, DeclineReason
@@ -89,7 +90,7 @@ class Opponents:
             it = _Rule(_Scope.ANYTHING, _DAY)
         subject = _subject(it.scope, terms)
         times = self._times(opponent, subject)
-        rest = min(_LONGEST, it.rest * 2.0 ** min(times, 32))
+        rest = doubled(it.rest, times, _LONGEST)
         return self._set(opponent, subject, _Rest(now + rest.total_seconds(), times + 1))
 
     def capped(self, opponent: str, until: float) -> None:

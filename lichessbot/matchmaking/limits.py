@@ -11,11 +11,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
+from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
 from lichessbot.errors import RateLimited
 from lichessbot.matchmaking.history import Diary
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 BOT_GAMES: Final = "bot.vsBot.day"
 _CHALLENGES: Final = "challenge"
@@ -40,12 +41,12 @@ class _Limit:
 class Quota:
     """The budgets of one account. For the main thread."""
 
-    def __init__(self, diary: Diary, store: Store, waits: Waits) -> None:
+    def __init__(self, diary: Diary, store: Store, timeouts: Timeouts) -> None:
         self._diary = diary
         self._store = store
-        self._day_s = waits.quota_day.total_seconds()
-        self._first_pause_s = waits.rate_limit.total_seconds()
-        self._longest_pause_s = waits.challenge_pause_ceiling.total_seconds()
+        self._day_s = timeouts.quota_day.total_seconds()
+        self._first_pause_s = timeouts.rate_limit.total_seconds()
+        self._longest_pause_s = timeouts.challenge_pause_ceiling.total_seconds()
         self._refusals = 0
         self._limits = {name: _Limit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
         sent = sorted((float(at), int(cost)) for _, at, cost in store.remembered(Table.SENT_CHALLENGES))
@@ -73,7 +74,7 @@ class Quota:
             self._set(BOT_GAMES, _Limit(most, now + error.pause.total_seconds()))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
-        grown_s = min(self._longest_pause_s, self._first_pause_s * 2.0 ** min(self._refusals, 32))
+        grown_s = doubled(self._first_pause_s, self._refusals, self._longest_pause_s)
         self._refusals += 1
         self._set(_CHALLENGES, _Limit(None, now + max(error.pause.total_seconds(), grown_s)))
 

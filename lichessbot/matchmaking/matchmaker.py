@@ -1,19 +1,20 @@
-"""The matchmaker: challenges other bots, one at a time, when there is nothing better to do.
+"""Challenge other bots, one at a time, while slots are free.
 
-For the main thread. Knows how far an attempt has come and what is remembered of it; whom to ask is
-decided by `matchmaking`, how often by `quota`, what becomes of a challenge by `proposal`.
+For the main thread. An attempt reads our ratings, the bots that are online and whether they are playing, and then
+challenges one. `selection` decides whom, `limits` how often, and `outgoing_challenge` follows the open challenge.
 """
 
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Final
 
+from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Decline
+from lichessbot.challenges.policy import Decline, Snapshot
+from lichessbot.challenges.slots import Occupancy, Slots
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
@@ -27,55 +28,44 @@ from lichessbot.lichess.commands import (
     Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
-from lichessbot.lichess.models import BOT_TITLE, Account, Challenge, GameFull
-from lichessbot.lichess.outbox import Gate
-from lichessbot.lichess.replies import BotUser
-from lichessbot.log import Journal
+from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents, Silence
 from lichessbot.matchmaking.limits import Quota, clock_time
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
-_WHILE_A_HUMAN_WAITS: Final = Decline(
-    DeclineReason.LATER, "humans first", "a human found no slot, and may come back for the next one"
+_HUMANS_FIRST: Final = Decline(
+    DeclineReason.LATER, "humans first", "a human found no free slot and may come back for the next one"
 )
 
 
-KeepSlot = Callable[[str, Guest, float], None]
-"""Keeps a slot for a challenge that may be a game by now, until a look begun after that moment tells."""
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the house looks like at one moment."""
-
-    config: Config
-    games: int = 0
-    """With a clock, being played or about to start, our own challenge apart."""
-    free_slots: int = 0
-    """For games against bots."""
-    humans_until: float = -math.inf
-    """Until when (monotonic) the next slot is kept for a human."""
-    has_room_for_days: bool = True
-    """For another correspondence game, which takes no slot."""
-
-
 class Matchmaker:
-    """Takes a slot while a challenge of ours is open."""
+    """Challenges other bots. An open challenge takes a slot."""
 
-    def __init__(self, gate: Gate, store: Store, waits: Waits, lists: PlayerLists, keep_slot: KeepSlot) -> None:
-        self._gate = gate
-        self._waits = waits
+    def __init__(
+        self,
+        outbox: Outbox,
+        store: Store,
+        timeouts: Timeouts,
+        lists: PlayerLists,
+        slots: Slots,
+        snapshot: Callable[[], Snapshot],
+    ) -> None:
+        self._outbox = outbox
+        self._timeouts = timeouts
         self._lists = lists
-        self._keep_slot = keep_slot
-        self._journal = Journal()
+        self._slots = slots
+        self._snapshot = snapshot
+        self._log = EventLog()
         self._random = Random()
         self._diary = Diary(store)
         self._opponents = Opponents(store)
-        self._quota = Quota(self._diary, store, waits)
+        self._quota = Quota(self._diary, store, timeouts)
         self._us: Account | None = None
         self._ratings_until = -math.inf
         self._asking = False
@@ -96,89 +86,91 @@ class Matchmaker:
         return 0 if self._open is None else 1
 
     @property
-    def guests(self) -> Sequence[Guest]:
-        """For whom that slot is kept."""
-        return () if self._open is None else (_guest(self._open.proposal),)
+    def slot_holders(self) -> Sequence[SlotHolder]:
+        """The opponent of the open challenge, if there is one."""
+        return () if self._open is None else (_slot_holder(self._open.proposal),)
 
-    def wake_at(self, situation: Situation) -> float | None:
+    @property
+    def wake_at(self) -> float | None:
         """When `tick` has something to do."""
         if self._open is not None:
             return self._open.wake_at
-        due_at = self._due_at(situation, time.monotonic())
+        due_at = self._due_at(self._snapshot(), time.monotonic())
         return None if math.isinf(due_at) else due_at
 
-    def tick(self, situation: Situation) -> None:
-        """Let time pass: begin an attempt, or look after the challenge that is open."""
-        now = time.monotonic()
-        if situation.games:
+    def tick(self) -> None:
+        """Begin an attempt, or follow the open challenge."""
+        now, snapshot = time.monotonic(), self._snapshot()
+        if _has_games(snapshot):
             self._idle_since = now
         if self._open is not None:
             self._send(self._open.tick(now))
-        elif now >= self._due_at(situation, now):
+        elif now >= self._due_at(snapshot, now):
             self._begin(now)
 
-    def _due_at(self, situation: Situation, now: float) -> float:
-        """When the next attempt begins, as far as can be told; infinity if something must happen first."""
-        config = situation.config.matchmaking
-        if not config.allow_matchmaking or self._us is None or self._asking or situation.free_slots <= 0:
+    def _due_at(self, snapshot: Snapshot, now: float) -> float:
+        """Return when the next attempt begins, as far as is known; infinity if something else must happen first."""
+        config = snapshot.config.matchmaking
+        if not config.allow_matchmaking or self._us is None or self._asking or snapshot.slots_for_our_challenge <= 0:
             return math.inf
-        if situation.games:
+        if _has_games(snapshot):
             if not config.allow_during_games:
                 return math.inf
-            quiet_at = self._begun_at + self._waits.challenge_spacing_ceiling.total_seconds()
+            quiet_at = self._begun_at + self._timeouts.challenge_spacing_ceiling.total_seconds()
         else:
-            quiet_at = self._idle_since + config.challenge_timeout * self._waits.challenge_minute.total_seconds()
+            quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
         wall = time.time()
         quota_at = now + self._quota.challenge_at(config, wall) - wall
-        return max(quiet_at, self._not_before, situation.humans_until, quota_at)
+        return max(quiet_at, self._not_before, snapshot.human_expected_until, quota_at)
 
     # An attempt, step by step
 
     def introduce(self, account: Account) -> None:
-        """Who we are."""
+        """Take note of who we are."""
         self._us = account
 
     def _begin(self, now: float) -> None:
         self._asking = True
         self._begun_at = now
-        self._gate.send(ReadBots() if now < self._ratings_until else ReadRatings())
+        self._outbox.send(ReadBots() if now < self._ratings_until else ReadRatings())
 
-    def hear(self, report: CommandDone | CommandFailed, situation: Situation) -> None:
-        """The answer to one of the commands sent from here."""
+    def answered(self, report: CommandDone | CommandFailed) -> None:
+        """Go on with the answer to a command that was sent here."""
         now = time.monotonic()
         match report:
             case CommandDone(command=ReadRatings(), answer=Account() as account):
                 self._us = account
-                self._ratings_until = now + self._waits.ratings_age.total_seconds()
-                self._gate.send(ReadBots())
+                self._ratings_until = now + self._timeouts.ratings_age.total_seconds()
+                self._outbox.send(ReadBots())
             case CommandDone(command=ReadBots(), answer=Bots(users)):
-                self._choose(users, situation, now)
+                self._choose(users, now)
             case CommandDone(command=ReadStatuses(), answer=Statuses(users)):
-                self._challenge([user.id for user in users if user.online and not user.playing], situation, now)
+                self._challenge([user.id for user in users if user.online and not user.playing], now)
             case CommandFailed(command=ReadRatings() | ReadBots() | ReadStatuses()):
                 self._give_up("no answer", now)
-            case _:
-                self._hear_of_challenge(report, situation, now)
+            case _ if self._open is not None:
+                self._follow(self._open.hear(report, now), now)
 
-    def _choose(self, bots: Sequence[BotUser], situation: Situation, now: float) -> None:
+    def _choose(self, bots: Sequence[BotUser], now: float) -> None:
         if self._us is None:
             return
-        between = situation.config.matchmaking.challenge_timeout * self._waits.challenge_minute
+        snapshot = self._snapshot()
+        between = snapshot.config.matchmaking.challenge_timeout * self._timeouts.challenge_minute
         known = Knowledge(
             us=self._us,
             bots=bots,
             opponents=self._opponents,
             diary=self._diary,
             now=time.time(),
-            pair_break_s=(self._waits.pair_break + between).total_seconds(),
-            is_blocked=partial(self._is_blocked, situation.config),
-            has_room_for_days=situation.has_room_for_days,
+            pair_break_s=(self._timeouts.pair_break + between).total_seconds(),
+            is_blocked=partial(self._is_blocked, snapshot.config),
+            may_play_correspondence=_may_play_correspondence(snapshot),
         )
-        self._shortlist = proposals(situation.config, known, self._last_kind, self._random)
+        self._shortlist = proposals(snapshot.config, known, self._last_kind, self._random)
         if self._shortlist:
-            self._gate.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
+            self._outbox.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
         else:
-            self._give_up(f"none of {len(bots)} bots suits", now)
+            self._give_up(f"none of {len(bots)} bots online is suitable", now)
 
     def _is_blocked(self, config: Config, user_id: str) -> bool:
         names, addresses = config.matchmaking.block_list, config.matchmaking.online_block_list
@@ -186,169 +178,165 @@ class Matchmaker:
             names, addresses = names + config.challenge.block_list, addresses + config.challenge.online_block_list
         return user_id in names or self._lists.naming(user_id, addresses) is not None
 
-    def _challenge(self, free: Sequence[str], situation: Situation, now: float) -> None:
-        """The likeliest of those who are there and do not play."""
+    def _challenge(self, free: Sequence[str], now: float) -> None:
+        """Challenge the first of the shortlist that is among the `free` bots: online and not playing."""
+        snapshot = self._snapshot()
         found = next((it for it in self._shortlist if it.opponent in free), None)
         if found is None:
-            self._give_up("all that suit are playing", now)
-        elif situation.free_slots <= 0 or now < situation.humans_until:
+            self._give_up("every suitable bot is playing", now)
+        elif snapshot.slots_for_our_challenge <= 0 or now < snapshot.human_expected_until:
             self._give_up("the slot is needed", now)
-        elif not self._is_wanted(situation):
-            self._give_up("none is wanted any more", now)
+        elif not self._is_wanted(snapshot):
+            self._give_up("matchmaking is no longer wanted", now)
         else:
             self._asking = False
             self._last_kind = found.kind
-            self._open = OpenChallenge(found, self._waits)
-            self._journal.info(
+            self._open = OpenChallenge(found, self._timeouts)
+            self._log.info(
                 "match.challenge",
                 opponent=found.opponent,
                 kind=found.kind,
                 terms=found.terms,
                 colour=found.terms.colour or "random",
             )
-            self._gate.send(self._open.creation)
+            self._outbox.send(self._open.creation)
 
-    def _is_wanted(self, situation: Situation) -> bool:
-        """While the questions of an attempt were answered, a game or a reload may have come in between."""
-        config = situation.config.matchmaking
-        return config.allow_matchmaking and (not situation.games or config.allow_during_games)
+    def _is_wanted(self, snapshot: Snapshot) -> bool:
+        """Return whether to go on: a game or a reload may have come since the attempt began."""
+        config = snapshot.config.matchmaking
+        return config.allow_matchmaking and (not _has_games(snapshot) or config.allow_during_games)
 
     def _give_up(self, reason: str, now: float) -> None:
         self._asking = False
         self._pause(now, in_vain=True)
-        self._journal.info("match.none", reason=reason)
+        self._log.info("match.none", reason=reason)
 
     def _pause(self, now: float, *, in_vain: bool) -> None:
-        """Until the next attempt: the longer, the more of them were in vain."""
+        """Wait before the next attempt: the longer, the more attempts in a row were in vain."""
         self._failures = self._failures + 1 if in_vain else 0
-        grown = self._waits.challenge_spacing * 2.0 ** min(max(0, self._failures - 1), 32)
-        self._not_before = now + min(grown, self._waits.challenge_spacing_ceiling).total_seconds()
+        ceiling = self._timeouts.challenge_spacing_ceiling
+        self._not_before = now + doubled(self._timeouts.challenge_spacing, self._failures - 1, ceiling).total_seconds()
 
     # The open challenge
 
-    def _hear_of_challenge(self, report: CommandDone | CommandFailed, situation: Situation, now: float) -> None:
-        if self._open is not None:
-            self._follow(self._open.hear(report, now), situation, now)
-
     def challenge_echoed(self, challenge: Challenge) -> None:
-        """A challenge of this account, from here or from anywhere."""
+        """Count a challenge of this account, whoever made it, and follow it if it is the open one."""
         target = challenge.destination
         self._quota.note_challenge(challenge.id, time.time(), to_a_bot=target is not None and target.is_bot)
         if self._open is not None:
             self._send(self._open.echo(challenge, time.monotonic()))
 
-    def challenge_declined(self, challenge: Challenge, situation: Situation) -> None:
+    def challenge_declined(self, challenge: Challenge) -> None:
         if self._is_open(challenge.id):
             reason = DeclineReason.received(challenge.decline_reason_key)
-            self._follow(Declined(reason), situation, time.monotonic())
+            self._follow(Declined(reason), time.monotonic())
 
-    def game_started(self, game_id: str, situation: Situation) -> None:
+    def game_started(self, game_id: str) -> None:
         if self._is_open(game_id):
-            self._follow(Accepted(announced=True), situation, time.monotonic())
+            self._follow(Accepted(announced=True), time.monotonic())
 
     def _is_open(self, challenge_id: str) -> bool:
         return self._open is not None and self._open.challenge_id == challenge_id
 
     def _send(self, command: MatchCommand | None) -> None:
         if command is not None:
-            self._gate.send(command)
+            self._outbox.send(command)
 
-    def _follow(self, step: MatchCommand | Outcome | None, situation: Situation, now: float) -> None:
+    def _follow(self, step: MatchCommand | Outcome | None, now: float) -> None:
         match step:
             case Accepted() | Declined() | Withdrawn() | NotSent():
-                self._close(step, situation, now)
+                self._close(step, now)
             case _:
                 self._send(step)
 
-    def _close(self, outcome: Outcome, situation: Situation, now: float) -> None:
+    def _close(self, outcome: Outcome, now: float) -> None:
         it = self._open
         assert it is not None
         self._open = None
         fields = {"challenge": it.challenge_id, "opponent": it.proposal.opponent}
         match outcome:
             case Accepted(announced):
-                self._journal.info("match.accepted", **fields)
+                self._log.info("match.accepted", **fields)
                 self._ours.add(it.challenge_id or "")
-                self._idle_since = now     # also where the game has no clock, and is none that is played
+                self._idle_since = now     # a correspondence game counts too
                 self._opponents.agreed(it.proposal.opponent, it.proposal.terms)
                 if not announced:
                     self._look_for_game(it, now)
             case Declined(reason):
-                self._remember(it.proposal, reason, situation, **fields)
+                self._remember(it.proposal, reason, **fields)
             case Withdrawn(unanswered, certain, out_of_reach):
                 if unanswered:
-                    self._remember(it.proposal, Silence.UNANSWERED, situation, **fields)
+                    self._remember(it.proposal, Silence.UNANSWERED, **fields)
                 else:
-                    self._journal.info("match.withdrawn", **fields)
+                    self._log.info("match.withdrawn", **fields)
                 if not certain and not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
             case NotSent(None, out_of_reach):
-                self._journal.info("match.lost", **fields)
+                self._log.info("match.lost", **fields)
                 if not (out_of_reach and self._stopping):
                     self._look_for_game(it, now)
             case NotSent(error):
-                self._remember_refusal(it.proposal, error, situation, **fields)
+                self._remember_refusal(it.proposal, error, **fields)
         self._pause(now, in_vain=not isinstance(outcome, Accepted))
 
     def _look_for_game(self, challenge: OpenChallenge, now: float) -> None:
-        """It may have become a game of which we were not told: its slot is kept until a look tells.
+        """Keep the slot until a list of games tells whether the challenge has become a game unnoticed.
 
-        Who stops while Lichess is out of reach does not come here: the next start finds the game.
+        Not called while the daemon stops and Lichess is unreachable: the next start finds the game.
         """
         self._ours.add(challenge.challenge_id or "")
         challenge_id = challenge.challenge_id or f"to {challenge.proposal.opponent}"
-        self._keep_slot(challenge_id, _guest(challenge.proposal), now)
+        self._slots.keep(challenge_id, _slot_holder(challenge.proposal), until=now)
 
-    def _remember(
-        self, proposal: Proposal, reason: DeclineReason | Silence, situation: Situation, **fields: str | None
-    ) -> None:
-        rule = situation.config.matchmaking.challenge_filter
+    def _remember(self, proposal: Proposal, reason: DeclineReason | Silence, **fields: str | None) -> None:
+        rule = self._snapshot().config.matchmaking.challenge_filter
         until = self._opponents.declined(proposal.opponent, proposal.terms, reason, rule, time.time())
-        self._journal.info("match.declined", **fields, reason=reason, rests_until=_date(until))
+        self._log.info("match.declined", **fields, reason=reason, rests_until=_date(until))
 
-    def _remember_refusal(
-        self, proposal: Proposal, error: Exception | None, situation: Situation, **fields: str | None
-    ) -> None:
+    def _remember_refusal(self, proposal: Proposal, error: Exception | None, **fields: str | None) -> None:
         match error:
             case RateLimited():
-                self.hear_limit(error, situation.config)
+                self.rate_limited(error, self._snapshot().config)
             case Refused(pause=None):
-                self._journal.info("match.refused", **fields, text=error.text)
-                self._remember(proposal, Silence.REFUSED, situation, **fields)
+                self._log.info("match.refused", **fields, text=error.text)
+                self._remember(proposal, Silence.REFUSED, **fields)
             case Refused(pause=pause) if pause is not None:
                 until = time.time() + pause.total_seconds()
                 self._opponents.capped(proposal.opponent, until)
-                self._journal.info("match.capped", **fields, rests_until=_date(until))
+                self._log.info("match.capped", **fields, rests_until=_date(until))
 
     # Slots and quotas
 
-    def hear_limit(self, error: RateLimited, config: Config) -> None:
-        """A challenge or an acceptance was refused with a 429."""
+    def rate_limited(self, error: RateLimited, config: Config) -> None:
+        """Take note that a challenge or an acceptance was answered with a 429."""
         self._quota.hear(error, time.time())
-        self._journal.warning("quota", text=error.text, status=self.status(config) or None)
+        self._log.warning("quota", text=error.text, status=self.status(config) or None)
 
-    def objection_to_bots(self, config: Config, humans_until: float, expected: int = 0) -> Decline | None:
-        """Why a bot that challenges us gets no slot now; None if it may. `expected`: games with bots about to begin."""
-        if time.monotonic() < humans_until:
-            return _WHILE_A_HUMAN_WAITS
+    def objection_to_bots(self, config: Config, human_expected_until: float, starting: int = 0) -> Decline | None:
+        """Return the answer to every bot that challenges us now, or None if bots are welcome.
+
+        `starting`: accepted games against bots that have not begun.
+        """
+        if time.monotonic() < human_expected_until:
+            return _HUMANS_FIRST
         now = time.time()
-        if self._quota.bot_game_at(config.matchmaking, now, expected + len(self)) <= now:
+        if self._quota.bot_game_at(config.matchmaking, now, starting + len(self)) <= now:
             return None
         most = self._quota.most_bot_games(config.matchmaking)
         return Decline(DeclineReason.LATER, f"matchmaking.bot_games_per_day = {most}", self.status(config))
 
     def stop(self) -> None:
-        """No new games."""
+        """Begin nothing new and withdraw the open challenge."""
         self._stopping = True
-        self.give_way()
+        self.withdraw()
 
-    def give_way(self) -> None:
-        """Somebody waits for a slot: ours is free as soon as our challenge is withdrawn."""
+    def withdraw(self) -> None:
+        """Withdraw the open challenge, which frees its slot."""
         if self._open is not None:
             self._send(self._open.withdraw())
 
     def note_game(self, full: GameFull) -> None:
-        """A game of ours, as its stream tells it: if it is one between bots, it counts."""
+        """Count a game of ours if its stream says that it is between bots."""
         us = self._us
         if us is None:
             return
@@ -361,15 +349,23 @@ class Matchmaker:
         self._ours.discard(full.id)
 
     def status(self, config: Config) -> str:
-        """In words; nothing if there is nothing to say."""
+        """Return the day's bot games in words; empty if there is nothing to say."""
         return self._quota.in_words(config.matchmaking, time.time())
 
 
-def _guest(proposal: Proposal) -> Guest:
-    return Guest(proposal.opponent, is_bot=True, has_clock=proposal.terms.has_clock)
+def _has_games(snapshot: Snapshot) -> bool:
+    return Occupancy(snapshot.games).clocked_games > 0
+
+
+def _may_play_correspondence(snapshot: Snapshot) -> bool:
+    return Occupancy(snapshot.games).correspondence_games < snapshot.config.challenge.max_correspondence_games
+
+
+def _slot_holder(proposal: Proposal) -> SlotHolder:
+    return SlotHolder(proposal.opponent, is_bot=True, has_clock=proposal.terms.has_clock)
 
 
 def _date(moment: float) -> str:
-    """The day as well, if it is not within these 24 hours."""
+    """Return the time of day, with the date if it is more than 24 hours away."""
     far = moment - time.time() > 24 * 3600
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) if far else clock_time(moment)

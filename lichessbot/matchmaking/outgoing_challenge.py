@@ -23,7 +23,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.selection import Proposal
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 _MOST_WITHDRAWALS: Final = 3
 
@@ -74,11 +74,11 @@ class _Stage(Enum):
 class OpenChallenge:
     """Takes a slot until it has an outcome."""
 
-    def __init__(self, proposal: Proposal, waits: Waits) -> None:
+    def __init__(self, proposal: Proposal, timeouts: Timeouts) -> None:
         self.proposal = proposal
         self.challenge_id: str | None = None
-        self._open_s = waits.challenge_open.total_seconds()
-        self._retry_s = waits.game_start.total_seconds()
+        self._open_s = timeouts.challenge_open.total_seconds()
+        self._retry_s = timeouts.game_start.total_seconds()
         self._stage = _Stage.SENDING
         self._due_at: float | None = None
         self._unwanted = False

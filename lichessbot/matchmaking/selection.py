@@ -15,8 +15,7 @@ from lichessbot.config.matchmaking import ColourChoice, MatchType, ModeChoice, R
 from lichessbot.config.matchmaking import VariantChoice as Choice
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
-from lichessbot.lichess.models import Account
-from lichessbot.lichess.replies import BotUser
+from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents
 
 _Item = TypeVar("_Item", bound=Hashable)
@@ -49,13 +48,13 @@ class Knowledge:
     """Seconds since the epoch."""
     pair_break_s: float
     is_blocked: Callable[[str], bool] = lambda user_id: False
-    has_room_for_days: bool = True
+    may_play_correspondence: bool = True
 
 
 def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
     """The likeliest first, all of one kind of game; empty if nobody suits. `last_kind`: what was proposed last."""
     for name, kind in _in_order(config, last_kind, random):
-        terms = _drawn_terms(kind, config, random, with_days=known.has_room_for_days)
+        terms = _drawn_terms(kind, config, random, with_days=known.may_play_correspondence)
         found = None if terms is None else _shortlist(name, kind, terms, config, known, random)
         if found:
             return found

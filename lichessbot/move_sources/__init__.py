@@ -1,15 +1,15 @@
-"""Who is asked for a move before the engine: books on the disk, and servers that know openings or endings.
+"""Move sources asked before the engine: books, endgame tablebases, and servers that know openings or endings.
 
-A game asks its `Desk`, which answers on the queue within the game's patience or is not waited for. Nothing here can
-cost a game: what fails, hangs or lies is passed over, rests for a while, and the engine thinks. Only legal moves leave
-this package.
-
-Must not know: games, streams, and the clock beyond its own deadline.
+Knows how each source is asked and which moves of its answer may be played. A source that fails, hangs or lies is
+skipped and paused for a while; the engine then searches. Only legal moves leave this package.
+Must not know: games, streams, and the clock beyond the time limit of a question.
+Offers: `MoveResolver` (the sources of one game), `Hosts` (the servers, shared by all games), `models` (questions and
+answers), `check_sources` and `unusable_books` (what does not work, before a game needs it).
 """
 
-from lichessbot.move_sources.check import trials
+from lichessbot.move_sources.check import check_sources
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.local import unusable
-from lichessbot.move_sources.resolver import Desk
+from lichessbot.move_sources.local import unusable_books
+from lichessbot.move_sources.resolver import MoveResolver
 
-__all__ = ["Desk", "Hosts", "models", "trials", "unusable"]
+__all__ = ["Hosts", "MoveResolver", "check_sources", "models", "unusable_books"]

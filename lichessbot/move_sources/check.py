@@ -1,4 +1,4 @@
-"""Whether the sources of a configuration work, for who asks before a game does."""
+"""Check whether the move sources of a configuration work."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -9,65 +9,65 @@ from engine.facade import STARTING_FEN, Board, Book, InvalidBook, Tablebase, rev
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 from lichessbot.move_sources.http import Hosts
 from lichessbot.move_sources.models import Question
-from lichessbot.move_sources.resolver import Kind, Seat, seats
+from lichessbot.move_sources.resolver import Kind, Source, sources_for
 
-# White mates with the rook: every table knows it.
+# A position that every tablebase knows.
 _ROOK_ENDING: Final = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
-# A walk through a book comes by the moves that games begin with.
-_POSITIONS_WALKED: Final = 200
+# Enough to check the moves that games begin with.
+_POSITIONS_REVIEWED: Final = 200
 _PROBLEMS_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What came of trying a source, in words."""
+class SourceCheck:
+    """The result for one source."""
 
     works: bool
     text: str
 
 
-def trials(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[Trial]:
-    """Try every book and table of the operator, and every server that is wanted; each once."""
+def check_sources(engines: Sequence[EngineConfig], hosts: Hosts) -> Iterator[SourceCheck]:
+    """Check every configured book, tablebase and server once."""
     for file in dict.fromkeys(file for engine in engines for file in engine.polyglot.files):
         try:
-            review = review_book(Book(file), [Board()], _POSITIONS_WALKED)
+            review = review_book(Book(file), [Board()], _POSITIONS_REVIEWED)
         except (InvalidBook, OSError) as error:
-            yield Trial(False, f"{error}: the bot would play without this book")
+            yield SourceCheck(False, f"{error}: the bot would play without this book")
             continue
         faults = [line.removeprefix("FAULT ") for line in review.lines() if line.startswith("FAULT")]
         found = f"book {file}: {review.entries:,} moves in {review.positions:,} positions"
-        yield Trial(review.is_sound, "; ".join([found, *faults]))
+        yield SourceCheck(review.is_sound, "; ".join([found, *faults]))
     tables = (engine.lichess_bot_tbs.syzygy for engine in engines)
     for paths in dict.fromkeys(it.paths for it in tables if it.enabled):
-        yield _tables(Tablebase(paths))
+        yield _check_tables(Tablebase(paths))
     for engine in {engine.online_moves: engine for engine in engines}.values():
-        for seat in seats(engine, hosts, Journal()):
-            if seat.kind in (Kind.ONLINE_OPENINGS, Kind.ONLINE_ENDINGS):
-                yield _asked(seat, hosts)
+        for limited in sources_for(engine, hosts, EventLog()):
+            if limited.kind is Kind.ONLINE_OPENINGS:
+                yield _check_server(limited.source, STARTING_FEN, hosts)
+            elif limited.kind is Kind.ONLINE_ENDINGS:
+                yield _check_server(limited.source, _ROOK_ENDING, hosts)
 
 
-def _tables(base: Tablebase) -> Trial:
-    """Every file is opened; a folder may hold thousands of bad ones, of which a few are named."""
+def _check_tables(base: Tablebase) -> SourceCheck:
+    """Open every file; name the first few bad ones."""
     problems = base.review()
     more = [f"and {len(problems) - _PROBLEMS_NAMED} more"] if len(problems) > _PROBLEMS_NAMED else []
     found = f"syzygy: {base.describe()}"
-    return Trial(len(base) > 0 and not problems, "; ".join([found, *problems[:_PROBLEMS_NAMED], *more]))
+    return SourceCheck(len(base) > 0 and not problems, "; ".join([found, *problems[:_PROBLEMS_NAMED], *more]))
 
 
-def _asked(seat: Seat, hosts: Hosts) -> Trial:
-    fen = _ROOK_ENDING if seat.kind is Kind.ONLINE_ENDINGS else STARTING_FEN
-    patience_s = hosts.access.waits.source_answer.total_seconds()
+def _check_server(source: Source, fen: str, hosts: Hosts) -> SourceCheck:
+    patience_s = hosts.access.timeouts.source_answer.total_seconds()
     question = Question(0, Variant.STANDARD, Board(fen), None, None, patience_s)
     asked_at = time.monotonic()
-    name = seat.source.name
     try:
-        found = seat.source.find(question, asked_at + patience_s)
+        found = source.find(question, asked_at + patience_s)
     except Refused as error:
-        return Trial(False, f"{name} refuses: {error}")
+        return SourceCheck(False, f"{source.name} refuses: {error}")
     except ApiError as error:
-        return Trial(False, f"{name} does not answer: {error}")
+        return SourceCheck(False, f"{source.name} does not answer: {error}")
     moves = found.moves[0] if found else "no move"
-    return Trial(True, f"{name} answers after {time.monotonic() - asked_at:.1f} s: {moves}")
+    return SourceCheck(True, f"{source.name} answers after {time.monotonic() - asked_at:.1f} s: {moves}")

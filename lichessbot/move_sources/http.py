@@ -1,7 +1,7 @@
-"""The servers that move sources ask, shared by all games: sessions, time limits, rests after failures.
+"""HTTP for the move sources: sessions, time limits, and pauses after failures, shared by all games.
 
-Knows how to get a body from a server; not what it means. The token goes to the server it belongs to and to no other,
-nothing is redirected, and no body is longer than a limit.
+Returns bodies without knowing what they mean. The token is sent only to the server it belongs to, redirects are not
+followed, and the length of a body is limited.
 """
 
 import threading
@@ -15,26 +15,26 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError
 
+from lichessbot.backoff import doubled
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.client import Access, answer_error
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.log import Journal
+from lichessbot.lichess.http import configured, network_error, read_body
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.log import EventLog
 
-# A table of an ending with many moves, or what an explorer knows of a position, takes some tens of kilobytes.
-LONGEST_ANSWER_BYTES: Final = 1 << 19
-_READ_BYTES: Final = 1 << 16
-_MOST_AT_ONCE: Final = 4
+# Ordinary answers have some tens of kilobytes.
+MAX_BODY_BYTES: Final = 1 << 19
+_MAX_CONNECTIONS: Final = 4
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """One request, worth nothing any more at the monotonic second `until`.
+class Request:
+    """One request, which is useless after the monotonic second `until`.
 
-    `growing`: the answer comes in lines of which the latest counts; what came until then is enough.
+    `growing`: the answer comes in lines of which the latest counts, so that a part of it is enough.
     """
 
     path: str
@@ -45,59 +45,59 @@ class Errand:
     growing: bool = field(default=False, kw_only=True)
 
 
-class Resting(ApiError):
-    """The server is not asked at all for a while."""
+class HostPaused(ApiError):
+    """The server is not asked for a while."""
 
 
 class Hosts:
-    """Every server by its address."""
+    """All servers by address."""
 
-    def __init__(self, access: Access, courtesy: Courtesy) -> None:
+    def __init__(self, access: Access, rate_limiter: RateLimiter) -> None:
         self.access = access
-        self._courtesy = courtesy
+        self._rate_limiter = rate_limiter
         self._lock = threading.Lock()
         self._hosts: dict[str, Host] = {}
 
     def at(self, address: str) -> "Host":
-        """The one for this address, whichever game asks."""
+        """Return the host for this address, the same for every game."""
         with self._lock:
             if address not in self._hosts:
-                courtesy = self._courtesy if address == self.access.url else None
-                self._hosts[address] = Host(address, self.access, courtesy)
+                rate_limiter = self._rate_limiter if address == self.access.url else None
+                self._hosts[address] = Host(address, self.access, rate_limiter)
             return self._hosts[address]
 
 
 class Host:
-    """One server. Asked by several threads at a time, but only by so many."""
+    """One server, asked by several threads at a time up to a limit."""
 
-    def __init__(self, address: str, access: Access, courtesy: Courtesy | None = None) -> None:
-        """`courtesy`: of the server that the daemon itself talks to, whose limits are shared."""
+    def __init__(self, address: str, access: Access, rate_limiter: RateLimiter | None = None) -> None:
+        """`rate_limiter`: shared with the daemon if this is the Lichess server."""
         self.address = address
         self._access = access
-        self._courtesy = courtesy
-        self._journal = Journal()
+        self._rate_limiter = rate_limiter
+        self._log = EventLog()
         self._lock = threading.Lock()
-        self._permits = threading.BoundedSemaphore(_MOST_AT_ONCE)
+        self._permits = threading.BoundedSemaphore(_MAX_CONNECTIONS)
         self._idle: list[requests.Session] = []
         self._failures = 0
-        self._rests_until = time.monotonic()
+        self._paused_until = time.monotonic()
 
-    def ask(self, errand: Errand, parse: Callable[[bytes], T]) -> T:
-        """What the body of a good answer says. `parse` raises UnreadableLine if that is nothing, or ApiError.
+    def ask(self, request: Request, parse: Callable[[bytes], T]) -> T:
+        """Return the parsed body of a good answer. `parse` may raise UnreadableLine or ApiError.
 
-        Raises ApiError: Resting and Unreachable as well as what the server says.
+        Raises ApiError: HostPaused, Unreachable, or the server's own error.
         """
-        with self._permit(errand.until):
+        with self._permit(request.until):
             try:
-                found = self._try(errand, parse)
+                found = self._try(request, parse)
             except RateLimited as error:
-                self._rest(error.pause, error)
-                if self._courtesy is not None:
-                    self._courtesy.hold_back(error.pause)
+                self._pause(error.pause, error)
+                if self._rate_limiter is not None:
+                    self._rate_limiter.hold_back(error.pause)
                 raise
             except Refused as error:
                 if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-                    self._rest(self._access.waits.source_rest_ceiling, error)
+                    self._pause(self._access.timeouts.source_rest_ceiling, error)
                 raise
             except Unreachable as error:
                 self._note_failure(error)
@@ -106,61 +106,61 @@ class Host:
                 self._failures = 0
             return found
 
-    def _try(self, errand: Errand, parse: Callable[[bytes], T]) -> T:
-        """Once, and again as often as the errand allows if nothing comes back. Raises ApiError."""
-        for retry in range(errand.retries + 1):
+    def _try(self, request: Request, parse: Callable[[bytes], T]) -> T:
+        """Send the request, and repeat it if nothing comes back. Raises ApiError."""
+        for retry in range(request.retries + 1):
             try:
-                return parse(self._get(errand))
+                return parse(self._get(request))
             except UnreadableLine as error:
                 raise Unreachable(f"unexpected reply: {error}") from error
             except Unreachable:
-                if retry == errand.retries or time.monotonic() >= errand.until:
+                if retry == request.retries or time.monotonic() >= request.until:
                     raise
         raise AssertionError("the last try returns or raises")
 
     def _note_failure(self, error: ApiError) -> None:
-        """It rests the longer, the more often in a row it failed; failures of several games at a time are one."""
-        waits = self._access.waits
+        """Pause the server, longer with each failure in a row; simultaneous failures of several games count once."""
+        timeouts = self._access.timeouts
         with self._lock:
-            if time.monotonic() < self._rests_until:
+            if time.monotonic() < self._paused_until:
                 return
             self._failures += 1
-            doublings = min(self._failures - 1, 16)
-        self._rest(min(waits.source_rest * float(2**doublings), waits.source_rest_ceiling), error)
+            pause = doubled(timeouts.source_rest, self._failures - 1, timeouts.source_rest_ceiling)
+        self._pause(pause, error)
 
-    def _rest(self, pause: timedelta, reason: ApiError) -> None:
+    def _pause(self, pause: timedelta, reason: ApiError) -> None:
         with self._lock:
-            self._rests_until = max(self._rests_until, time.monotonic() + pause.total_seconds())
-        self._journal.warning("source.rests", host=self.address, reason=reason, pause_s=pause.total_seconds())
+            self._paused_until = max(self._paused_until, time.monotonic() + pause.total_seconds())
+        self._log.warning("source.rests", host=self.address, reason=reason, pause_s=pause.total_seconds())
 
     @contextmanager
     def _permit(self, until: float) -> Iterator[None]:
-        """Raises Resting if the server is not to be asked now, or if too many games ask it already."""
-        self._refuse_while_resting()
+        """Raises HostPaused if the server is not to be asked now, or if too many games ask it already."""
+        self._check_pause()
         if not self._permits.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise Resting(f"{self.address} is busy with other games")
+            raise HostPaused(f"{self.address} is busy with other games")
         try:
-            self._refuse_while_resting()
+            self._check_pause()
             if time.monotonic() >= until:
-                raise Resting(f"{self.address} was busy with other games")
-            if self._courtesy is not None and self._courtesy.ask(Purpose.CLOUD) > 0:
-                raise Resting(f"{self.address} asked for a pause")
+                raise HostPaused(f"{self.address} was busy with other games")
+            if self._rate_limiter is not None and self._rate_limiter.ask(Purpose.CLOUD) > 0:
+                raise HostPaused(f"{self.address} asked for a pause")
             yield
         finally:
             self._permits.release()
 
-    def _refuse_while_resting(self) -> None:
-        if time.monotonic() < self._rests_until:
-            raise Resting(f"{self.address} rests")
+    def _check_pause(self) -> None:
+        if time.monotonic() < self._paused_until:
+            raise HostPaused(f"{self.address} is paused")
 
-    def _get(self, errand: Errand) -> bytes:
-        """The body of a good answer. Raises ApiError."""
+    def _get(self, request: Request) -> bytes:
+        """Return the body of a good answer. Raises ApiError."""
         session = self._session()
         try:
-            body = self._read(session, errand)
-        except (requests.RequestException, HTTPError, OSError) as error:
+            body = self._read(session, request)
+        except (requests.RequestException, OSError) as error:
             session.close()
-            raise Unreachable(f"{type(error).__name__} at {self.address}") from error
+            raise Unreachable(f"{network_error(error)} at {self.address}") from error
         except ApiError:
             session.close()
             raise
@@ -168,60 +168,42 @@ class Host:
             self._idle.append(session)
         return body
 
-    def _read(self, session: requests.Session, errand: Errand) -> bytes:
-        left_s = errand.until - time.monotonic()
+    def _read(self, session: requests.Session, request: Request) -> bytes:
+        left_s = request.until - time.monotonic()
         if left_s <= 0:
             raise Unreachable(f"no time left for {self.address}")
-        token = self._access.token.get_secret_value() if errand.with_token and self.may_see_token else None
+        token = self._access.token.get_secret_value() if request.with_token and self.may_see_token else None
         with session.get(
-            self.address + errand.path,
-            params={name: str(value) for name, value in errand.query.items()},
+            self.address + request.path,
+            params={name: str(value) for name, value in request.query.items()},
             headers={"Authorization": f"Bearer {token}"} if token else {},
-            timeout=(min(left_s, self._access.waits.connect.total_seconds()), left_s),
+            timeout=(min(left_s, self._access.timeouts.connect.total_seconds()), left_s),
             allow_redirects=False,
             stream=True,
         ) as response:
-            body = _body(response, errand)
+            body = read_body(response, MAX_BODY_BYTES, request.until, partial=request.growing)
             if response.status_code >= HTTPStatus.BAD_REQUEST:
-                raise answer_error(response, body, self._access.waits.rate_limit)
+                raise answer_error(response, body, self._access.timeouts.rate_limit)
             if response.status_code != HTTPStatus.OK:
                 raise Unreachable(f"{response.status_code} from {self.address}")
             return body
 
     @property
+    def rate_limit_pause(self) -> timedelta:
+        """The pause after an answer that reports a rate limit without its length."""
+        return self._access.timeouts.rate_limit
+
+    @property
     def may_see_token(self) -> bool:
-        """Whether this is the server that our token belongs to, or one of its own."""
+        """Return whether this is the server that our token belongs to, or a subdomain of it."""
         ours, home = urlsplit(self.address), urlsplit(self._access.url)
         belongs = ours.hostname == home.hostname or (ours.hostname or "").endswith(f".{home.hostname}")
         return belongs and (ours.scheme == "https" or home.scheme == "http")
 
     def _session(self) -> requests.Session:
-        """One that nobody uses now."""
+        """Return an idle session, or a new one."""
         with suppress(IndexError), self._lock:
             return self._idle.pop()
-        session = requests.Session()
-        # An entry in ~/.netrc would send a password, and a proxy is only used if we are told to.
-        session.trust_env = False
-        if self._access.proxy is not None:
-            session.proxies = {"http": self._access.proxy, "https": self._access.proxy}
-        # Nothing is packed, and so nothing unpacked: a small answer cannot become a huge one.
-        session.headers.update(
-            {"User-Agent": self._access.user_agent, "Accept": "application/json", "Accept-Encoding": "identity"}
-        )
-        return session
-
-
-def _body(response: requests.Response, errand: Errand) -> bytes:
-    """All of the body; of a growing one, what came in time. Raises Unreachable if it is too long or too slow."""
-    body = b""
-    try:
-        while piece := response.raw.read1(_READ_BYTES):
-            body += piece
-            if len(body) > LONGEST_ANSWER_BYTES:
-                raise Unreachable(f"an answer of more than {LONGEST_ANSWER_BYTES} bytes")
-            if time.monotonic() >= errand.until:
-                raise TimeoutError("the answer trickles in too slowly")
-    except (HTTPError, TimeoutError):
-        if not errand.growing or not body:
-            raise
-    return body
+        # Uncompressed, so that a small answer cannot become a huge one.
+        headers = {"User-Agent": self._access.user_agent, "Accept": "application/json", "Accept-Encoding": "identity"}
+        return configured(requests.Session(), self._access.proxy, **headers)

@@ -1,55 +1,52 @@
-"""Books on the disk: which of their moves is played.
-
-A file that is missing or damaged is said once, and then passed over.
-"""
+"""Books and endgame tablebases on the disk. A missing or damaged file is logged once and then skipped."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport, Tables
+from engine.facade import Board, Book, BookMove, InvalidBook, Tablebase, TableReport
 from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
-from lichessbot.log import Journal
-from lichessbot.move_sources.models import Finding, Question, goes_back
+from lichessbot.log import EventLog
+from lichessbot.move_sources.models import Question, Suggestion, repeats_position
 
 _PERCENT: Final = 100
 
 
-class Shelf:
-    """Some books, asked in their order; opened when first asked."""
+class PolyglotBooks:
+    """Polyglot books in their order, opened when first asked."""
 
-    def __init__(self, name: str, files: Sequence[Path], policy: PolyglotConfig, journal: Journal) -> None:
+    def __init__(self, name: str, files: Sequence[Path], policy: PolyglotConfig, log: EventLog) -> None:
         self.name = name
         self._files = tuple(files)
         self._policy = policy
-        self._journal = journal
+        self._log = log
         self._books: dict[Path, Book | None] = {}
         self._random = random.Random()
 
-    def find(self, question: Question, until: float) -> Finding | None:
-        """A move of the first book that has one good enough; a book answers at once."""
+    def find(self, question: Question, until: float) -> Suggestion | None:
+        """Return a move of the first book that has one good enough; `until` is ignored."""
         for file in self._files:
-            move = choose(self._look_up(file, question.board), self._policy, self._random)
+            move = choose(self._moves(file, question.board), self._policy, self._random)
             if move is not None:
-                return Finding((move,))
+                return Suggestion((move,))
         return None
 
-    def _look_up(self, file: Path, board: Board) -> list[BookMove]:
-        """The book's moves but those that lead back; none for good if the file turns out to be unusable."""
+    def _moves(self, file: Path, board: Board) -> list[BookMove]:
+        """Return the book's moves without repetitions; none from then on if the file is unusable."""
         try:
             if file not in self._books:
                 self._books[file] = Book(file)
             book = self._books[file]
-            return [] if book is None else [it for it in book.moves(board) if not goes_back(board, it.move)]
+            return [] if book is None else [it for it in book.moves(board) if not repeats_position(board, it.move)]
         except (InvalidBook, OSError) as error:
             self._books[file] = None
-            self._journal.warning("book.unusable", file=file, reason=error)
+            self._log.warning("book.unusable", file=file, reason=error)
             return []
 
 
-def unusable(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """The files that cannot be used, each with what is wrong."""
+def unusable_books(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield the files that cannot be used and why."""
     for file in files:
         try:
             Book(file)
@@ -58,7 +55,7 @@ def unusable(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def choose(moves: Sequence[BookMove], policy: PolyglotConfig, rng: random.Random) -> str | None:
-    """One of the moves that weigh enough; None if there is none. `moves` come heaviest first."""
+    """Return one of the moves with enough weight; None if there is none. `moves` are sorted by weight."""
     weights = normalized([it.weight for it in moves], policy.normalization)
     good = [(it.move, weight) for it, weight in zip(moves, weights, strict=True) if weight >= policy.min_weight]
     if not good:
@@ -69,47 +66,47 @@ def choose(moves: Sequence[BookMove], policy: PolyglotConfig, rng: random.Random
         case Selection.UNIFORM_RANDOM:
             return rng.choice(good)[0]
         case Selection.WEIGHTED_RANDOM:
-            # Where nothing weighs anything, everything weighs the same.
-            weighed = [weight for _, weight in good] if good[0][1] > 0 else None
-            return rng.choices([move for move, _ in good], weighed)[0]
+            # If all weights are 0, all moves are equally likely.
+            chances = [weight for _, weight in good] if good[0][1] > 0 else None
+            return rng.choices([move for move, _ in good], chances)[0]
 
 
 def normalized(weights: Sequence[int], normalization: Normalization) -> list[float]:
-    """The weights as `min_weight` is compared with them."""
+    """Return the weights that `min_weight` is compared with."""
     match normalization:
         case Normalization.NONE:
-            whole = _PERCENT
+            total = _PERCENT
         case Normalization.SUM:
-            whole = sum(weights)
+            total = sum(weights)
         case Normalization.MAX:
-            whole = max(weights, default=0)
-    return [weight * _PERCENT / whole if whole else 0.0 for weight in weights]
+            total = max(weights, default=0)
+    return [weight * _PERCENT / total if total else 0.0 for weight in weights]
 
 
 _DRAW: Final = 0
 
 
 class SyzygyTables:
-    """Opened when first asked."""
+    """Syzygy tablebases, opened when first asked."""
 
     name: Final = "syzygy"
 
-    def __init__(self, config: SyzygyConfig, journal: Journal) -> None:
+    def __init__(self, config: SyzygyConfig, log: EventLog) -> None:
         self._config = config
-        self._journal = journal
-        self._tables: Tables | None = None
+        self._log = log
+        self._tables: Tablebase | None = None
 
-    def find(self, question: Question, until: float) -> Finding | None:
-        """Where files are missing or only outcomes are known, nothing: the engine then plays as well as any guess."""
+    def find(self, question: Question, until: float) -> Suggestion | None:
+        """Return nothing if files are missing or hold no distances: the engine then searches."""
         if self._tables is None:
-            self._tables = Tables(Tablebase(self._config.paths), self._config.max_pieces)
+            self._tables = Tablebase(self._config.paths, self._config.max_pieces)
         report = self._tables.report(question.board)
-        for problem in self._tables.base.new_problems():
-            self._journal.warning("table.unusable", problem=problem)
+        for problem in self._tables.new_problems():
+            self._log.warning("table.unusable", problem=problem)
         return None if report is None or not report.has_distances else self._choose(report)
 
-    def _choose(self, report: TableReport) -> Finding:
-        """The engine chooses among draws, which tables do not tell apart, and wherever it may by `move_quality`."""
+    def _choose(self, report: TableReport) -> Suggestion:
+        """Return the best move; several for the engine to choose from in draws and with `move_quality: suggest`."""
         if report.wdl == _DRAW or self._config.move_quality is TableQuality.SUGGEST:
-            return Finding(tuple(report.keeping()), wdl=report.wdl, choice=True)
-        return Finding(tuple(report.best()), wdl=report.wdl)
+            return Suggestion(tuple(report.keeping()), wdl=report.wdl, choice=True)
+        return Suggestion(tuple(report.best()), wdl=report.wdl)

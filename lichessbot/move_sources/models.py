@@ -1,7 +1,6 @@
-"""Typed models of what the servers send. Beside `events` and `config` the only room that sees raw JSON.
+"""Questions to the move sources, their answers, and typed models of what the servers send.
 
-Lenient where nothing is lost: unknown fields are ignored. What cannot be read raises UnreadableLine, and the server
-then counts as having failed.
+Unknown fields are ignored. An answer that cannot be read raises UnreadableLine and counts as a failure of the server.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,10 +17,9 @@ from lichessbot.uci.search import SearchSummary
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to the move sources; `search_id` comes back with their answer.
+    """One question to the move sources; `search_id` comes back with the answer.
 
-    What is on our clock counts, and what was at the start; None: the game has no clock. After `patience_s` nobody
-    waits for the answer any more.
+    `remaining_s` and `initial_s` are of our clock, None without one. The answer is ignored after `patience_s`.
     """
 
     search_id: int
@@ -33,17 +31,16 @@ class Question:
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """The moves that led to the position asked about."""
+        """The moves that led to the position."""
         return tuple(self.board.moves)
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """What the move sources answer to question `search_id`: one move to be played, several for the engine to choose
-    from, or none.
+class SourceAnswer:
+    """The answer to question `search_id`: one move to play, several for the engine to choose from, or none.
 
-    `wdl`, from a tablebase only: what the position is worth to us, 2 for a win to -2 for a loss; 1 and -1 are saved
-    by the fifty-move rule. `took_s` is from the question to the answer.
+    `wdl`, from a tablebase only, is the result for us, 2 for a win to -2 for a loss; 1 and -1 are draws by the
+    fifty-move rule. `took_s` is the time from the question to the answer.
     """
 
     game_id: str
@@ -56,11 +53,11 @@ class Advice:
     reply: str | None = None
 
 
-_Model = TypeVar("_Model", bound=BaseModel)
+Model = TypeVar("Model", bound=BaseModel)
 _MOST_MOVES: Final = 256
 _RATE_LIMITED: Final = "rate limit exceeded"
 
-# Beyond these no server's number makes sense, and a float could not hold it.
+# Larger numbers make no sense and do not fit a float.
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Score = Annotated[int, Field(ge=-(2**31), le=2**31)]
 
@@ -83,7 +80,7 @@ class ExplorerMove(_Reply):
         return self.white + self.draws + self.black
 
     def points(self, *, white: bool) -> float:
-        """What the side won of each game, on average."""
+        """Return the average result of the side."""
         return ((self.white if white else self.black) + self.draws / 2) / max(1, self.games)
 
 
@@ -95,7 +92,7 @@ class Explorer(_Reply):
 
 
 class Variation(_Reply):
-    """A line with its score from White's view: centipawns or moves to mate."""
+    """A line with its score for White: centipawns or moves to mate."""
 
     moves: str
     cp: Score | None = None
@@ -112,7 +109,7 @@ class CloudEvaluation(_Reply):
 
 
 class Category(StrEnum):
-    """What a position is worth to the side to move; `maybe` where rounding hides whether fifty moves are enough."""
+    """The result for the side to move; `maybe`: rounding hides whether the fifty-move rule applies."""
 
     WIN = "win"
     SYZYGY_WIN = "syzygy-win"
@@ -153,7 +150,7 @@ def _category(value: Any) -> Any:
 
 
 class TableMove(_Reply):
-    """A move; its category is the opponent's view of what follows."""
+    """A move; its category is the opponent's result after it."""
 
     uci: str
     category: Annotated[Category, BeforeValidator(_category)]
@@ -175,7 +172,7 @@ class ChessdbMove(_Reply):
 
 
 class Chessdb(_Reply):
-    """`move` is asked for by two of its actions, `pv` with `score` and `depth` by a third, `moves` by a fourth."""
+    """An answer of chessdb.cn; which fields are there depends on the action."""
 
     status: str
     move: str | None = None
@@ -187,36 +184,8 @@ class Chessdb(_Reply):
     moves: Annotated[tuple[ChessdbMove, ...], Field(max_length=_MOST_MOVES)] = ()
 
 
-def parse_explorer(body: bytes) -> Explorer:
+def parse(model: type[Model], body: bytes) -> Model:
     """Raises UnreadableLine."""
-    return _parsed(Explorer, body)
-
-
-def parse_growing_explorer(body: bytes) -> Explorer:
-    """The last whole line of an answer that grew: the one after it may have been cut. Raises UnreadableLine."""
-    whole = [line for line in body.split(b"\n")[:-1] if line.strip()]
-    return _parsed(Explorer, whole[-1] if whole else b"")
-
-
-def parse_cloud(body: bytes) -> CloudEvaluation:
-    """Raises UnreadableLine."""
-    return _parsed(CloudEvaluation, body)
-
-
-def parse_table(body: bytes) -> Table:
-    """Raises UnreadableLine."""
-    return _parsed(Table, body)
-
-
-def parse_chessdb(body: bytes, pause: timedelta) -> Chessdb:
-    """Raises UnreadableLine, and RateLimited with `pause`: this server says so with a good status."""
-    reply = _parsed(Chessdb, body.rstrip(b"\0\r\n "))
-    if reply.status == _RATE_LIMITED:
-        raise RateLimited(pause, reply.status)
-    return reply
-
-
-def _parsed(model: type[_Model], body: bytes) -> _Model:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
@@ -224,11 +193,25 @@ def _parsed(model: type[_Model], body: bytes) -> _Model:
         raise UnreadableLine(f"no {model.__name__.lower()} answer ({', '.join(kinds[:3])})") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Moves as the source spells them, best first: the first is played, or with `choice` the engine picks its own.
+def parse_growing_explorer(body: bytes) -> Explorer:
+    """Parse the last complete line of an answer that grows. Raises UnreadableLine."""
+    whole = [line for line in body.split(b"\n")[:-1] if line.strip()]
+    return parse(Explorer, whole[-1] if whole else b"")
 
-    `wdl` is what a tablebase says the position is worth to us, see `Advice`.
+
+def parse_chessdb(body: bytes, pause: timedelta) -> Chessdb:
+    """Raises UnreadableLine, and RateLimited with `pause`, which this server reports with status 200."""
+    reply = parse(Chessdb, body.rstrip(b"\0\r\n "))
+    if reply.status == _RATE_LIMITED:
+        raise RateLimited(pause, reply.status)
+    return reply
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Moves as the source writes them, best first: the first is played, or with `choice` the engine chooses.
+
+    `wdl` as in `SourceAnswer`.
     """
 
     moves: tuple[str, ...]
@@ -237,25 +220,25 @@ class Finding:
     choice: bool = False
 
 
-def playable(finding: Finding, board: Board, *, repeats: bool) -> Finding | None:
-    """The finding with the moves that may be played, in the board's spelling; None if there are none.
+def playable(suggestion: Suggestion, board: Board, *, repeats: bool) -> Suggestion | None:
+    """Return the suggestion with the playable moves in the board's notation; None if there are none.
 
-    Only legal ones may. Unless `repeats`, moves to a position that stood in this game already are left out too: a book
-    that leads in circles would give every win away.
+    Illegal moves are left out and, unless `repeats`, moves that repeat a position: a book that leads in circles would
+    give every win away.
     """
     moves: list[str] = []
-    for move in finding.moves:
+    for move in suggestion.moves:
         try:
             legal = board.normalise(move)
         except InvalidMove:
             continue
-        if legal not in moves and (repeats or not goes_back(board, legal)):
+        if legal not in moves and (repeats or not repeats_position(board, legal)):
             moves.append(legal)
-    return replace(finding, moves=tuple(moves if finding.choice else moves[:1])) if moves else None
+    return replace(suggestion, moves=tuple(moves if suggestion.choice else moves[:1])) if moves else None
 
 
-def goes_back(board: Board, move: str) -> bool:
-    """Whether the position after the move stood in this game already."""
+def repeats_position(board: Board, move: str) -> bool:
+    """Return whether the move repeats a position of this game."""
     after = board.copy()
     after.push(move)
     return after.repetition_count() > 1

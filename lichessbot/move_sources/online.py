@@ -1,8 +1,9 @@
-"""Servers that know openings: the explorer and the cloud evaluations of Lichess, and chessdb.cn."""
+"""Online sources: the opening explorer, cloud evaluations and tablebase of Lichess, and chessdb.cn."""
 
 import random
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from engine.facade import Board
 from lichessbot.config.sources import (
@@ -17,22 +18,19 @@ from lichessbot.config.sources import (
     TableQuality,
 )
 from lichessbot.lichess.enums import Colour, Variant
-from lichessbot.move_sources.http import Errand, Host
+from lichessbot.move_sources.http import Host, Request
 from lichessbot.move_sources.models import (
     Chessdb,
     CloudEvaluation,
     Explorer,
-    Finding,
     Question,
+    Suggestion,
     Table,
     Variation,
+    parse,
     parse_chessdb,
-    parse_cloud,
-    parse_explorer,
     parse_growing_explorer,
-    parse_table,
 )
-from lichessbot.timeouts import Waits
 from lichessbot.uci.search import SearchSummary
 
 CHESSDB_PATH: Final = "/cdb.php"
@@ -42,65 +40,82 @@ _MATE_CP: Final = 100_000
 _ACTIONS: Final = {ChessdbQuality.ALL: "query", ChessdbQuality.GOOD: "querybest", ChessdbQuality.BEST: "querypv"}
 
 
-class ExplorerServer:
-    """What people play, and how well it turns out for them."""
+C = TypeVar("C")
+T = TypeVar("T")
+
+
+class _OnlineSource(Generic[C]):
+    """A server with the configuration of one source."""
+
+    def __init__(self, host: Host, config: C, retries: int) -> None:
+        self._host = host
+        self._config = config
+        self._retries = retries
+
+    def _ask(
+        self, path: str, query: Mapping[str, object], until: float, parse_reply: Callable[[bytes], T], **options: bool
+    ) -> T:
+        """Raises ApiError."""
+        return self._host.ask(Request(path, query, until, self._retries, **options), parse_reply)
+
+    def _ask_chessdb(self, action: str, question: Question, until: float) -> Chessdb:
+        """Raises ApiError."""
+        query = {"action": action, "board": question.board.fen(), "json": 1}
+        return self._ask(CHESSDB_PATH, query, until, partial(parse_chessdb, pause=self._host.rate_limit_pause))
+
+
+class ExplorerServer(_OnlineSource[ExplorerConfig]):
+    """The opening explorer: moves that people play, with their results."""
 
     name: Final = "lichess_opening_explorer"
 
     def __init__(self, host: Host, config: ExplorerConfig, retries: int, our_name: str) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
+        super().__init__(host, config, retries)
         self._player = config.player_name or our_name
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         board, source = question.board, self._config.source
         query: dict[str, object] = {"fen": board.fen(), "moves": _MOST_MOVES, "topGames": 0}
-        parse = parse_explorer
+        parse_reply: Callable[[bytes], Explorer] = partial(parse, Explorer)
         if source is ExplorerSource.MASTERS:
             if question.variant == Variant.CHESS960:
-                return None  # no master games of it are known there
+                return None  # the explorer has no master games of it
         else:
             query |= {"variant": _variant(question), "recentGames": 0}
         if source is ExplorerSource.PLAYER:
             query |= {"player": self._player, "color": board.turn}
-            parse = parse_growing_explorer
+            parse_reply = parse_growing_explorer
         growing = source is ExplorerSource.PLAYER
-        errand = Errand(f"/{source.value}", query, until, self._retries, with_token=True, growing=growing)
-        return self._best(self._host.ask(errand, parse), board)
+        known = self._ask(f"/{source.value}", query, until, parse_reply, with_token=True, growing=growing)
+        return self._best(known, board)
 
-    def _best(self, known: Explorer, board: Board) -> Finding | None:
-        """All moves played often enough, the one to prefer first."""
+    def _best(self, known: Explorer, board: Board) -> Suggestion | None:
+        """Return the moves played often enough, best first."""
         played = [move for move in known.moves if move.games >= self._config.min_games]
         if self._config.sort is ExplorerSort.WIN_RATE:
             white = board.turn == Colour.WHITE
             played.sort(key=lambda move: (-move.points(white=white), -move.games))
         else:
             played.sort(key=lambda move: -move.games)
-        return Finding(tuple(move.uci for move in played)) if played else None
+        return Suggestion(tuple(move.uci for move in played)) if played else None
 
 
-class CloudServer:
-    """What the engines of others found out, where somebody let them look deeply."""
+class CloudServer(_OnlineSource[CloudConfig]):
+    """Cloud evaluations."""
 
     name: Final = "lichess_cloud_analysis"
 
-    def __init__(self, host: Host, config: CloudConfig, retries: int) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
         lines = 1 if self._config.move_quality is CloudQuality.BEST else _MOST_VARIATIONS
         query = {"fen": question.board.fen(), "multiPv": lines, "variant": _variant(question)}
-        known = self._host.ask(Errand("/api/cloud-eval", query, until, self._retries), parse_cloud)
+        known = self._ask("/api/cloud-eval", query, until, partial(parse, CloudEvaluation))
         deep = known.depth >= self._config.min_depth and known.knodes >= self._config.min_knodes
         return self._choose(known, question.board) if deep else None
 
-    def _choose(self, known: CloudEvaluation, board: Board) -> Finding | None:
-        """The best line, or one not much worse."""
+    def _choose(self, known: CloudEvaluation, board: Board) -> Suggestion | None:
+        """Return the best line, or one not much worse."""
         sign = 1 if board.turn == Colour.WHITE else -1
         scored = [(sign * _centipawns(line), line) for line in known.pvs if line.moves]
         if not scored:
@@ -110,112 +125,92 @@ class CloudServer:
         score, line = random.choice(near) if margin else scored[0]
         text = f"cp {score}" if line.mate is None else f"mate {sign * line.mate}"
         summary = SearchSummary(known.depth, known.knodes * 1000, text, line.moves)
-        return Finding((line.moves.split()[0],), summary)
+        return Suggestion((line.moves.split()[0],), summary)
 
 
-class ChessdbServer:
-    """The moves of chessdb.cn, which its own engines judged."""
+class ChessdbServer(_OnlineSource[ChessdbConfig]):
+    """Opening moves of chessdb.cn, scored by its engines."""
 
     name: Final = "chessdb_book"
 
-    def __init__(self, host: Host, config: ChessdbConfig, retries: int, waits: Waits) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-        self._parse = partial(parse_chessdb, pause=waits.rate_limit)
-
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        query = {"action": _ACTIONS[self._config.move_quality], "board": question.board.fen(), "json": 1}
-        known = self._host.ask(Errand(CHESSDB_PATH, query, until, self._retries), self._parse)
+        known = self._ask_chessdb(_ACTIONS[self._config.move_quality], question, until)
         if self._config.move_quality is not ChessdbQuality.BEST:
             move = known.move or known.egtb or known.search
-            return Finding((move,)) if move else None
+            return Suggestion((move,)) if move else None
         return self._variation(known)
 
-    def _variation(self, known: Chessdb) -> Finding | None:
+    def _variation(self, known: Chessdb) -> Suggestion | None:
         if not known.pv or (known.depth or 0) < self._config.min_depth:
             return None
         score = "" if known.score is None else f"cp {known.score}"
-        return Finding(known.pv[:1], SearchSummary(known.depth or 0, 0, score, " ".join(known.pv)))
+        return Suggestion(known.pv[:1], SearchSummary(known.depth or 0, 0, score, " ".join(known.pv)))
 
 
 def _variant(question: Question) -> str:
-    """A game from a position is a standard one to those who know openings."""
+    """Return the variant as opening servers name it: a game from a position is a standard game."""
     return (Variant.CHESS960 if question.variant == Variant.CHESS960 else Variant.STANDARD).value
 
 
 def _centipawns(line: Variation) -> int:
-    """White's view; nearer mates count more."""
+    """Return the score for White; nearer mates score higher."""
     if line.mate is not None:
         return (_MATE_CP - abs(line.mate)) * (1 if line.mate > 0 else -1)
     return line.cp or 0
 
 
 _NAME: Final = "online_egtb"
-# chessdb counts down from these by the distance to the next capture or pawn move.
+# chessdb.cn subtracts the distance to the next capture or pawn move from its scores for wins and cursed wins.
 _CURSED_SCORE: Final = 20_000
 
 
 def may_castle(board: Board) -> bool:
-    """No table knows castling."""
+    """Return whether either side may castle: tablebases do not cover castling."""
     return board.fen().split()[2] != "-"
 
 
-class LichessTables:
-    """Exact for seven men, and for some positions of eight."""
+class LichessTables(_OnlineSource[OnlineTableConfig]):
+    """The Lichess tablebase: exact for seven pieces, and for some positions with eight."""
 
     name: Final = _NAME
 
-    def __init__(self, host: Host, config: OnlineTableConfig, retries: int) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        errand = Errand("/standard", {"fen": question.board.fen()}, until, self._retries)
-        return self._choose(self._host.ask(errand, parse_table))
+        return self._choose(self._ask("/standard", {"fen": question.board.fen()}, until, partial(parse, Table)))
 
-    def _choose(self, known: Table) -> Finding | None:
-        worth = known.category.wdl
-        if worth is None:
+    def _choose(self, known: Table) -> Suggestion | None:
+        wdl = known.category.wdl
+        if wdl is None:
             return None
-        # Each move is judged with the opponent's eyes.
-        keeping = tuple(move.uci for move in known.moves if move.category.wdl == -worth)
-        return keep(keeping, worth, self._config.move_quality)
+        # The category of a move is the opponent's result.
+        keeping = tuple(move.uci for move in known.moves if move.category.wdl == -wdl)
+        return _suggestion(keeping, wdl, self._config.move_quality)
 
 
-class ChessdbTables:
-    """The same tables, as chessdb.cn tells of them."""
+class ChessdbTables(_OnlineSource[OnlineTableConfig]):
+    """The tablebase of chessdb.cn."""
 
     name: Final = _NAME
 
-    def __init__(self, host: Host, config: OnlineTableConfig, retries: int, waits: Waits) -> None:
-        self._host = host
-        self._config = config
-        self._retries = retries
-        self._parse = partial(parse_chessdb, pause=waits.rate_limit)
-
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
-        query = {"action": "queryall", "board": question.board.fen(), "json": 1}
-        known = self._host.ask(Errand(CHESSDB_PATH, query, until, self._retries), self._parse)
+        known = self._ask_chessdb("queryall", question, until)
         ordered = sorted(known.moves, key=lambda move: -move.score)
         if not ordered:
             return None
-        worth = chessdb_wdl(ordered[0].score)
-        keeping = tuple(move.uci for move in ordered if chessdb_wdl(move.score) == worth)
-        return keep(keeping, worth, self._config.move_quality)
+        wdl = chessdb_wdl(ordered[0].score)
+        keeping = tuple(move.uci for move in ordered if chessdb_wdl(move.score) == wdl)
+        return _suggestion(keeping, wdl, self._config.move_quality)
 
 
-def keep(keeping: tuple[str, ...], worth: int, quality: TableQuality) -> Finding | None:
-    """What a table says of the moves that keep the position's worth, best first."""
-    return Finding(keeping, wdl=worth, choice=quality is TableQuality.SUGGEST) if keeping else None
+def _suggestion(keeping: tuple[str, ...], wdl: int, quality: TableQuality) -> Suggestion | None:
+    """Return the moves that keep the result of the position, best first."""
+    return Suggestion(keeping, wdl=wdl, choice=quality is TableQuality.SUGGEST) if keeping else None
 
 
 def chessdb_wdl(score: int) -> int:
-    """What chessdb's score of a table position is worth."""
+    """Return the result for chessdb.cn's score of a tablebase position."""
     if score == 0:
         return 0
     sign = 1 if score > 0 else -1

@@ -1,7 +1,7 @@
-"""Which sources are asked about a position, in which order, and when one is passed over.
+"""Resolve a position to a move: which sources are asked, in which order, and which are skipped.
 
-Order: the operator's books and tables of endings, online tables, chessdb, cloud evaluations, the explorer, and last
-the small book the bot brings. `may_ask` is pure; one panel serves one game.
+Order: the operator's books and endgame tablebases, the online tablebase, chessdb.cn, cloud evaluations, the opening
+explorer, and last the book that comes with the bot.
 """
 
 import threading
@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from queue import SimpleQueue
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
 from lichessbot.config.sources import OnlineSource, PolyglotConfig, TableSource
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import Journal
-from lichessbot.move_sources.http import Hosts, Resting
-from lichessbot.move_sources.local import Shelf, SyzygyTables
-from lichessbot.move_sources.models import Advice, Finding, Question, playable
+from lichessbot.log import EventLog
+from lichessbot.move_sources.http import HostPaused, Hosts
+from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables
+from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion, playable
 from lichessbot.move_sources.online import (
     ChessdbServer,
     ChessdbTables,
@@ -30,12 +30,14 @@ from lichessbot.move_sources.online import (
     may_castle,
 )
 
-# The book the bot brings knows so many of our own moves, and nothing beyond.
+# The book that comes with the bot holds this many of our own moves.
 _OWN_BOOK_MOVES: Final = 7
+# If so many threads of one game hang, its questions are answered with nothing.
+_MAX_WORKERS: Final = 3
 
 
 class Kind(Enum):
-    """What a source knows, and with it which limits hold."""
+    """The kind of a source."""
 
     BOOK = auto()
     ONLINE_OPENINGS = auto()
@@ -44,18 +46,18 @@ class Kind(Enum):
 
 
 class Source(Protocol):
-    """Anybody who may know a move."""
+    """Anything that may know a move."""
 
     @property
     def name(self) -> str: ...
 
-    def find(self, question: Question, until: float) -> Finding | None:
-        """What it knows, by the monotonic second `until`; None if nothing. Raises ApiError."""
+    def find(self, question: Question, until: float) -> Suggestion | None:
+        """Return what the source knows, by the monotonic second `until`; None if nothing. Raises ApiError."""
 
 
 @dataclass(frozen=True)
-class Seat:
-    """A source and its limits: our own moves from the start, seconds on the clock now and at the start, men."""
+class LimitedSource:
+    """A source and its limits: our own moves from the start, seconds on the clock now and at the start, pieces."""
 
     kind: Kind
     source: Source
@@ -65,183 +67,113 @@ class Seat:
     max_pieces: int | None = None
     variants: frozenset[str] = frozenset(Variant)
 
+    def allows(self, question: Question) -> bool:
+        """Return whether the limits allow this question."""
+        board = question.board
+        if question.variant not in self.variants:
+            return False
+        if self.max_depth is not None and len(board.moves) // 2 >= self.max_depth:
+            return False
+        if question.remaining_s is not None and question.remaining_s < self.min_time:
+            return False
+        if self.max_time is not None and question.initial_s is not None and question.initial_s > self.max_time:
+            return False
+        return self.max_pieces is None or (board.piece_count <= self.max_pieces and not may_castle(board))
 
-def may_ask(seat: Seat, question: Question) -> bool:
-    """Whether the limits of a source allow this question."""
-    board = question.board
-    if question.variant not in seat.variants:
-        return False
-    if seat.max_depth is not None and len(board.moves) // 2 >= seat.max_depth:
-        return False
-    if question.remaining_s is not None and question.remaining_s < seat.min_time:
-        return False
-    if seat.max_time is not None and question.initial_s is not None and question.initial_s > seat.max_time:
-        return False
-    return seat.max_pieces is None or (board.piece_count <= seat.max_pieces and not may_castle(board))
 
+class MoveResolver:
+    """The move sources of one game. `ask` and `close` are for one thread; workers call `resolve`."""
 
-class Panel:
-    """The sources of one game."""
-
-    def __init__(self, seats: Sequence[Seat], most_misses: int, journal: Journal) -> None:
-        """Servers that know openings are left alone once they had no answer to `most_misses` positions."""
-        self._seats = tuple(seats)
-        self._most_misses = most_misses
+    def __init__(
+        self, game_id: str, sources: Sequence[LimitedSource], max_misses: int, emit: Callable[[SourceAnswer], None]
+    ) -> None:
+        """Opening servers are not asked any more once `max_misses` positions were unknown to them."""
+        self._game_id = game_id
+        self._sources = tuple(sources)
+        self._max_misses = max_misses
         self._misses = 0
-        self._journal = journal
+        self._emit = emit
+        self._log = EventLog(game_id)
+        self._workers: list[_Worker] = []
 
-    def concerns(self, question: Question) -> bool:
-        """Whether any of them would be asked. Takes no time."""
-        return any(self._is_concerned(seat, question) for seat in self._seats)
+    @classmethod
+    def for_game(cls, game_id: str, config: EngineConfig, hosts: Hosts, emit: Callable[[SourceAnswer], None]) -> Self:
+        """Make the resolver that `config` asks for."""
+        sources = sources_for(config, hosts, EventLog(game_id))
+        return cls(game_id, sources, config.online_moves.max_out_of_book_moves, emit)
 
-    def consult(self, question: Question, until: float) -> tuple[Finding, str] | None:
-        """The first playable finding and whose it is; None if nobody knows a move in time."""
+    def ask(self, question: Question) -> None:
+        """Have `question` answered through `emit`. Never blocks; gets no answer only if a source hangs."""
+        self._workers = [worker for worker in self._workers if worker.is_alive()]
+        worker = next((worker for worker in self._workers if not worker.is_busy), None)
+        useless = not any(self._asks(source, question) for source in self._sources)
+        if useless or (worker is None and len(self._workers) >= _MAX_WORKERS):
+            self._emit(SourceAnswer(self._game_id, question.search_id))
+            return
+        if worker is None:
+            worker = _Worker(f"sources-{self._game_id}", self.resolve, self._emit)
+            self._workers.append(worker)
+            worker.start()
+        worker.ask(question)
+
+    def close(self) -> None:
+        """Drop the answers to everything asked so far."""
+        for worker in self._workers:
+            worker.stop()
+        self._workers = []
+
+    def resolve(self, question: Question) -> SourceAnswer:
+        """Return the first playable suggestion; without moves if there is none in time."""
+        asked_at = time.monotonic()
+        until = asked_at + question.patience_s
         missed = False
-        for seat in self._seats:
-            if time.monotonic() >= until or not self._is_concerned(seat, question):
+        for source in self._sources:
+            if time.monotonic() >= until or not self._asks(source, question):
                 continue
-            found, answered = self._ask(seat, question, until)
+            found, answered = self._find(source, question, until)
             if found is not None:
-                return found, seat.source.name
-            missed |= answered and seat.kind is Kind.ONLINE_OPENINGS
+                took_s = time.monotonic() - asked_at
+                name = source.source.name
+                return SourceAnswer(
+                    self._game_id, question.search_id, found.moves, name, found.summary, found.wdl, took_s
+                )
+            missed |= answered and source.kind is Kind.ONLINE_OPENINGS
         self._misses += missed
-        return None
+        return SourceAnswer(self._game_id, question.search_id, took_s=time.monotonic() - asked_at)
 
-    def _is_concerned(self, seat: Seat, question: Question) -> bool:
-        given_up = seat.kind is Kind.ONLINE_OPENINGS and self._misses >= self._most_misses
-        return not given_up and may_ask(seat, question)
+    def _asks(self, source: LimitedSource, question: Question) -> bool:
+        given_up = source.kind is Kind.ONLINE_OPENINGS and self._misses >= self._max_misses
+        return not given_up and source.allows(question)
 
-    def _ask(self, seat: Seat, question: Question, until: float) -> tuple[Finding | None, bool]:
-        """What may be played of what it knows, and whether it answered at all."""
-        name = seat.source.name
+    def _find(self, limited: LimitedSource, question: Question, until: float) -> tuple[Suggestion | None, bool]:
+        """Return what may be played of a source's suggestion, and whether the source answered."""
+        name = limited.source.name
         try:
-            found = seat.source.find(question, until)
-        except Resting:
+            found = limited.source.find(question, until)
+        except HostPaused:
             return None, False
         except Refused as error:
-            self._journal.debug("source.refused", source=name, reason=error)
+            self._log.debug("source.refused", source=name, reason=error)
             return None, True
         except ApiError as error:
-            self._journal.debug("source.failed", source=name, reason=error)
+            self._log.debug("source.failed", source=name, reason=error)
             return None, False
         if found is None:
             return None, True
-        good = playable(found, question.board, repeats=seat.kind in (Kind.ENDINGS, Kind.ONLINE_ENDINGS))
+        good = playable(found, question.board, repeats=limited.kind in (Kind.ENDINGS, Kind.ONLINE_ENDINGS))
         if good is None:
-            self._journal.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
+            self._log.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
         return good, True
 
 
-def seats(config: EngineConfig, hosts: Hosts, journal: Journal) -> list[Seat]:
-    """The sources that `config` wants, in their order."""
-    mine = [*_books(config, journal), *_local_tables(config, journal)]
-    return [*mine, *_online(config, hosts), *_own_book(config, journal)]
-
-
-def _books(config: EngineConfig, journal: Journal) -> list[Seat]:
-    polyglot = config.polyglot
-    if not polyglot.enabled:
-        return []
-    shelves = {
-        frozenset({Variant.STANDARD.value, Variant.FROM_POSITION.value}): polyglot.book.standard,
-        frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
-    }
-    return [
-        Seat(Kind.BOOK, Shelf("polyglot", files, polyglot, journal), polyglot.max_depth, variants=variants)
-        for variants, files in shelves.items()
-        if files
-    ]
-
-
-def _local_tables(config: EngineConfig, journal: Journal) -> list[Seat]:
-    syzygy = config.lichess_bot_tbs.syzygy
-    if not syzygy.enabled:
-        return []
-    return [Seat(Kind.ENDINGS, SyzygyTables(syzygy, journal), max_pieces=syzygy.max_pieces)]
-
-
-def _own_book(config: EngineConfig, journal: Journal) -> list[Seat]:
-    """Its weights are what the moves brought: they are meant as they are."""
-    if not config.own_book:
-        return []
-    shelf = Shelf("own_book", (OWN_BOOK,), PolyglotConfig(), journal)
-    return [Seat(Kind.BOOK, shelf, max_depth=_OWN_BOOK_MOVES)]
-
-
-def _online(config: EngineConfig, hosts: Hosts) -> list[Seat]:
-    online = config.online_moves
-    retries, waits = online.max_retries, hosts.access.waits
-    chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
-    found = []
-    if online.online_egtb.enabled:
-        found.append(_tables(config, hosts))
-    openings: list[tuple[OnlineSource, Source]] = [
-        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries, waits)),
-        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
-        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
-    ]
-    return found + [
-        Seat(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
-        for limits, source in openings
-        if limits.enabled
-    ]
-
-
-def _tables(config: EngineConfig, hosts: Hosts) -> Seat:
-    online = config.online_moves
-    egtb, retries, waits = online.online_egtb, online.max_retries, hosts.access.waits
-    source: Source
-    if egtb.source is TableSource.LICHESS:
-        source = LichessTables(hosts.at(online.tablebase_url), egtb, retries)
-    else:
-        source = ChessdbTables(hosts.at(online.chessdb_url), egtb, retries, waits)
-    return Seat(Kind.ONLINE_ENDINGS, source, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
-
-
-# So many threads of one game may hang before its questions are answered with nothing.
-_MOST_THREADS: Final = 3
-
-
-class Desk:
-    """The move sources of one game. For one thread."""
-
-    def __init__(self, game_id: str, config: EngineConfig, hosts: Hosts, emit: Callable[[Advice], None]) -> None:
-        self._game_id = game_id
-        self._emit = emit
-        journal = Journal(game_id)
-        self._panel = Panel(seats(config, hosts, journal), config.online_moves.max_out_of_book_moves, journal)
-        self._clerks: list[_Clerk] = []
-
-    def ask(self, question: Question) -> None:
-        """Never waits. Every question is answered, unless the sources hang."""
-        if not self._panel.concerns(question):
-            self._emit(Advice(self._game_id, question.search_id))
-            return
-        self._clerks = [clerk for clerk in self._clerks if clerk.is_alive()]
-        clerk = next((clerk for clerk in self._clerks if not clerk.is_busy), None)
-        if clerk is None:
-            if len(self._clerks) >= _MOST_THREADS:
-                self._emit(Advice(self._game_id, question.search_id))
-                return
-            clerk = _Clerk(self._game_id, self._panel, self._emit)
-            self._clerks.append(clerk)
-            clerk.start()
-        clerk.ask(question)
-
-    def close(self) -> None:
-        """Say nothing more to what was asked so far."""
-        for clerk in self._clerks:
-            clerk.stop()
-        self._clerks = []
-
-
-class _Clerk(threading.Thread):
+class _Worker(threading.Thread):
     """Answers one question after the other."""
 
-    def __init__(self, game_id: str, panel: Panel, emit: Callable[[Advice], None]) -> None:
-        super().__init__(name=f"sources-{game_id}", daemon=True)
-        self._game_id = game_id
-        self._panel = panel
+    def __init__(
+        self, name: str, resolve: Callable[[Question], SourceAnswer], emit: Callable[[SourceAnswer], None]
+    ) -> None:
+        super().__init__(name=name, daemon=True)
+        self._resolve = resolve
         self._emit = emit
         self._questions: SimpleQueue[Question | None] = SimpleQueue()
         self._stopping = False
@@ -257,18 +189,64 @@ class _Clerk(threading.Thread):
 
     def run(self) -> None:
         while (question := self._questions.get()) is not None and not self._stopping:
-            advice = self._advice(question)
+            answer = self._resolve(question)
             self.is_busy = False
             if not self._stopping:
-                self._emit(advice)
+                self._emit(answer)
 
-    def _advice(self, question: Question) -> Advice:
-        asked_at = time.monotonic()
-        found = self._panel.consult(question, asked_at + question.patience_s)
-        took_s = time.monotonic() - asked_at
-        if found is None:
-            return Advice(self._game_id, question.search_id, took_s=took_s)
-        finding, source = found
-        return Advice(
-            self._game_id, question.search_id, finding.moves, source, finding.summary, finding.wdl, took_s
-        )
+
+def sources_for(config: EngineConfig, hosts: Hosts, log: EventLog) -> list[LimitedSource]:
+    """Return the sources that `config` enables, in their order."""
+    return [*_books(config, log), *_local_tables(config, log), *_online(config, hosts), *_own_book(config, log)]
+
+
+def _books(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
+    polyglot = config.polyglot
+    if not polyglot.enabled:
+        return []
+    files_for = {
+        frozenset({Variant.STANDARD.value, Variant.FROM_POSITION.value}): polyglot.book.standard,
+        frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
+    }
+    return [
+        LimitedSource(Kind.BOOK, PolyglotBooks("polyglot", files, polyglot, log), polyglot.max_depth, variants=variants)
+        for variants, files in files_for.items()
+        if files
+    ]
+
+
+def _local_tables(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
+    syzygy = config.lichess_bot_tbs.syzygy
+    if not syzygy.enabled:
+        return []
+    return [LimitedSource(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces)]
+
+
+def _own_book(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
+    if not config.own_book:
+        return []
+    books = PolyglotBooks("own_book", (OWN_BOOK,), PolyglotConfig(), log)
+    return [LimitedSource(Kind.BOOK, books, max_depth=_OWN_BOOK_MOVES)]
+
+
+def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
+    online = config.online_moves
+    egtb, retries = online.online_egtb, online.max_retries
+    chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
+    tables: Source = (
+        LichessTables(hosts.at(online.tablebase_url), egtb, retries)
+        if egtb.source is TableSource.LICHESS
+        else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
+    )
+    openings: list[tuple[OnlineSource, Source]] = [
+        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries)),
+        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
+        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
+    ]
+    endings = LimitedSource(Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
+    found = [endings] if egtb.enabled else []
+    return found + [
+        LimitedSource(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
+        for limits, source in openings
+        if limits.enabled
+    ]

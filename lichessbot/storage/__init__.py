@@ -1,6 +1,8 @@
-"""All SQL: the state file and the records in it.
+"""The state file: one SQLite database with what must survive a restart.
 
-Must not know: Lichess, engines and decisions.
+Knows all SQL but the few statements that owners of a table pass to `Store.put`. Must not know: Lichess, engines and
+decisions. Offers `Store` (read and write without blocking a game), `Database` (the file, its lock and schema), and
+the values in it (`records`).
 """
 
-__all__ = ["challenge_records", "database", "records", "store"]
+__all__ = ["database", "records", "store"]

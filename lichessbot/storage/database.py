@@ -1,7 +1,7 @@
-"""The SQLite file in the state folder: its lock, its schema, and what becomes of a damaged one.
+"""The SQLite file in the state folder: its lock, its schema, and how a damaged file is replaced.
 
-Knows the file; not what the records mean. Nothing here is needed to play: every failure is an
-exception of ours, and the next call begins anew.
+Must not know: what the records mean. Games go on without it: every failure raises an error of ours, and the next call
+opens the file again.
 """
 
 import fcntl
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
-from lichessbot.log import Journal
+from lichessbot.log import EventLog
 
 FILE_NAME: Final = "lichessbot.sqlite"
 LOCK_NAME: Final = "lock"
 _SIDE_FILES: Final = ("-wal", "-shm")
 
-# Entry N takes the file from schema N to schema N + 1. Entries are only ever added.
+# Entry N migrates the file from schema N to schema N + 1. Entries are only ever added.
 MIGRATIONS: Final = (
     """
     CREATE TABLE games (id TEXT PRIMARY KEY, opponent TEXT NOT NULL, joined_at REAL NOT NULL);
@@ -67,42 +67,42 @@ _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 Row = Sequence[object]
 Statement = tuple[str, Sequence[Row]]
-"""SQL with question marks, and the rows to carry it out for."""
+"""SQL with placeholders, and the rows to execute it for."""
 
 
-class StateFile:
-    """The records of one daemon, on disk. Not to be used by two threads at a time."""
+class Database:
+    """The state file of one daemon, for one thread at a time."""
 
     def __init__(self, folder: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
-        """Raises StateLocked if another daemon uses the folder."""
+        """Lock the folder. Raises StateLocked if another daemon uses it."""
         self.path = folder / FILE_NAME
         self._migrations = migrations
-        self._journal = Journal()
+        self._log = EventLog()
         self._connection: sqlite3.Connection | None = None
-        self._lock = _locked(folder, self._journal)
+        self._lock = _locked(folder, self._log)
 
     def close(self) -> None:
-        """Let another daemon in."""
+        """Close the file and unlock the folder."""
         self._disconnect()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def read(self, query: str) -> list[Any]:
-        """The rows of a query. Raises StateFailed or StateNewer."""
-        with self._own_errors():
+        """Return the rows of a query. Raises StateFailed or StateNewer."""
+        with self._translated_errors():
             return self._connected().execute(query).fetchall()
 
     def write(self, statements: Iterable[Statement]) -> None:
-        """Carry out all or none; a power cut after this loses nothing. Raises StateFailed or StateNewer."""
-        with self._own_errors():
+        """Execute all statements or none; afterwards a power cut loses nothing. Raises StateFailed or StateNewer."""
+        with self._translated_errors():
             connection = self._connected()
             with connection:
                 for sql, rows in statements:
                     connection.executemany(sql, rows)
 
     @contextmanager
-    def _own_errors(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -140,13 +140,13 @@ class StateFile:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Bring the file to our schema, after a copy of what it was."""
+        """Migrate the file to our schema; an older file is copied first."""
         schema, ours = _schema(connection), len(self._migrations)
         if schema > ours:
             raise StateNewer(_newer(self.path, schema, ours))
         if 0 < schema < ours:
             kept = _copy(self.path, schema)
-            self._journal.info("store.migrate", schema=schema, to=ours, copy=kept)
+            self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
             kept.unlink(missing_ok=True)
             with closing(sqlite3.connect(kept)) as copy:
                 connection.backup(copy)
@@ -156,27 +156,27 @@ class StateFile:
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         aside = self.path.with_name(f"{FILE_NAME}.damaged")
-        self._journal.warning("store.damaged", file=self.path, error=error, kept_as=aside, meaning="begun anew")
+        self._log.warning("store.damaged", file=self.path, error=error, kept_as=aside, meaning="a new file is in use")
         for side in _SIDE_FILES:
             self.path.with_name(FILE_NAME + side).unlink(missing_ok=True)
         self.path.replace(aside)
 
 
 def newer_than_ours(folder: Path) -> str | None:
-    """What StateNewer would say of this folder; None if all is well. Takes no lock and changes nothing."""
+    """Return the message of StateNewer for this folder, or None. Takes no lock and changes nothing."""
     path = folder / FILE_NAME
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             schema = _schema(connection)
     except (sqlite3.Error, OSError):
-        return None  # Missing or damaged: neither keeps us from playing.
+        return None  # Missing or damaged: neither prevents playing.
     return _newer(path, schema, len(MIGRATIONS)) if schema > len(MIGRATIONS) else None
 
 
 def read_only(folder: Path, query: str, *values: object) -> list[Any]:
-    """The rows of a query, also while a daemon uses the folder; takes no lock and changes nothing.
+    """Return the rows of a query, also while a daemon uses the folder; takes no lock and changes nothing.
 
-    None at all if there are no records yet, or only those of an older version. Raises StateFailed or StateNewer.
+    Returns no rows if there is no file yet, or only one of an older version. Raises StateFailed or StateNewer.
     """
     path, ours = folder / FILE_NAME, len(MIGRATIONS)
     try:
@@ -192,7 +192,7 @@ def read_only(folder: Path, query: str, *values: object) -> list[Any]:
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a daemon runs on this folder."""
+    """Return whether a daemon uses this folder."""
     try:
         lock = os.open(folder / LOCK_NAME, os.O_RDONLY)
     except OSError:
@@ -207,7 +207,7 @@ def in_use(folder: Path) -> bool:
 
 
 def owner(folder: Path) -> int | None:
-    """The process of the daemon that runs on this folder."""
+    """Return the process id of the daemon that uses this folder."""
     if not in_use(folder):
         return None
     text = (folder / LOCK_NAME).read_text(encoding="ascii", errors="replace").strip()
@@ -215,12 +215,12 @@ def owner(folder: Path) -> int | None:
 
 
 def write_beside(folder: Path, statement: Statement) -> None:
-    """Carry out one statement in the records of a daemon that uses them. Raises StateFailed or StateNewer."""
+    """Execute one statement in the state file of a running daemon. Raises StateFailed or StateNewer."""
     path = folder / FILE_NAME
     try:
         with closing(sqlite3.connect(path)) as connection, connection:
             if _schema(connection) != len(MIGRATIONS):
-                raise StateNewer(f"{path} belongs to a daemon of another version: restart it first")
+                raise StateNewer(f"{path} belongs to a daemon of another version; restart that daemon first")
             connection.executemany(*statement)
     except (sqlite3.Error, OSError) as error:
         raise StateFailed(f"{path}: {error}") from error
@@ -228,13 +228,13 @@ def write_beside(folder: Path, statement: Statement) -> None:
 
 def _newer(path: Path, schema: int, ours: int) -> str:
     return (
-        f"{path} was written by a newer version (schema {schema}, this one knows {ours}): install that version "
-        f"again, or go back to the records from before it with `mv {_copy(path, ours)} {path}`"
+        f"{path} was written by a newer version (schema {schema}; this one supports {ours}): install that version "
+        f"again, or restore the older records with `mv {_copy(path, ours)} {path}`"
     )
 
 
 def _copy(path: Path, schema: int) -> Path:
-    """Where the records are kept as they were before they left this schema."""
+    """Return where the copy with this schema is kept."""
     return path.with_name(f"{path.name}.schema{schema}")
 
 
@@ -243,10 +243,10 @@ def _schema(connection: sqlite3.Connection) -> int:
 
 
 def _examine(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.DatabaseError if the file is damaged, or is somebody else's."""
+    """Check the file. Raises sqlite3.DatabaseError if it is damaged or belongs to another program."""
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if _schema(connection) == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        verdict = "a database of something else"
+        verdict = "a database of another program"
     if verdict != "ok":
         damaged = sqlite3.DatabaseError(verdict)
         damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
@@ -254,20 +254,20 @@ def _examine(connection: sqlite3.Connection) -> None:
 
 
 def _primary_code(error: sqlite3.DatabaseError) -> int:
-    """Without the details that SQLite puts into the higher bits; 0 if Python's own module complains."""
+    """Return SQLite's error code without the details in the higher bits; 0 if Python's module raised the error."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def _locked(folder: Path, journal: Journal) -> int | None:
-    """An open file with an exclusive lock, which the system lets go of at our end, whatever that is.
+def _locked(folder: Path, log: EventLog) -> int | None:
+    """Return an open file with an exclusive lock, which the system releases however this process ends.
 
-    None if the folder takes no lock file: then it takes no records either. Raises StateLocked.
+    Returns None if no lock file can be made; then nothing can be recorded either. Raises StateLocked.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        journal.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
+        log.warning("store.no_lock", error=error, meaning="a second daemon would not be detected")
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -281,5 +281,5 @@ def _locked(folder: Path, journal: Journal) -> int | None:
             f"{folder} is in use{by}: stop that daemon first, or give this one a state_dir of its own"
         ) from error
     except OSError as error:
-        journal.warning("store.no_lock", error=error, meaning="a second daemon would not be noticed")
+        log.warning("store.no_lock", error=error, meaning="a second daemon would not be detected")
     return lock

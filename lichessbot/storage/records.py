@@ -1,11 +1,15 @@
-"""What the state file keeps, as plain values."""
+"""The values in the state file: limited actions, player lists, and every challenge with its answer and the reason."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
 from enum import StrEnum
+from typing import Any, Final, Self
+
+_MOST_REMEMBERED: Final = 5000
 
 
-class Deed(StrEnum):
-    """What is done a limited number of times in a game, restarts or not."""
+class LimitedAction(StrEnum):
+    """Actions that happen a limited number of times in a game, also across restarts."""
 
     GREETING = "greeting"
     GOODBYE = "goodbye"
@@ -15,7 +19,7 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ListFetched:
-    """A new version of a list of players; `etag` is the server's name for it, empty if it has none."""
+    """A new version of a list of players; `etag` is the server's tag of the version, empty if it has none."""
 
     address: str
     names: frozenset[str]
@@ -23,9 +27,87 @@ class ListFetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
-    """An opponent in one game, or in one that is about to start; `user_id` is empty if anonymous."""
+class SlotHolder:
+    """The opponent in a game or in one that is about to start; `user_id` is empty if anonymous."""
 
     user_id: str
     is_bot: bool
     has_clock: bool = True
+
+
+class Answer(StrEnum):
+    """What happened to a challenge."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WAITING = "waiting"
+    CANCELED = "canceled"
+    """Withdrawn by the challenger while it waited."""
+    REPLACED = "replaced"
+    """The challenger sent another one."""
+    NO_GAME = "no game"
+    """Accepted too late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One challenge. `received_at` is wall time, `rule` is `key = value`, `reason` empty unless declined."""
+
+    id: str
+    received_at: float
+    challenger: str
+    is_bot: bool
+    rating: int | None
+    our_rating: int | None
+    variant: str
+    speed: str
+    terms: str
+    has_clock: bool
+    answer: Answer
+    reason: str
+    rule: str
+    because: str
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> Self:
+        values = dict(zip(COLUMNS, row, strict=True))
+        changes = {"is_bot": bool(values["is_bot"]), "has_clock": bool(values["has_clock"])}
+        return cls(**{**values, **changes, "answer": Answer(values["answer"])})
+
+    @property
+    def row(self) -> Sequence[Any]:
+        return astuple(self)
+
+    @property
+    def slot_holder(self) -> SlotHolder:
+        return SlotHolder(self.challenger, self.is_bot, self.has_clock)
+
+
+COLUMNS: Final = tuple(column.name for column in fields(Entry))
+SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM challenges"
+INSERT: Final = (
+    f"INSERT OR REPLACE INTO challenges ({', '.join(COLUMNS)}) VALUES ({', '.join('?' for _ in COLUMNS)})"
+)
+
+
+class ChallengeRecords:
+    """The newest entries by challenge id, which is also the id of its game."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[str, Entry] = {}
+        for entry in entries:
+            self.write(entry)
+
+    def __getitem__(self, challenge_id: str) -> Entry | None:
+        return self._entries.get(challenge_id)
+
+    def write(self, entry: Entry) -> None:
+        """Add an entry or replace it."""
+        self._entries[entry.id] = entry
+        while len(self._entries) > _MOST_REMEMBERED:
+            del self._entries[next(iter(self._entries))]
+
+    def accepted_since(self, challenger: str, moment: float) -> int:
+        """Return how many challenges of that player were accepted since the wall time `moment`."""
+        theirs = (entry for entry in self._entries.values() if entry.challenger == challenger)
+        return sum(entry.answer is Answer.ACCEPTED and entry.received_at >= moment for entry in theirs)

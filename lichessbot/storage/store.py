@@ -1,8 +1,7 @@
-"""What must survive the daemon: games, challenges and their answers, what was done once, how long a move takes.
+"""The store: what must survive a restart, such as games, answered challenges, limited actions and round trips.
 
-Knows what is remembered; not what is done about it. Questions are answered from memory. Notes are
-written by a thread of its own: whoever makes one waits until it is safe on the disk, but not
-longer than a game can spare. A disk that is full, read-only or slow costs records, never a game.
+Reads come from memory. A thread writes; a caller waits until its note is on the disk, but at most as long as a game
+can afford. A disk that is full, read-only or slow costs records, never a game.
 """
 
 import threading
@@ -18,16 +17,15 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from lichessbot.errors import StateError, StateFailed
-from lichessbot.log import Journal
-from lichessbot.storage.challenge_records import COLUMNS, INSERT, Entry, GuestBook
-from lichessbot.storage.database import StateFile, Statement, read_only
-from lichessbot.storage.records import Deed, ListFetched
+from lichessbot.log import EventLog
+from lichessbot.storage.database import Database, Statement, read_only
+from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecords, Entry, LimitedAction, ListFetched
 
 GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
 RETRY_EVERY: Final = timedelta(minutes=1)
 ROUND_TRIPS_KEPT: Final = 1000
-_ROUND_TRIPS_TOGETHER: Final = 20  # one write for so many: losing the last few harms nobody
+_ROUND_TRIPS_TOGETHER: Final = 20  # Written together; losing the last few does no harm.
 _MOST_REMEMBERED: Final = 10_000
 _MOST_UNWRITTEN: Final = 10_000
 _MOST_LEFT_OVER: Final = 100
@@ -36,11 +34,11 @@ _TIDY_EVERY: Final = timedelta(days=1)
 _ANSWERS_KEPT: Final = timedelta(days=2)
 _GAMES_KEPT: Final = timedelta(days=365)
 _CHALLENGES_KEPT: Final = timedelta(days=90)
-_RESTS_KEPT: Final = timedelta(days=60)  # after their end; then the next decline counts as the first
+_RESTS_KEPT: Final = timedelta(days=60)  # After their end; then the next decline counts as the first.
 
 
 class Table(StrEnum):
-    """Tables that belong to other rooms: here they are only read at the start, and tidied."""
+    """Tables that other modules write; the store reads them at startup and deletes old rows."""
 
     BOT_GAMES = "bot_games"
     SENT_CHALLENGES = "sent_challenges"
@@ -64,22 +62,22 @@ _COLUMNS: Final = {
 class _Note:
     statements: Sequence[Statement]
     settled: threading.Event = field(default_factory=threading.Event)
-    """Written, or known not to be for now."""
+    """Set when written, or when writing fails for now."""
 
 
 class Store:
-    """The memory of one account. Asked and told by one thread, which also closes it at the end."""
+    """What the daemon remembers of its account. For one thread, which also closes it."""
 
-    def __init__(self, file: StateFile, retry_every: timedelta = RETRY_EVERY) -> None:
-        """Reads what was noted earlier. Raises StateNewer if a newer version wrote the file."""
+    def __init__(self, file: Database, retry_every: timedelta = RETRY_EVERY) -> None:
+        """Read the records. Raises StateNewer if a newer version wrote the file."""
         self._file = file
         self._retry_every = retry_every
-        self._journal = Journal()
-        self._deeds: Counter[tuple[str, str]] = Counter()
+        self._log = EventLog()
+        self._actions: Counter[tuple[str, str]] = Counter()
         self._answers: dict[str, None] = {}
-        self.guest_book = GuestBook()
+        self.challenges = ChallengeRecords()
         self.left_over: Sequence[tuple[str, str]] = ()
-        """Games with a clock, and their opponents, that the last process was playing at its end; the latest first."""
+        """Games with a clock, and their opponents, that the last process was playing at its end; newest first."""
         self.player_lists: dict[str, ListFetched] = {}
         """The last good version of each list, by address."""
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
@@ -92,19 +90,21 @@ class Store:
         try:
             self._remember()
         except StateFailed as error:
-            self._say_failure(error)
-        # Those without one can wait until Lichess tells of them.
+            self._log_failure(error)
+        # Games without a clock can wait until Lichess lists them.
         self._put_later("UPDATE games SET left_at = ? WHERE left_at IS NULL AND NOT has_clock", time.time())
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
 
     def _remember(self) -> None:
-        for game_id, deed in self._newest("game_id, deed", "deeds", _MOST_REMEMBERED):
-            self._deeds[game_id, deed] += 1
+        for game_id, action in self._newest("game_id, deed", "deeds", _MOST_REMEMBERED):
+            self._actions[game_id, action] += 1
         self._answers.update(
             (challenge_id, None) for (challenge_id,) in self._newest("challenge_id", "answers", _MOST_REMEMBERED)
         )
-        self.guest_book = GuestBook(map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED)))
+        self.challenges = ChallengeRecords(
+            map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED))
+        )
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
             self.player_lists[address] = ListFetched(address, frozenset(names.split()), etag)
         latest = "SELECT id, opponent FROM games WHERE left_at IS NULL AND has_clock ORDER BY joined_at DESC"
@@ -117,105 +117,103 @@ class Store:
             self._remember_played(int(position, 16), move, times)
 
     def _newest(self, columns: str, table: str, limit: int) -> Sequence[Any]:
-        """Rows in the order in which they came."""
+        """Return the newest rows, oldest first."""
         return self._file.read(f"SELECT {columns} FROM {table} ORDER BY rowid DESC LIMIT {limit}")[::-1]
 
-    # Questions, and what is to be remembered
+    def times_done(self, game_id: str, action: LimitedAction) -> int:
+        """Return how often the action was done in this game, also by earlier processes."""
+        return self._actions[game_id, action]
 
-    def times_done(self, game_id: str, deed: Deed) -> int:
-        """How often it was done in this game, whichever process did it."""
-        return self._deeds[game_id, deed]
-
-    def note_done(self, game_id: str, deed: Deed) -> None:
-        """To be said before it is done: rather not at all than twice."""
-        self._deeds[game_id, deed] += 1
-        _forget_oldest(self._deeds)
-        self._put("INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)", game_id, deed, time.time())
+    def note_done(self, game_id: str, action: LimitedAction) -> None:
+        """Record an action before it is done: never is better than twice."""
+        self._actions[game_id, action] += 1
+        _forget_oldest(self._actions)
+        self._put("INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)", game_id, action, time.time())
 
     def note_game(self, game_id: str, opponent: str, *, has_clock: bool = True) -> None:
-        """A game that is ours to play; said again, it is played again."""
+        """Record a game that we play; also reopens one that we left."""
         insert = "INSERT INTO games (id, opponent, joined_at, has_clock) VALUES (?, ?, ?, ?)"
         sql = f"{insert} ON CONFLICT (id) DO UPDATE SET left_at = NULL"
         self._put(sql, game_id, opponent, time.time(), has_clock)
 
     def note_left(self, game_id: str) -> None:
-        """The game is over, or not played by us any more. Never waits."""
+        """Record that the game is over or that we left it. Never waits."""
         self._put_later("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
 
     def answered(self, challenge_id: str) -> bool:
-        """Whether this challenge was accepted or declined, by whichever process, or is being answered now."""
+        """Return whether this challenge was answered, also by earlier processes, or is being answered."""
         return challenge_id in self._answers
 
     def note_answering(self, challenge_id: str) -> None:
-        """The answer is on its way. Only for this process: the next one gives it if it did not arrive."""
+        """Remember, in this process only, that the answer is being sent."""
         self._answers[challenge_id] = None
         _forget_oldest(self._answers)
 
     def note_answered(self, challenge_id: str) -> None:
-        """Lichess has the answer."""
+        """Record that Lichess has the answer."""
         self._put("INSERT OR REPLACE INTO answers (challenge_id, answered_at) VALUES (?, ?)", challenge_id, time.time())
 
     def forget_answer(self, challenge_id: str) -> None:
-        """The answer may not have arrived: it can be given again."""
+        """Forget the answer, which may not have arrived, so that it can be sent again."""
         self._answers.pop(challenge_id, None)
 
     def note_challenge(self, entry: Entry) -> None:
-        """What became of a challenge, in place of what was said of it before. Never waits."""
-        self.guest_book.write(entry)
+        """Record a challenge in place of its earlier entry. Never waits."""
+        self.challenges.write(entry)
         self._put_later(INSERT, *entry.row)
 
     def note_player_list(self, fetched: ListFetched) -> None:
-        """A new version of a list. Never waits."""
+        """Record a new version of a list. Never waits."""
         self.player_lists[fetched.address] = fetched
         sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"
         self._put_later(sql, fetched.address, "\n".join(sorted(fetched.names)), fetched.etag, time.time())
 
     def times_played(self, position: int) -> Mapping[str, int]:
-        """How often each move was played from the position with this key, in any game that is remembered."""
+        """Return how often we played each move from the position with this key."""
         return self._played.get(position, {})
 
     def note_played(self, position: int, move: str) -> None:
-        """Never waits."""
+        """Record a move of ours. Never waits."""
         times = self.times_played(position).get(move, 0) + 1
         self._remember_played(position, move, times)
         sql = "INSERT OR REPLACE INTO played (position, move, times, played_at) VALUES (?, ?, ?, ?)"
         self._put_later(sql, f"{position:016x}", move, times, time.time())
 
     def _remember_played(self, position: int, move: str, times: int) -> None:
-        """The position is the newest now."""
+        """Make the position the newest."""
         others = self._played.pop(position, {})
         self._played[position] = {**others, move: times} if others or times > 1 else _once(move)
         _forget_oldest(self._played)
 
     def round_trips(self, limit: int) -> Sequence[float]:
-        """The latest times, in milliseconds, from sending a move to its answer; oldest first."""
+        """Return the latest round trips of moves in milliseconds, oldest first."""
         return tuple(self._round_trips)[-limit:]
 
     def note_round_trip(self, ms: float) -> None:
-        """Never waits."""
+        """Record a round trip. Never waits."""
         self._round_trips.append(ms)
         self._trips_unwritten.append(ms)
         if len(self._trips_unwritten) >= _ROUND_TRIPS_TOGETHER:
             self._put_round_trips()
 
     def remembered(self, table: Table) -> Sequence[Any]:
-        """The rows as the last process left them; the room that owns the table keeps them up to date."""
+        """Return the rows as they were at startup; the module that owns the table keeps its own copy up to date."""
         return self._rows.get(table, ())
 
-    def read_anew(self, table: Table) -> Sequence[Any]:
-        """The rows as they are by now, of a table that others write, too; as at the start if the disk fails."""
+    def read_again(self, table: Table) -> Sequence[Any]:
+        """Return the current rows of a table that other processes write too; those at startup if the disk fails."""
         try:
             return read_only(self._file.path.parent, f"SELECT {_COLUMNS[table]} FROM {table} ORDER BY rowid")
         except StateError as error:
-            self._journal.warning("store.failed", error=error, meaning="what others wrote is not known")
+            self._log.warning("store.failed", error=error, meaning="changes by other processes are unknown")
             return self.remembered(table)
 
     def put(self, sql: str, *row: object) -> None:
-        """Have a row written, for the room that owns its table. Never waits."""
+        """Write a row for the module that owns its table. Never waits."""
         self._put_later(sql, *row)
 
     def close(self) -> None:
-        """Write what is left, if the disk lets us, and let another daemon in."""
+        """Write what is left, if the disk works, and unlock the folder."""
         self._put_round_trips()
         self._notes.put(None)
         self._writer.join(CLOSE_WAITS_AT_MOST.total_seconds())
@@ -257,7 +255,7 @@ class Store:
                 note.settled.set()
 
     def _next_notes(self, until: float) -> list[_Note | None]:
-        """All that was put since the last time; waits for one at most until the monotonic time `until`."""
+        """Return all new notes; waits for the first until the monotonic second `until`."""
         notes: list[_Note | None] = []
         with suppress(Empty):
             notes.append(self._notes.get(timeout=max(0.0, until - time.monotonic())))
@@ -269,39 +267,39 @@ class Store:
         try:
             self._file.write(statement for note in self._unwritten for statement in note.statements)
         except StateError as error:
-            self._say_failure(error)
+            self._log_failure(error)
             return
         self._unwritten.clear()
         if self._failing:
             self._failing = False
-            self._journal.info("store.works_again")
+            self._log.info("store.works_again")
 
-    def _say_failure(self, error: StateError) -> None:
-        """Once, until it works again."""
+    def _log_failure(self, error: StateError) -> None:
+        """Log a failure once until writing works again."""
         if not self._failing:
             self._failing = True
-            self._journal.warning("store.failed", error=error, meaning="nothing is recorded for now; games go on")
+            self._log.warning("store.failed", error=error, meaning="nothing is recorded for now; games go on")
 
 
 def _storable(value: object) -> object:
-    """Text from the network may hold halves of characters, which no database takes."""
+    """Return `value` with lone surrogates escaped, which text from the network may have and SQLite refuses."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 @cache
 def _once(move: str) -> Mapping[str, int]:
-    """Played one time, and nothing else: so it is with most positions, and they share what is known of them."""
+    """Return the counts of a single move played once, shared by the many positions that have them."""
     return {move: 1}
 
 
 def _forget_oldest(memory: dict[Any, Any]) -> None:
-    """Dictionaries keep the order in which keys came."""
+    """Delete the oldest keys beyond the limit."""
     while len(memory) > _MOST_REMEMBERED:
         del memory[next(iter(memory))]
 
 
 def _retention(now_s: float) -> Sequence[Statement]:
-    """What is too old to matter, by the wall clock: the only one that outlives a process."""
+    """Return the statements that delete old rows, by wall time."""
     game_limit, answer_limit = now_s - _GAMES_KEPT.total_seconds(), now_s - _ANSWERS_KEPT.total_seconds()
     rest_limit = now_s - _RESTS_KEPT.total_seconds()
     return (

@@ -1,10 +1,8 @@
-"""The engine as a child process over UCI: searches in, best moves on the queue out.
+"""A UCI engine as a child process: searches in, reports out.
 
-Knows the protocol, the process and its end; not whose clock runs or which move is good. Any UCI
-engine will do; ours is what runs if no other is named. The child
-has a process group of its own (a Ctrl-C in the terminal does not reach it), a lower priority than
-the daemon and no token in its environment. It cannot outlive us: it quits when its input
-closes, and where the system can, it is killed with the thread that started it, even if it hangs.
+Runs any UCI engine, by default ours. The child has a process group of its own, so that a Ctrl-C in the terminal does
+not reach it, a lower priority than the daemon, and no token in its environment. It does not outlive the daemon: it
+quits when its input closes, and where the system supports it, it is killed with the thread that started it.
 """
 
 import os
@@ -22,34 +20,32 @@ from itertools import pairwise
 from typing import IO
 from weakref import WeakMethod
 
-from engine.facade import Board, Engine, Limits
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError, EngineMissing
-from lichessbot.log import Journal
-from lichessbot.timeouts import Waits
+from lichessbot.log import EventLog
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, Options
 from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReady, Search, SearchSummary
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 _NICENESS = 5
-_LONGEST_LINE_BYTES = 1 << 16
-# Ten thousand lines a second, or two mebibytes: no engine has that much to say.
-_MOST_OUTPUT_PER_S = 1 << 21
+_MAX_LINE_BYTES = 1 << 16
+# An engine is killed above ten thousand lines or two mebibytes a second.
+_MAX_OUTPUT_PER_S = 1 << 21
 _COST_OF_A_LINE = 200
-# Its error output goes to the log, which should not fill a disk.
-_MOST_ERRORS_PER_S = 100 * _COST_OF_A_LINE
-_FALLBACK_HASH_MB = 1
-_LONGEST_NAME = 60
-# Where many engines start at once on a small machine each is slow; to kill all of them in time would start none.
-_MOST_DOUBLINGS = 4
+# The error output goes to the log, which must not fill the disk.
+_MAX_ERRORS_PER_S = 100 * _COST_OF_A_LINE
+_MAX_NAME_LENGTH = 60
+# Many engines that start at once on a small machine are all slow: killing them too early would start none.
+_MAX_DOUBLINGS = 4
 
 
-class EngineProcess:
-    """One running engine. Its answers and its end arrive on the queue, never as return values.
+class UciEngine:
+    """One running engine, which reports its answers and its end through `emit`.
 
-    Methods are for one thread, with which the engine ends, and never wait for the engine. After it
-    died, which is reported once, they do nothing.
+    Methods are for the thread that made it, with which the engine ends, and never block. After its death, which is
+    reported once, they do nothing.
     """
 
     def __init__(
@@ -57,21 +53,21 @@ class EngineProcess:
         game_id: str,
         config: EngineKeys,
         emit: Emit,
-        waits: Waits,
+        timeouts: Timeouts,
         failed_starts: int = 0,
     ) -> None:
-        """Starts the child, with twice the patience after each of so many in a row that did not get ready.
+        """Start the child. The time to get ready doubles with each of `failed_starts` in a row.
 
         Raises EngineError if the system cannot run it.
         """
         self.config = config
         self.name = ""
-        """What the engine calls itself, once it has said so."""
+        """The name that the engine reports; empty before that."""
         self.complaints: tuple[str, ...] = ()
-        """What of `config` it does not take; known before its first answer."""
+        """Why it does not accept parts of `config`; complete before its first answer."""
         self._game_id = game_id
         self._emit = emit
-        self._journal = Journal(game_id)
+        self._log = EventLog(game_id)
         self._lock = threading.RLock()
         self._ready = False
         self._running: Search | None = None
@@ -89,11 +85,11 @@ class EngineProcess:
         self._overhead_is_new = False
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
-        self._stopping_s = waits.engine_stop.total_seconds()
+        self._stopping_s = timeouts.engine_stop.total_seconds()
         self._process = _start(config)
-        patience_s = waits.engine_handshake.total_seconds() * 2 ** min(failed_starts, _MOST_DOUBLINGS)
-        # Held by a timer that it holds, it would keep its pipes until the collector comes by.
-        self._handshake = threading.Timer(patience_s, _call_if_wanted, [WeakMethod(self._kill_silent)])
+        patience_s = timeouts.engine_handshake.total_seconds() * 2 ** min(failed_starts, _MAX_DOUBLINGS)
+        # A weak reference: in a reference cycle the pipes would stay open until a garbage collection.
+        self._handshake = threading.Timer(patience_s, _call_if_alive, [WeakMethod(self._kill_silent)])
         self._handshake.daemon = True
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._handshake.start()
@@ -103,23 +99,23 @@ class EngineProcess:
 
     @property
     def alive(self) -> bool:
-        """False from the moment the engine is known to be dead."""
+        """Return whether the engine is not known to be dead."""
         return self._death is None
 
     @property
     def ready(self) -> bool:
-        """Whether it has ever been ready for a search."""
+        """Return whether it has ever been ready for a search."""
         return self._ready
 
     @property
     def plays_chess960(self) -> bool:
-        """Whether it castles as Chess960 and custom positions need it; known before its first answer."""
+        """Return whether it supports Chess960 castling; known before its first answer."""
         return self._options.get(CHESS960) is not None
 
     def search(self, search: Search, overhead_ms: int | None = None) -> None:
-        """Answer `search`, as soon as a search under way has stopped; that one is dropped.
+        """Start `search` as soon as a running one has stopped, which is dropped.
 
-        `overhead_ms` is kept back for the network, on this move and on those to come.
+        `overhead_ms` is the move overhead from now on.
         """
         with self._lock:
             self._next, self._next_is_stopped = search, False
@@ -133,24 +129,24 @@ class EngineProcess:
                 self._tell_to_stop()
 
     def ponder_hit(self, search_id: int) -> None:
-        """The move that search `search_id` ponders on was played: from now on its limits count."""
+        """Turn the ponder search `search_id` into an ordinary one, with its limits from now on."""
         with self._lock:
             if self._next is not None and self._next.search_id == search_id:
-                self._next = _hit(self._next)
+                self._next = self._next.without_ponder()
             elif self._running is not None and self._running.search_id == search_id:
-                self._running = _hit(self._running)
+                self._running = self._running.without_ponder()
                 self._asked_at = time.monotonic()
                 self._write("ponderhit")
 
     def stop(self) -> None:
-        """Answer now with the best move found so far; a search that has not begun, as soon as it has."""
+        """Have the engine answer now; a search that has not begun is stopped as soon as it has."""
         with self._lock:
             self._next_is_stopped = self._next is not None
             if self._running is not None:
                 self._tell_to_stop()
 
     def kill(self, reason: str) -> None:
-        """End it and everything it started; its death is reported with the first reason given. From any thread."""
+        """Kill the engine and its children, from any thread. The first reason given is reported."""
         with self._lock:
             if self._death is not None:
                 return
@@ -159,13 +155,13 @@ class EngineProcess:
                 # The child leads its group.
                 os.killpg(self._process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
-                self._journal.debug("engine.gone")  # macOS denies signals to the already dead
+                self._log.debug("engine.gone")  # macOS refuses signals to dead processes
             self._handshake.cancel()
-            with suppress(BrokenPipeError):  # what it did not read is lost with it
+            with suppress(BrokenPipeError):  # unread input is lost
                 _pipe(self._process.stdin).close()
 
     def close(self) -> None:
-        """Kill the engine and everything it started, and say nothing more. Takes no time."""
+        """Kill the engine and its children, and report nothing more. Does not block."""
         with self._lock:
             self._closing = True
         self.kill("closed")
@@ -176,7 +172,7 @@ class EngineProcess:
         self._write("stop")
 
     def _does_not_stop(self) -> bool:
-        """It was told to long ago."""
+        """Return whether it was told to stop too long ago."""
         return self._told_to_stop_at is not None and time.monotonic() > self._told_to_stop_at + self._stopping_s
 
     def _begin_next(self) -> None:
@@ -197,40 +193,40 @@ class EngineProcess:
             self._write(*self._options.set_to(OVERHEAD, self._overhead_ms))
         moves = " moves " + " ".join(self._running.moves) if self._running.moves else ""
         commands = f"position fen {self._running.initial_fen}{moves}", self._go(self._running)
-        self._asked_at = time.monotonic()  # it may get to work, and at our cost, before writing returns
+        self._asked_at = time.monotonic()  # the engine may start before writing returns
         self._write(*commands)
         if self._next_is_stopped:
             self._next_is_stopped = False
             self._tell_to_stop()
 
     def _go(self, search: Search) -> str:
-        """The command; an engine that keeps back no overhead by itself is shown that much less on its clock."""
+        """Return the `go` command; an engine without a Move Overhead option is shown less on its clock."""
         if self._options.get(OVERHEAD) is not None:
             return _go(search)
         ours = "white_time_ms" if search.white_to_move else "black_time_ms"
         time_ms = getattr(search.limits, ours)
-        kept_back = {} if time_ms is None else {ours: max(1, time_ms - self._overhead_ms)}
-        return _go(replace(search, limits=replace(search.limits, **kept_back)))
+        reduced = {} if time_ms is None else {ours: max(1, time_ms - self._overhead_ms)}
+        return _go(replace(search, limits=replace(search.limits, **reduced)))
 
     def _introduce(self) -> None:
-        """The engine has said what it offers: it is told what of that is wanted."""
+        """Set the options after the engine has listed them."""
         self._introduced = True
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
-            self._journal.warning("engine.option", complaint=complaint)
+            self._log.warning("engine.option", complaint=complaint)
         self._write(*self._options.settings(self.config), "isready")
 
     def _read_output(self) -> None:
-        """The reader thread: every line of the engine, until it ends."""
-        pace = _Pace(_MOST_OUTPUT_PER_S)
+        """Read the output of the engine until it ends. Runs in a thread."""
+        rate = _OutputRate(_MAX_OUTPUT_PER_S)
         with _pipe(self._process.stdout) as output:
-            while (line := output.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
+            while (line := output.readline(_MAX_LINE_BYTES)) and rate.allows(line):
                 self._take(line.decode("utf-8", "replace").split())
-        self.kill("babbles" if line else "ended by itself")
-        # Only this thread waits, and only after the kill: until then the id cannot be another's.
+        self.kill("too much output" if line else "ended by itself")
+        # Waiting only here, after the kill, keeps the process id from being reused before.
         self._process.wait()
         with self._lock:
-            search = self._next or self._running  # a search that was to be dropped is nobody's concern
+            search = self._next or self._running
             if not self._closing:
                 reason = f"{self._death}, exit status {self._process.returncode}"
                 self._emit(EngineDied(self._game_id, search.search_id if search else None, reason))
@@ -239,7 +235,7 @@ class EngineProcess:
         with self._lock:
             match words:
                 case ["id", "name", *name] if not self._introduced:
-                    self.name = " ".join(name)[:_LONGEST_NAME]
+                    self.name = " ".join(name)[:_MAX_NAME_LENGTH]
                 case ["option", *option] if not self._introduced:
                     self._options.note(option)
                 case ["uciok", *_] if not self._introduced:
@@ -252,12 +248,13 @@ class EngineProcess:
                 case ["info", *details] if "pv" in details:
                     self._note(details)
                 case ["bestmove", move, *rest] if self._running is not None:
-                    self._answer(self._running, move, rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None)
+                    reply = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
+                    self._report_move(self._running.search_id, move, reply)
                     self._running = None
                     self._begin_next()
 
     def _note(self, details: list[str]) -> None:
-        """What the engine says of its best line, and of the others if they are wanted."""
+        """Note the engine's best line, and the others if they are wanted."""
         number = _count(dict(pairwise(details)).get("multipv", "1"))
         summary = _summary(details)
         if number == 1:
@@ -265,22 +262,22 @@ class EngineProcess:
         if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
             self._lines[number] = summary
 
-    def _answer(self, search: Search, move: str, reply: str | None) -> None:
+    def _report_move(self, search_id: int, move: str, reply: str | None) -> None:
         legal = None if move in ("(none)", "0000") else move
         if not self._closing:
             took_s = time.monotonic() - self._asked_at
             lines = tuple(self._lines[number] for number in sorted(self._lines))
-            self._emit(BestMove(self._game_id, search.search_id, legal, self._summary, lines, took_s, reply))
+            self._emit(BestMove(self._game_id, search_id, legal, self._summary, lines, took_s, reply))
 
     def _read_errors(self) -> None:
-        """The error output goes to the log, line by line, unless nobody wants to see it."""
-        pace = _Pace(_MOST_ERRORS_PER_S)
+        """Log the error output line by line, unless `silence_stderr`. Runs in a thread."""
+        rate = _OutputRate(_MAX_ERRORS_PER_S)
         with _pipe(self._process.stderr) as errors:
-            while (line := errors.readline(_LONGEST_LINE_BYTES)) and pace.allows(line):
+            while (line := errors.readline(_MAX_LINE_BYTES)) and rate.allows(line):
                 if not self.config.silence_stderr:
-                    self._journal.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
+                    self._log.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
         if line:
-            self.kill("babbles on its error output")
+            self.kill("too much error output")
 
     def _write(self, *lines: str) -> None:
         text = "".join(f"{line}\n" for line in lines).encode()
@@ -289,7 +286,7 @@ class EngineProcess:
         except BlockingIOError:
             written = 0
         except (OSError, ValueError):
-            return  # It is gone; the reader thread sees the end of its output and reports it.
+            return  # it is dead, which the reader thread reports
         if written < len(text):
             self.kill("does not read its input")
 
@@ -297,17 +294,17 @@ class EngineProcess:
         self.kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")
 
 
-def _call_if_wanted(method: WeakMethod[Callable[[], None]]) -> None:
+def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
     call = method()
     if call is not None:
         call()
 
 
-class _Pace:
-    """Whether a child talks no faster than anybody could listen."""
+class _OutputRate:
+    """Limits the output of a child process per second."""
 
-    def __init__(self, most_per_s: int) -> None:
-        self._most_per_s = most_per_s
+    def __init__(self, max_per_s: int) -> None:
+        self._max_per_s = max_per_s
         self._since = time.monotonic()
         self._heard = 0
 
@@ -316,17 +313,7 @@ class _Pace:
         if now - self._since > 1.0:
             self._since, self._heard = now, 0
         self._heard += len(line) + _COST_OF_A_LINE
-        return self._heard <= self._most_per_s
-
-
-def fallback_move(board: Board, time_s: float) -> str | None:
-    """A legal move found in this process within `time_s`, for when no engine answers.
-
-    None if there is no legal move.
-    """
-    engine = Engine(hash_mb=_FALLBACK_HASH_MB, move_overhead_ms=0)
-    engine.set_position(board)
-    return engine.go(Limits(move_time_ms=int(time_s * 1000))).best_move
+        return self._heard <= self._max_per_s
 
 
 def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
@@ -342,8 +329,7 @@ def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
             stderr=subprocess.PIPE,
             env=environment,
             cwd=config.working_dir,
-            # Not a session of its own: the kernel may share out the processor by sessions, and an
-            # engine's lower priority would then count for nothing against us.
+            # Not a session of its own: a kernel that schedules by session would ignore the lower priority.
             process_group=0,
         )
     except OSError as error:
@@ -352,12 +338,12 @@ def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
 
 @cache
 def _wrappers() -> Sequence[str]:
-    """The programs, as far as this system has them, that start the engine as it should run."""
+    """Return the programs for the lower priority and the death with us, as far as this system has them."""
     nice, setpriv = shutil.which("nice"), shutil.which("setpriv")
     lower_priority = (nice, "-n", str(_NICENESS)) if nice else ()
     dies_with_us = (setpriv, "--pdeathsig", "KILL") if setpriv else ()
     if dies_with_us and subprocess.run([*dies_with_us, "true"], capture_output=True).returncode != 0:
-        dies_with_us = ()  # a smaller implementation, without this option
+        dies_with_us = ()  # an implementation without this option
     return (*lower_priority, *dies_with_us)
 
 
@@ -377,19 +363,14 @@ def _go(search: Search) -> str:
         "nodes": limits.nodes,
         "movetime": limits.move_time_ms,
     }
-    # The moves to choose from have no end of their own, so that they come last.
+    # The list of searchmoves has no end mark, so it comes last.
     chosen = f" searchmoves {' '.join(search.only)}" if search.only else ""
     given = "".join(f" {name} {value}" for name, value in values.items() if value is not None)
     return "go" + " ponder" * limits.ponder + given + chosen
 
 
-def _hit(search: Search) -> Search:
-    """The same question, no longer a mere supposition."""
-    return replace(search, limits=replace(search.limits, ponder=False))
-
-
 def _summary(details: list[str]) -> SearchSummary:
-    """The fields of an `info` line; what cannot be read counts as not said."""
+    """Return the fields of an `info` line; unreadable ones are left out."""
     value_of = dict(pairwise(details))
     pv = details.index("pv")
     score = details.index("score") if "score" in details else pv

@@ -1,8 +1,7 @@
-"""The options that a UCI engine offers, and which of them are set to what for a configuration.
+"""The options of a UCI engine: which it offers, and the `setoption` lines for a configuration.
 
-Pure text: the lines of `uci` in, lines of `setoption` out, and a complaint for each value that the engine does not
-take. Knows nothing of processes. Names are compared without case, as UCI asks. (Rudolf Huber, Stefan Meyer-Kahlen:
-UCI protocol, 2006)
+Pure text. A value that the engine does not accept becomes a complaint. Names are compared without case, as UCI asks.
+(Rudolf Huber, Stefan Meyer-Kahlen: UCI protocol, 2006)
 """
 
 import difflib
@@ -21,12 +20,12 @@ _HASH: Final = "Hash"
 _THREADS: Final = "Threads"
 _PONDER: Final = "Ponder"
 _TABLES: Final = "SyzygyPath"
-_TABLES_MEN: Final = "SyzygyProbeLimit"
-_MOST_OPTIONS: Final = 1000  # no engine has so many; one that goes on offering is not listened to
+_TABLES_PIECES: Final = "SyzygyProbeLimit"
+_MAX_OPTIONS: Final = 1000  # further ones are ignored
 
 
 class OptionKind(StrEnum):
-    """How the value of an option is written."""
+    """The type of an option."""
 
     CHECK = "check"
     SPIN = "spin"
@@ -37,7 +36,7 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing that can be set; bounds are those of a spin, choices those of a combo."""
+    """One option; bounds are those of a spin, choices those of a combo."""
 
     name: str
     kind: OptionKind
@@ -47,7 +46,7 @@ class Option:
 
     @classmethod
     def read(cls, words: Sequence[str]) -> Self | None:
-        """What follows `option` on its line; None if that is no option as UCI has them."""
+        """Parse the words after `option`; None if they are not a UCI option."""
         fields = _fields(words)
         kind = " ".join(fields.get("type", [[]])[0])
         name = " ".join(fields.get("name", [[]])[0])
@@ -57,7 +56,7 @@ class Option:
         return cls(name, OptionKind(kind), least, most, tuple(" ".join(choice) for choice in fields.get("var", [])))
 
     def objection(self, value: object) -> str | None:
-        """What would be expected instead of `value`; None if it is good."""
+        """Return what is expected instead of `value`; None if it is valid."""
         if self.kind is OptionKind.CHECK:
             return None if isinstance(value, bool) else "expected true or false"
         if self.kind is OptionKind.SPIN:
@@ -71,12 +70,12 @@ class Option:
         return None
 
     def nearest(self, number: int) -> int:
-        """The number within the bounds of a spin that comes nearest."""
+        """Return the nearest number within the bounds of a spin."""
         number = number if self.least is None else max(number, self.least)
         return number if self.most is None else min(number, self.most)
 
     def set_to(self, value: object) -> str:
-        """The line that sets it; a button has no value."""
+        """Return the line that sets the option; a button has no value."""
         return f"setoption name {self.name}" + ("" if self.kind is OptionKind.BUTTON else f" value {_text(value)}")
 
     @property
@@ -86,29 +85,29 @@ class Option:
 
 
 class Options:
-    """Everything that one engine offers."""
+    """All options of one engine."""
 
     def __init__(self) -> None:
         self._options: dict[str, Option] = {}
 
     def note(self, words: Sequence[str]) -> None:
-        """One line of the engine's answer to `uci`, from after `option`."""
+        """Add the option described by the words after `option`."""
         option = Option.read(words)
-        if option is not None and len(self._options) < _MOST_OPTIONS:
+        if option is not None and len(self._options) < _MAX_OPTIONS:
             self._options[option.name.lower()] = option
 
     def get(self, name: str) -> Option | None:
         return self._options.get(name.lower())
 
     def set_to(self, name: str, value: object) -> tuple[str, ...]:
-        """The line that sets an option, or none if the engine does not have it; a number is kept within its bounds."""
+        """Return the line that sets an option, none if the engine lacks it; numbers are kept within the bounds."""
         option = self.get(name)
         if option is None:
             return ()
         return (option.set_to(option.nearest(value) if type(value) is int else value),)
 
     def settings(self, config: EngineKeys) -> Iterator[str]:
-        """The lines that set all that `config` asks for and the engine takes."""
+        """Yield the lines that set what `config` asks for and the engine accepts."""
         yield from self.set_to(_HASH, config.hash_mb)
         yield from self.set_to(_THREADS, config.threads)
         yield from self.set_to(OVERHEAD, config.move_overhead_ms)
@@ -120,14 +119,14 @@ class Options:
                 yield option.set_to(value)
 
     def _tables(self, config: EngineKeys) -> Iterator[str]:
-        """The tables that are a move source serve the search of our own engine as well."""
+        """Yield the lines that give our own engine the tablebases of the move source."""
         tables = config.lichess_bot_tbs.syzygy
         if config.command is None and tables.enabled:
             yield from self.set_to(_TABLES, os.pathsep.join(str(path.absolute()) for path in tables.paths))
-            yield from self.set_to(_TABLES_MEN, tables.max_pieces)
+            yield from self.set_to(_TABLES_PIECES, tables.max_pieces)
 
     def complaints(self, config: EngineKeys) -> Iterator[str]:
-        """Why the engine does not take what `config` asks for, key by key."""
+        """Yield why the engine does not accept keys of `config`."""
         for key, name, value in (("hash_mb", _HASH, config.hash_mb), ("threads", _THREADS, config.threads)):
             option = self.get(name)
             if option is not None and (objection := option.objection(value)):
@@ -148,7 +147,7 @@ _KEYWORDS: Final = ("name", "type", "default", "min", "max", "var")
 
 
 def _fields(words: Sequence[str]) -> dict[str, list[list[str]]]:
-    """The words after each keyword, as often as it stands; a name may be several words."""
+    """Return the words after each keyword; names may have several words, keywords may repeat."""
     fields: dict[str, list[list[str]]] = {}
     current: list[str] = []
     for word in words:
@@ -168,7 +167,7 @@ def _number(words: Sequence[str]) -> int | None:
 
 
 def _text(value: object) -> str:
-    """As UCI writes it, on one line."""
+    """Return a value as UCI writes it, on one line."""
     if value is None or value == "":
         return "<empty>"
     text = str(value).lower() if isinstance(value, bool) else str(value)

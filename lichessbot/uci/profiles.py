@@ -1,7 +1,7 @@
-"""What the engine of a game is allowed, from the facts of the game, the configuration and the machine.
+"""The engine configuration of a game, from the facts of the game, the profiles and the machine.
 
-Pure: no game, no process. Every matching profile counts, in the order of the file: key by key the last one wins, on
-top of the section `engine`. So "bullet" and "humans" can each say their part about bullet against humans.
+Pure. All matching profiles apply on top of the section `engine`, in the order of the file: key by key the last one
+wins. So a profile for bullet and one for humans both apply to bullet against a human.
 """
 
 import os
@@ -14,14 +14,14 @@ from lichessbot.config import Conditions, Config, EngineConfig, Profile
 from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
 
-# What an engine takes beside its table, measured; and what is left to the rest of the machine.
+# Measured memory of an engine without its hash table, and the share of the machine's memory for all engines.
 _WITHOUT_HASH_MB: Final = 40
 _SHARE_FOR_ENGINES: Final = 3 / 4
 
 
 @dataclass(frozen=True, slots=True)
 class GameFacts:
-    """What a profile may ask about a game, in the words of the API; None where nobody knows."""
+    """The facts that a profile may match, in the words of the API; None if unknown."""
 
     speed: str
     variant: str
@@ -33,8 +33,8 @@ class GameFacts:
     colour: Colour | None
 
     @classmethod
-    def announced(cls, info: GameInfo) -> Self:
-        """As far as the event stream tells: a title may stand in front of the name."""
+    def from_info(cls, info: GameInfo) -> Self:
+        """Return the facts from an announcement."""
         opponent = info.opponent
         is_bot = opponent.id is None or opponent.is_bot
         return cls(
@@ -48,8 +48,8 @@ class GameFacts:
         )
 
     @classmethod
-    def told(cls, full: GameFull, colour: Colour) -> Self:
-        """As the game's own stream tells."""
+    def from_full(cls, full: GameFull, colour: Colour) -> Self:
+        """Return the facts from the game's own stream."""
         opponent = full.player(colour.other)
         return cls(
             full.speed,
@@ -64,27 +64,28 @@ class GameFacts:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What this computer has for engines; None if nobody knows."""
+    """The cores and memory of this machine; None if unknown."""
 
     cores: int | None
     memory_mb: int | None
 
     @classmethod
-    def here(cls) -> Self:
+    def detect(cls) -> Self:
+        """Return the machine that this process runs on."""
         try:
             cores: int | None = len(os.sched_getaffinity(0))
-        except AttributeError:  # not on this system
+        except AttributeError:  # not on macOS
             cores = os.cpu_count()
         return cls(cores, available_mb())
 
-    def most_hash_mb(self, engines: int) -> int | None:
-        """The largest table that leaves room for so many engines at a time."""
+    def max_hash_mb(self, engines: int) -> int | None:
+        """Return the largest hash table that fits for this many engines."""
         if self.memory_mb is None:
             return None
         return max(1, int(self.memory_mb * _SHARE_FOR_ENGINES / engines) - _WITHOUT_HASH_MB)
 
     def can_ponder(self, engines: int, threads: int) -> bool:
-        """Whether so many engines can all think all the time, and none takes another's processor."""
+        """Return whether there are cores for this many engines that search all the time."""
         return self.cores is None or engines * threads <= self.cores
 
 
@@ -92,14 +93,14 @@ UNKNOWN_MACHINE: Final = Machine(None, None)
 
 
 def matching(facts: GameFacts, config: Config) -> list[tuple[int, Profile]]:
-    """The profiles that are for this game, each with its number in the file, from 1."""
+    """Return the matching profiles, each with its number in the file, from 1."""
     return [(number, it) for number, it in enumerate(config.profiles, 1) if _matches(it.when, facts)]
 
 
 def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
-    """The section `engine` as it counts for this game; inside its sections, too, key by key the last one wins.
+    """Return the section `engine` changed by the matching profiles, key by key.
 
-    Where `correspondence` has a key for the same, that is what profiles change.
+    In correspondence games `correspondence.ponder` and `.move_time` apply before the profiles.
     """
     engine = config.engine
     if facts.speed == Speed.CORRESPONDENCE:
@@ -111,21 +112,20 @@ def profile_for(facts: GameFacts, config: Config) -> EngineConfig:
 
 
 def engine_for(facts: GameFacts, config: Config, machine: Machine) -> EngineConfig:
-    """What `profile_for` says, as far as the machine can bear it.
+    """Return what `profile_for` returns, limited by the machine: by its memory, and by its cores for pondering.
 
-    A table that does not fit could cost a game. Who ponders takes the processor from those who are
-    to move, unless there is one for each.
+    A pondering engine takes cores from engines that are to move, unless there are enough for all.
     """
     engine = profile_for(facts, config)
-    most_mb = machine.most_hash_mb(_most_engines(config))
-    fits = {} if most_mb is None else {"hash_mb": min(engine.hash_mb, most_mb)}
+    max_mb = machine.max_hash_mb(_most_engines(config))
+    fits = {} if max_mb is None else {"hash_mb": min(engine.hash_mb, max_mb)}
     rivals = _most_engines(config) if facts.speed == Speed.CORRESPONDENCE else config.challenge.concurrency
     ponder = engine.ponder and machine.can_ponder(rivals, engine.threads)
     return engine.model_copy(update={"ponder": ponder, **fits})
 
 
-def in_words(facts: GameFacts, config: Config, machine: Machine) -> str:
-    """Which profiles count for a game, and what follows from them."""
+def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
+    """Return which profiles match a game, and the resulting configuration, as text."""
     numbers = [str(number) for number, _ in matching(facts, config)]
     which = f"profile {' and '.join(numbers)}" if numbers else "no profile"
     engine = engine_for(facts, config, machine)
@@ -149,22 +149,22 @@ def in_words(facts: GameFacts, config: Config, machine: Machine) -> str:
 
 
 def ponders(engine: EngineConfig, config: Config, machine: Machine) -> bool:
-    """Whether `engine` would ponder in games with a clock."""
+    """Return whether `engine` ponders in games with a clock."""
     return engine.ponder and machine.can_ponder(config.challenge.concurrency, engine.threads)
 
 
-def concessions(config: Config, machine: Machine) -> Iterator[str]:
-    """What the configuration asks for and the machine cannot bear, in words."""
-    most_mb = machine.most_hash_mb(_most_engines(config))
-    for candidate in candidates(config):
-        hash_mb = candidate.engine.hash_mb
-        if most_mb is not None and hash_mb > most_mb:
-            yield f"{candidate.key}.hash_mb: {hash_mb} MiB for each game do not fit into memory, {most_mb} are used"
+def memory_warnings(config: Config, machine: Machine) -> Iterator[str]:
+    """Yield a text for each engine whose hash table does not fit into the machine's memory."""
+    max_mb = machine.max_hash_mb(_most_engines(config))
+    for it in configured_engines(config):
+        hash_mb = it.engine.hash_mb
+        if max_mb is not None and hash_mb > max_mb:
+            yield f"{it.key}.hash_mb: {hash_mb} MiB for each game do not fit into memory, {max_mb} are used"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An engine that some game may get, the key that names it, and the variants it would play."""
+class ConfiguredEngine:
+    """An engine that a game may get, its key in the configuration, and the variants it plays."""
 
     key: str
     engine: EngineConfig
@@ -172,31 +172,31 @@ class Candidate:
 
 
 def engines_of(config: Config) -> list[EngineConfig]:
-    """The section `engine`, and what each profile by itself makes of it."""
+    """Return the section `engine`, and for each profile that section changed by it."""
     return [config.engine, *map(config.engine.changed_by, config.profiles)]
 
 
-def candidates(config: Config) -> Iterator[Candidate]:
-    """Every engine that a game may get, but each program once."""
+def configured_engines(config: Config) -> Iterator[ConfiguredEngine]:
+    """Yield every engine that a game may get; engines that differ only in their use count once."""
     accepted = {variant for is_bot in (False, True) for variant in config.challenge.rules_for(is_bot=is_bot).variants}
     every = tuple(variant for variant in Variant if variant in accepted)
-    seen = [Candidate("engine", config.engine, every)]
+    seen = [ConfiguredEngine("engine", config.engine, every)]
     _, *changed = engines_of(config)
     for number, (profile, engine) in enumerate(zip(config.profiles, changed, strict=True)):
         variants = profile.when.variant or every
-        candidate = Candidate(f"profiles.{number}.engine", engine, variants)
+        candidate = ConfiguredEngine(f"profiles.{number}.engine", engine, variants)
         if not any(_is_same_program(engine, other.engine) for other in seen):
             seen.append(candidate)
     yield from seen
 
 
 def _most_engines(config: Config) -> int:
-    """So many run at a time."""
+    """Return how many engines run at most."""
     return config.challenge.concurrency + config.correspondence.concurrency
 
 
 def _is_same_program(engine: EngineConfig, other: EngineConfig) -> bool:
-    """Whether the two differ in nothing that an engine could refuse."""
+    """Return whether the two are equal in everything that an engine could refuse."""
     keys = ("command", "working_dir", "uci_options", "hash_mb", "threads")
     return all(getattr(engine, key) == getattr(other, key) for key in keys)
 

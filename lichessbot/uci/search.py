@@ -1,16 +1,19 @@
-"""What is asked of an engine, and what it reports."""
+"""Searches that an engine is asked for, and its reports."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
 from engine.facade import Limits
+
+_MATE_CP: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One question to the engine; `search_id` comes back with its answer.
+    """One search; `search_id` comes back with its answer.
 
-    `only`: the moves to choose from, all if there are none. `lines`: of how many of the best moves the score is wanted.
+    `only`: the moves to choose from, all if empty. `lines`: the number of best moves to report with scores.
     """
 
     search_id: int
@@ -21,6 +24,10 @@ class Search:
     only: tuple[str, ...] = ()
     lines: int = 1
 
+    def without_ponder(self) -> Self:
+        """Return a ponder search as an ordinary one."""
+        return replace(self, limits=replace(self.limits, ponder=False))
+
     @property
     def white_to_move(self) -> bool:
         begins = self.initial_fen.split()[1] == "w"
@@ -29,7 +36,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class SearchSummary:
-    """What the engine said last about a search."""
+    """The last report of a search."""
 
     depth: int = 0
     nodes: int = 0
@@ -38,27 +45,26 @@ class SearchSummary:
 
     @property
     def move(self) -> str:
-        """The first of the variation; nothing if there is none."""
+        """The first move of the variation; empty if there is none."""
         return self.pv.partition(" ")[0]
 
     @property
     def reply(self) -> str | None:
-        """What the variation expects the opponent to answer."""
+        """The expected reply to it."""
         return next(iter(self.pv.split()[1:2]), None)
 
     @property
     def centipawns(self) -> int | None:
-        """The score for the side to move, if it is told so; None for a mate and for no score."""
-        kind, _, number = self.score.partition(" ")
-        return int(number) if kind == "cp" and number.removeprefix("-").isdecimal() else None
+        """The score for the side to move; None for a mate or without a score."""
+        return centipawns(self.score) if self.score.startswith("cp") else None
 
 
 @dataclass(frozen=True, slots=True)
 class BestMove:
-    """The answer to search `search_id`; `move` is None if the engine saw no legal one.
+    """The answer to search `search_id`; `move` is None if the engine found no legal one.
 
-    `took_s` is what the engine used, from its `go` or `ponderhit` written to its `bestmove` read. `lines`: the best
-    moves, best first, if more than one was wanted. `reply`: what it expects the opponent to answer.
+    `took_s`: from the `go` or `ponderhit` written to the `bestmove` read. `lines`: the best moves, best first, if more
+    than one was wanted. `reply`: the expected reply.
     """
 
     game_id: str
@@ -72,18 +78,34 @@ class BestMove:
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """A new engine has answered `uci` and `isready`, and begins with what it was asked meanwhile."""
+    """A new engine has answered `uci` and `isready`, and starts the search it was asked for meanwhile."""
 
     game_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class EngineDied:
-    """The engine that ran search `search_id` (None: it was idle) is gone, on its own or killed."""
+    """The engine that ran search `search_id` (None: it was idle) ended or was killed."""
 
     game_id: str
     search_id: int | None
     reason: str
+
+
+def centipawns(score: str) -> int | None:
+    """Return a UCI score as centipawns, a mate as more than any material; None if there is no score."""
+    match score.split():
+        case ["cp", value] if _is_number(value):
+            return int(value)
+        case ["mate", moves] if _is_number(moves):
+            mate_in = int(moves)
+            return _MATE_CP - mate_in if mate_in > 0 else -_MATE_CP - mate_in
+    return None
+
+
+def _is_number(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) < 9
 
 
 EngineReport = BestMove | EngineReady | EngineDied

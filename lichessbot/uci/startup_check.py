@@ -1,7 +1,4 @@
-"""Every engine of the configuration has to answer one question, one after the other, before any game depends on it.
-
-Knows how they are asked and what a good answer is; what follows from a bad one is the asker's affair.
-"""
+"""The check of all configured engines at the start: each has to find a move before any game depends on it."""
 
 import threading
 from collections.abc import Iterator
@@ -12,60 +9,60 @@ from engine.facade import STARTING_FEN, Limits
 from lichessbot.config import Config
 from lichessbot.errors import EngineError, EngineMissing
 from lichessbot.lichess.enums import Variant
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess
-from lichessbot.uci.profiles import Candidate, candidates
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.profiles import ConfiguredEngine, configured_engines
 from lichessbot.uci.search import BestMove, Emit, EngineDied, Search
 
-GAME_ID: Final = "self-test"  # longer than any of Lichess's
+GAME_ID: Final = "self-test"  # longer than any id of Lichess
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with an engine, in one line."""
+    """One fault of an engine, as one line of text."""
 
     text: str
     is_lasting: bool = True
-    """Whether the configuration is to blame, and no other attempt would fare better."""
+    """Whether the configuration is wrong, so that another attempt would fail too."""
 
 
-class SelfTest:
-    """The first engine is started when made. One report for each arrives on the queue, as for a game with the
-    name above; `judge` it, and the next engine is started.
+class StartupCheck:
+    """Starts the engines one after the other. Each is reported through `emit` for a game named `GAME_ID`; `judge` the
+    report, and the next engine starts.
     """
 
-    def __init__(self, config: Config, emit: Emit, waits: Waits, limits: Limits, number: int = 0) -> None:
-        """`number` tells the reports of this test from those of another."""
+    def __init__(self, config: Config, emit: Emit, timeouts: Timeouts, limits: Limits, number: int = 0) -> None:
+        """`number` distinguishes the reports of this check from those of another."""
         self.config = config
         self._number = number
         self._emit = emit
-        self._waits = waits
+        self._timeouts = timeouts
         self._limits = limits
-        self._left = list(candidates(config))
-        self._engine: EngineProcess | None = None
+        self._left = list(configured_engines(config))
+        self._engine: UciEngine | None = None
         self._alarm: threading.Timer | None = None
         self._is_missing = False
         self._start()
 
     @property
     def over(self) -> bool:
-        """Whether every engine was judged."""
+        """Return whether every engine was judged."""
         return not self._left
 
     @property
     def engine_name(self) -> str:
-        """What the engine under test calls itself; ours needs no name."""
+        """Return the name of the engine being checked; empty for ours."""
         own = self._left[0].engine.command is None
         return "" if own or self._engine is None else self._engine.name
 
     def is_meant(self, report: BestMove | EngineDied) -> bool:
-        """Whether the report is about an engine of this test."""
+        """Return whether the report belongs to this check."""
         return report.search_id == self._number
 
     def judge(self, report: object) -> tuple[Fault, ...]:
-        """What is wrong with the engine under test, nothing if it is good; then the next one is tested."""
-        candidate = self._left.pop(0)
-        faults = tuple(self._faults(report, candidate))
+        """Return the faults of the engine being checked, and start the next one."""
+        tested = self._left.pop(0)
+        faults = tuple(self._faults(report, tested))
         self.close()
         if self._left:
             self._start()
@@ -82,8 +79,8 @@ class SelfTest:
     def _start(self) -> None:
         self._is_missing = False
         try:
-            engine = self._engine = EngineProcess(GAME_ID, self._left[0].engine, self._emit, self._waits)
-            patience = self._waits.engine_handshake + self._waits.engine_first_move
+            engine = self._engine = UciEngine(GAME_ID, self._left[0].engine, self._emit, self._timeouts)
+            patience = self._timeouts.engine_handshake + self._timeouts.engine_first_move
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
             self._alarm.start()
@@ -92,19 +89,19 @@ class SelfTest:
             self._is_missing = isinstance(error, EngineMissing)
             self._emit(EngineDied(GAME_ID, self._number, str(error)))
 
-    def _faults(self, report: object, candidate: Candidate) -> Iterator[Fault]:
+    def _faults(self, report: object, tested: ConfiguredEngine) -> Iterator[Fault]:
         if isinstance(report, EngineDied):
-            yield Fault(f"{candidate.key}: the engine died: {report.reason}", self._is_missing)
+            yield Fault(f"{tested.key}: the engine died: {report.reason}", self._is_missing)
             return
         if not isinstance(report, BestMove) or report.move is None:
-            yield Fault(f"{candidate.key}: the engine finds no move in the start position", is_lasting=False)
+            yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is None:
             return
         for complaint in self._engine.complaints:
-            yield Fault(f"{candidate.key}.{complaint}")
-        others = [variant for variant in candidate.variants if variant is not Variant.STANDARD]
+            yield Fault(f"{tested.key}.{complaint}")
+        others = [variant for variant in tested.variants if variant is not Variant.STANDARD]
         if others and not self._engine.plays_chess960:
             yield Fault(
-                f"{candidate.key}.command: {self._engine.name or 'the engine'} offers no UCI_Chess960, "
+                f"{tested.key}.command: {self._engine.name or 'the engine'} offers no UCI_Chess960, "
                 f"without which it cannot play {' and '.join(others)}: leave them out of challenge.variants"
             )

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import chess.pgn
 
-from engine.selfplay.sprt import BEST_PAIR, DECIDED, Score
+from engine.selfplay.sprt import LLR_BOUND, MAX_HALF_POINTS, MatchScore
 from tests.benchmarks.batches import ABSENT, BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, found
 from tests.benchmarks.children import PLACES
 
@@ -89,7 +89,7 @@ def player(text: str, each: str) -> Player:
 class Tally:
     """Of one opponent: the pairs, and how often each side lost otherwise than on the board, by reason."""
 
-    score: Score = field(default_factory=Score)
+    score: MatchScore = field(default_factory=MatchScore)
     faults: Counter[str] = field(default_factory=Counter)
 
     def add_batch(self, pgn: Path, first: str) -> None:
@@ -127,21 +127,21 @@ class Sprt:
     low: float
     high: float
 
-    def ratio(self, score: Score) -> float:
+    def ratio(self, score: MatchScore) -> float:
         return score.log_likelihood_ratio(self.low, self.high)
 
-    def is_decided(self, score: Score) -> bool:
-        return abs(self.ratio(score)) >= DECIDED
+    def is_decided(self, score: MatchScore) -> bool:
+        return abs(self.ratio(score)) >= LLR_BOUND
 
-    def line(self, score: Score) -> str:
+    def line(self, score: MatchScore) -> str:
         ratio = self.ratio(score)
         verdict = "goes on" if not self.is_decided(score) else f"accepted: {self.high if ratio > 0 else self.low:+g}"
-        return f"LLR {ratio:+.2f} in [{self.low:g}, {self.high:g}], ends at +-{DECIDED:.2f}: {verdict}"
+        return f"LLR {ratio:+.2f} in [{self.low:g}, {self.high:g}], ends at +-{LLR_BOUND:.2f}: {verdict}"
 
 
-def points_share(score: Score) -> float:
-    """What was made of the points, without the doubt that `Score.share` adds."""
-    return sum(half * count for half, count in enumerate(score.pairs)) / max(1, BEST_PAIR * sum(score.pairs))
+def points_share(score: MatchScore) -> float:
+    """What was made of the points, without the doubt that `MatchScore.share` adds."""
+    return sum(half * count for half, count in enumerate(score.pairs)) / max(1, MAX_HALF_POINTS * sum(score.pairs))
 
 
 def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.selfplay.sprt import Score
+from engine.selfplay.sprt import MatchScore
 from tests.benchmarks import match as command
 from tests.benchmarks.batches import Match, Player, Table
 from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, points_share, sprt_of, table_lines, tally
@@ -157,7 +157,7 @@ def test_games_of_a_round_are_a_pair_and_the_unfinished_is_left_out(
 
 
 def test_the_table_has_a_line_for_each_opponent_and_one_for_all() -> None:
-    weak, strong = Tally(Score([0, 0, 2, 4, 4])), Tally(Score([5, 5, 0, 0, 0]))
+    weak, strong = Tally(MatchScore([0, 0, 2, 4, 4])), Tally(MatchScore([5, 5, 0, 0, 0]))
     strong.faults["ours: time forfeit"] = 3
     lines = table_lines("ours", [("weak", weak), ("strong", strong)])
     assert [line.split()[:4] for line in lines[1:4]] == [
@@ -168,14 +168,14 @@ def test_the_table_has_a_line_for_each_opponent_and_one_for_all() -> None:
 
 
 def test_the_share_of_no_games_is_none() -> None:
-    assert points_share(Score()) == 0
-    assert points_share(Score([0, 0, 0, 0, 3])) == 1
+    assert points_share(MatchScore()) == 0
+    assert points_share(MatchScore([0, 0, 0, 0, 3])) == 1
 
 
 def test_the_line_of_a_test_says_how_it_stands() -> None:
-    assert Sprt(0, 10).line(Score([5, 20, 50, 22, 6])).endswith("goes on")
-    assert Sprt(0, 10).line(Score([20, 200, 500, 350, 80])).endswith("accepted: +10")
-    assert Sprt(0, 10).line(Score([80, 350, 500, 200, 20])).endswith("accepted: +0")
+    assert Sprt(0, 10).line(MatchScore([5, 20, 50, 22, 6])).endswith("goes on")
+    assert Sprt(0, 10).line(MatchScore([20, 200, 500, 350, 80])).endswith("accepted: +10")
+    assert Sprt(0, 10).line(MatchScore([80, 350, 500, 200, 20])).endswith("accepted: +0")
 
 
 # --- Playing -------------------------------------------------------------------------------------------------------

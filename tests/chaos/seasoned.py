@@ -7,12 +7,11 @@ import sys
 import time
 from pathlib import Path
 
-from lichessbot.__main__ import main
+from lichessbot.cli.main import main
 from lichessbot.rehearsal.cli import rehearse as command
 from lichessbot.rehearsal.cli.bot_process import Daemon
-from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.database import StateFile
-from lichessbot.storage.records import Deed
+from lichessbot.storage.database import Database
+from lichessbot.storage.records import Answer, Entry, LimitedAction
 from lichessbot.storage.store import Store
 
 REMEMBERED = 10_000             # of each kind: as many as a daemon keeps, or more
@@ -27,13 +26,13 @@ class SeasonedDaemon(Daemon):
 def fill_memories(folder: Path) -> None:
     """As they are after months, in the state folder of a daemon to be started."""
     folder.mkdir()
-    store = Store(StateFile(folder))
+    store = Store(Database(folder))
     for number in range(REMEMBERED):
         game_id = f"old{number:05}"
         store.note_played(number, "e2e4")
         store.note_challenge(guest(game_id))
         store.note_answered(game_id)
-        store.note_done(game_id, Deed.GREETING)
+        store.note_done(game_id, LimitedAction.GREETING)
     store.close()
 
 

@@ -3,11 +3,25 @@
 from pathlib import Path
 
 from engine.core.fen import parse_fen
-from engine.selfplay.records import Result, Sample, encode, snapshot
+from engine.selfplay.records import RECORD, Result, Sample, encode, snapshot
 from tests.engine.positions import Start, random_games
 
 PIECE_CP = (100, 300, 300, 500, 900, 0)
 PLIES = 60
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """Return the samples of a shard."""
+    content = path.read_bytes()
+    return [decode(content[offset : offset + RECORD.size]) for offset in range(0, len(content), RECORD.size)]
+
+
+def decode(record: bytes) -> Sample:
+    """Return the sample of a record."""
+    occupied, packed, score, result, side, game = RECORD.unpack(record)
+    pieces = (packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32))
+    board = tuple(next(pieces) if occupied >> square & 1 else 12 for square in range(64))
+    return Sample(board, bool(side & 1), bool(side & 2), score, Result(result), game)
 
 
 def material_cp(board: tuple[int, ...]) -> int:

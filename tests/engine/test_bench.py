@@ -1,4 +1,4 @@
-"""The node signature: whoever changes it has changed the search or the evaluation."""
+"""The node signature, which changes only with the search or the evaluation."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ EXPECTED = Path(__file__).parent.parent / "data" / "bench.txt"
 
 
 def expected() -> dict[str, int]:
-    """The total by evaluation, as for EvalFile."""
+    """Return the expected totals by value of EvalFile."""
     lines = [line.split() for line in EXPECTED.read_text().splitlines() if not line.startswith("#")]
     return {evaluation: int(total) for evaluation, total in lines}
 
@@ -29,14 +29,14 @@ def test_bench_visits_the_expected_nodes(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("depth", ["deep", "31", "0"])
-def test_a_depth_that_is_none_is_one_line(depth: str) -> None:
+def test_an_invalid_depth_is_refused_in_one_line(depth: str) -> None:
     command = [sys.executable, "-P", "-m", "engine", "bench", depth]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert answer.returncode == 2
     assert answer.stderr == f"bench: expected a depth from 1 to 30, found {depth!r}\n"
 
 
-def test_arguments_that_make_no_sense_are_refused() -> None:
+def test_an_unknown_command_is_refused() -> None:
     command = [sys.executable, "-P", "-m", "engine", "sing"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert answer.returncode == 2

@@ -1,4 +1,4 @@
-"""Any text as FEN or as move: a position that python-chess agrees with, or one refusal that says what is wrong."""
+"""Fuzzing FEN and moves: a text is a position as python-chess sees it, or an error says what is wrong."""
 
 import random
 from collections import Counter
@@ -12,11 +12,10 @@ from tests.engine.positions import ENDINGS, PERFT, Start, random_games, random_s
 
 LONGEST_MESSAGE = 400
 NOISE = "pnbrqkPNBRQK12345678/ wb-KQkqAHah0e3d6\t\n\x00é\uff11\u0663²\u212a♔\U0001f600+.,_xX9"
-# What a position may look like to python-chess for us to take it: it calls a double check along one line impossible.
+# The status of positions that we accept: python-chess calls a double check along one line impossible.
 HARMLESS = chess.STATUS_VALID | chess.STATUS_IMPOSSIBLE_CHECK
-# What only we refuse: python-chess counts no promotions, asks of an en passant square only where the pawns stand, lets
-# a castling right be named twice, overlooks Q and q without a rook, fills in missing fields, and reads numbers and
-# letters as Python does.
+# Errors that only we raise: python-chess does not count promoted pieces, checks en passant by the pawns only, accepts a
+# castling right twice and Q or q without a rook, fills in missing fields, and reads numbers and letters as Python does.
 OUR_OWN_REASONS = (
     "promoted pieces", "no double step", "two castling rights", "expected 4 to 6 fields", "expected a number from",
     "castling right 'Q' but", "castling right 'q' but",
@@ -24,13 +23,13 @@ OUR_OWN_REASONS = (
 
 
 def noise(rng: random.Random) -> str:
-    """Text without much sense, sometimes long."""
+    """Return random text, sometimes long."""
     length = rng.choice((0, 1, 5, 20, 60, 90, 300)) if rng.random() < 0.999 else 100_000
     return "".join(rng.choices(NOISE, k=length))
 
 
 def mutated(rng: random.Random) -> str:
-    """A good FEN with a few letters or fields changed, doubled or gone."""
+    """Return a valid FEN with a few characters or fields changed, doubled or removed."""
     text = rng.choice((STARTING_FEN, *PERFT, *ENDINGS, random_start(Start.DOUBLE_FISCHER_RANDOM, rng).shredder_fen()))
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(text) + 1)
@@ -43,17 +42,18 @@ def mutated(rng: random.Random) -> str:
 
 
 def arranged(rng: random.Random) -> str:
-    """Kings, some men almost anywhere, and fields that often suit them."""
+    """Return a FEN with kings, random pieces, and fields that often fit them."""
     squares = rng.sample(range(64), 2 + rng.choice((1, 3, 6, 12, 25)))
-    men = ["K", "k", *rng.choices("PPPNBRQpppnbrq", k=len(squares) - 2)]
-    board = dict(zip(squares, men, strict=True))
+    pieces = ["K", "k", *rng.choices("PPPNBRQpppnbrq", k=len(squares) - 2)]
+    board = dict(zip(squares, pieces, strict=True))
     if rng.random() < 0.5:
         board = _with_kings_at_home(board, rng)
-    for square in [square for square, man in board.items() if man in "Pp" and square // 8 in (0, 7)]:
+    for square in [square for square, piece in board.items() if piece in "Pp" and square // 8 in (0, 7)]:
         board[square] = rng.choice("NBRQnbrqP")
     side = rng.choice("wb")
     rank = 4 if side == "w" else 3
-    stepped = [square for square, man in board.items() if man == ("p" if side == "w" else "P") and square // 8 == rank]
+    pawn = "p" if side == "w" else "P"
+    stepped = [square for square, piece in board.items() if piece == pawn and square // 8 == rank]
     en_passant = chess.square_name(rng.choice(stepped) ^ 8) if stepped and rng.random() < 0.7 else "-"
     castling = "".join(rng.sample("KQkqABCDEFGHabcdefgh", rng.choice((1, 2, 4)))) if rng.random() < 0.6 else "-"
     ranks = ("".join(board.get(8 * row + file, "1") for file in range(8)) for row in range(7, -1, -1))
@@ -62,8 +62,8 @@ def arranged(rng: random.Random) -> str:
 
 
 def _with_kings_at_home(board: dict[int, str], rng: random.Random) -> dict[int, str]:
-    """The same men, but on the back ranks only kings between their rooks, as castling wants them."""
-    board = {square: man for square, man in board.items() if man not in "Kk" and square // 8 not in (0, 7)}
+    """Return the board with only a king between two rooks on each back rank, as for castling."""
+    board = {square: piece for square, piece in board.items() if piece not in "Kk" and square // 8 not in (0, 7)}
     for home, king, rook in ((0, "K", "R"), (56, "k", "r")):
         a_side, middle, h_side = sorted(rng.sample(range(8), 3))
         board |= {home + a_side: rook, home + middle: king, home + h_side: rook}
@@ -78,7 +78,7 @@ def read_by_python_chess(text: str) -> chess.Board | None:
 
 
 def check_fen(text: str, rng: random.Random) -> bool:
-    """Was the text taken? Asserts that this was right."""
+    """Return whether the text was accepted; asserts that this was right."""
     theirs = read_by_python_chess(text)
     try:
         ours = Board(text, chess960=True)
@@ -100,7 +100,7 @@ def check_fen(text: str, rng: random.Random) -> bool:
 
 
 def check_position(ours: Board) -> None:
-    """The position is one to python-chess, with the same moves, and its text leads back to it."""
+    """Assert that python-chess accepts the position, with the same moves, and that its FEN gives it again."""
     theirs = chess.Board(ours.fen(), chess960=True)
     assert theirs.status() | HARMLESS == HARMLESS, (ours.fen(), theirs.status())
     moves = ours.legal_moves()
@@ -112,7 +112,10 @@ def check_position(ours: Board) -> None:
 
 
 def check_move(ours: Board, legal: dict[str, str], text: str) -> bool:
-    """Was the text taken as a move? Asserts that this was right. `legal`: king takes rook for each spelling."""
+    """Return whether the text was accepted as a move; asserts that this was right.
+
+    `legal` maps each notation to the one in which castling is king takes rook.
+    """
     try:
         assert ours.king_takes_rook(text) in legal.values()
         return True
@@ -125,7 +128,7 @@ def check_move(ours: Board, legal: dict[str, str], text: str) -> bool:
 
 
 def move_text(rng: random.Random) -> str:
-    """Something like a move."""
+    """Return text like a move."""
     if rng.random() < 0.2:
         return noise(rng)
     file, rank = rng.randrange(8), rng.randrange(8)
@@ -136,19 +139,19 @@ def move_text(rng: random.Random) -> str:
 
 
 def fuzz_fens(count: int, seed: int) -> Counter[str]:
-    """So many texts of each kind; returns how many of each were taken."""
+    """Check `count` texts of each kind; returns how many of each were accepted."""
     rng = random.Random(seed)
     makers: dict[str, Callable[[random.Random], str]] = {"noise": noise, "mutated": mutated, "arranged": arranged}
-    taken: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
     for name, maker in makers.items():
-        taken[name] = sum(check_fen(maker(rng), rng) for _ in range(count))
-    return taken
+        accepted[name] = sum(check_fen(maker(rng), rng) for _ in range(count))
+    return accepted
 
 
 def fuzz_moves(games: int, texts: int, seed: int) -> int:
-    """So many texts in each position of random games; returns how many were moves."""
+    """Check `texts` texts in each position of random games; returns how many were moves."""
     rng = random.Random(seed)
-    taken = 0
+    accepted = 0
     for start in Start:
         for theirs in random_games(games, 60, start, seed):
             ours = Board(theirs.fen())
@@ -157,27 +160,27 @@ def fuzz_moves(games: int, texts: int, seed: int) -> int:
                 for move in theirs.legal_moves
                 for chess960 in (True, False)
             }
-            taken += sum(check_move(ours, legal, move_text(rng)) for _ in range(texts))
-    return taken
+            accepted += sum(check_move(ours, legal, move_text(rng)) for _ in range(texts))
+    return accepted
 
 
-def test_any_text_is_a_position_or_says_what_is_wrong() -> None:
-    taken = fuzz_fens(count=700, seed=81)
-    assert taken["mutated"] > 50
-    assert taken["arranged"] > 50
+def test_any_text_is_a_position_or_an_error() -> None:
+    accepted = fuzz_fens(count=700, seed=81)
+    assert accepted["mutated"] > 50
+    assert accepted["arranged"] > 50
 
 
-def test_any_text_is_a_move_or_says_what_is_wrong() -> None:
+def test_any_text_is_a_move_or_an_error() -> None:
     assert fuzz_moves(games=1, texts=20, seed=82) > 5
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(200, 220))
 def test_a_million_texts(seed: int) -> None:
-    """20 runs of 3 x 17,000 FENs, and texts of moves besides."""
-    taken = fuzz_fens(count=17_000, seed=seed)
-    assert taken["mutated"] > 1000
-    assert taken["arranged"] > 1000
+    """20 runs of 3 x 17,000 FENs, and some move texts."""
+    accepted = fuzz_fens(count=17_000, seed=seed)
+    assert accepted["mutated"] > 1000
+    assert accepted["arranged"] > 1000
     assert fuzz_moves(games=1, texts=50, seed=seed) > 10
 
 
@@ -198,7 +201,7 @@ def test_a_million_texts(seed: int) -> None:
         pytest.param("4k3/8/3K4/4pP2/8/8/8/8 w - e6 0 1", id="the pawn gave check before its step"),
     ],
 )
-def test_traps_are_refused_in_few_words(fen: str) -> None:
+def test_invalid_fens_are_refused_with_a_short_message(fen: str) -> None:
     with pytest.raises(InvalidFen) as caught:
         Board(fen)
     assert len(str(caught.value)) <= LONGEST_MESSAGE
@@ -214,7 +217,7 @@ def test_traps_are_refused_in_few_words(fen: str) -> None:
         pytest.param("7b/8/8/4pP2/8/2k5/8/K7 w - - 0 1", id="a pawn shields"),
     ],
 )
-def test_odd_positions_are_taken(fen: str) -> None:
+def test_unusual_positions_are_accepted(fen: str) -> None:
     board = Board(fen, chess960=True)
     check_position(board)
     for move in board.legal_moves():

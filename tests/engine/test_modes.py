@@ -1,7 +1,8 @@
-"""Compiled and plain: the same answers, and never plain by accident."""
+"""Compiled and plain mode give the same answers, and plain mode is never used by accident."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,8 @@ import engine
 from engine.facade import build_mode
 from tests.engine.positions import OWN_PERFT, read_suite
 
-# By the hand-written evaluation, and a few by the network.
-PROBE = """
+# With the hand-written evaluation, and a few with the network.
+SEARCHES = """
 import json
 from engine.facade import Board, Engine, Limits, build_mode, perft
 from engine.bench import POSITIONS
@@ -31,7 +32,7 @@ print(json.dumps([build_mode(), answers]))
 """
 
 
-# Random games and perft of our own positions, Chess960 too: every key is compared with that of a fresh set-up.
+# Random games and perft from our own positions, Chess960 included; every key must equal that of a fresh set-up.
 WALK = """
 import json, random, sys
 from engine.facade import Board, build_mode, perft
@@ -51,7 +52,7 @@ for line in open(sys.argv[1]):
 print(json.dumps([build_mode(), counts, keys]))
 """
 
-# The textbook's searches, by our own evaluation and by the articles' terms.
+# The textbook searches with our own evaluation and with the articles' terms.
 LESSONS = """
 import json
 from engine.facade import Board, build_mode
@@ -63,50 +64,28 @@ print(json.dumps([build_mode(), [(outcome.nodes, str(outcome.judgement), outcome
 """
 
 
-def run_probe(pure: str, program: str = PROBE, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ENGINE_PURE": pure}
     command = [sys.executable, "-P", "-c", program, *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
 
 
 @pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
-def test_compiled_and_plain_find_the_same_move_score_and_nodes() -> None:
-    compiled, plain = run_probe(""), run_probe("1")
-    assert compiled.stderr == plain.stderr == ""
-    compiled_mode, compiled_answers = json.loads(compiled.stdout)
-    plain_mode, plain_answers = json.loads(plain.stdout)
-    assert (compiled_mode, plain_mode) == ("compiled", "plain")
-    assert compiled_answers == plain_answers
-
-
-@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
-def test_asserts_hold_in_plain_walks_and_both_modes_count_the_same() -> None:
-    compiled, plain = run_probe("", WALK, str(OWN_PERFT)), run_probe("1", WALK, str(OWN_PERFT))
+@pytest.mark.parametrize("program", [SEARCHES, WALK, LESSONS], ids=["searches", "walks", "textbook searches"])
+def test_compiled_and_plain_give_the_same_answers(program: str) -> None:
+    compiled, plain = run_probe("", program, str(OWN_PERFT)), run_probe("1", program, str(OWN_PERFT))
     assert compiled.stderr == plain.stderr == ""
     compiled_mode, *compiled_answers = json.loads(compiled.stdout)
     plain_mode, *plain_answers = json.loads(plain.stdout)
     assert (compiled_mode, plain_mode) == ("compiled", "plain")
     assert compiled_answers == plain_answers
-    known = [counts[2] for _, counts in read_suite(OWN_PERFT)]
-    assert compiled_answers[0] == known
-
-
-@pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
-def test_the_textbooks_searches_find_the_same_in_both_modes() -> None:
-    compiled, plain = run_probe("", LESSONS), run_probe("1", LESSONS)
-    assert compiled.stderr == plain.stderr == ""
-    compiled_mode, compiled_outcomes = json.loads(compiled.stdout)
-    plain_mode, plain_outcomes = json.loads(plain.stdout)
-    assert (compiled_mode, plain_mode) == ("compiled", "plain")
-    assert compiled_outcomes == plain_outcomes
+    if program == WALK:
+        assert compiled_answers[0] == [counts[2] for _, counts in read_suite(OWN_PERFT)]
 
 
 def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:
     copy = tmp_path / "engine"
-    copy.mkdir()
-    for source in Path(engine.__file__).parent.rglob("*.py"):
-        (copy / source.relative_to(Path(engine.__file__).parent)).parent.mkdir(parents=True, exist_ok=True)
-        (copy / source.relative_to(Path(engine.__file__).parent)).write_bytes(source.read_bytes())
+    shutil.copytree(Path(engine.__file__).parent, copy, ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__"))
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import engine.facade"
     refused = run_probe("", program)
     assert refused.returncode != 0

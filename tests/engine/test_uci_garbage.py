@@ -1,4 +1,4 @@
-"""Any line in any order: the engine answers every search with one move, complains of nothing and dies of nothing."""
+"""Fuzzing UCI: whatever the lines, the engine answers each search with one move and exits cleanly."""
 
 import os
 import random
@@ -20,7 +20,7 @@ SEARCHES = (
     b"go depth 999999999999 nodes 30", b"go nodes 20 movestogo 999999999999", b"go mate 999999999999 nodes 20",
     b"go wtime 999999999999 btime 999999999999 winc 999999999999 nodes 9", b"go wtime 5", b"go btime 5 movestogo 0",
 )
-ORDERS = (
+COMMANDS = (
     b"stop", b"ponderhit", b"isready", b"uci", b"ucinewgame", b"position startpos", b"debug on", b"debug off", b"d",
     b"eval", b"position startpos moves e2e4 e7e5 g1f3", b"position fen " + MATED.encode(), b"stop now", b"quitter",
     b"position fen " + MIDDLEGAME.encode(), b"setoption name Hash value 1", b"setoption name Hash value 2",
@@ -30,7 +30,7 @@ ORDERS = (
     b"setoption name Style Mobility value 150", b"setoption name Style Material value -100",
     b"setoption name Style Material value 100", b"setoption name UCI_ShowWDL value true",
 )
-NONSENSE = (
+INVALID = (
     b"", b" ", b"\t", b"go perft", b"go perft -1", b"go depth", b"go depth x", b"go wtime btime", b"go go", b"go \xff",
     b"go nodes 1e3", b"go searchmoves e2e5", b"go depth " + b"9" * 6000, b"position", b"position fen",
     b"position startpos moves", b"position startpos moves e2e5", b"position startpos moves \x00", b"position fen \xfe",
@@ -44,14 +44,14 @@ NONSENSE = (
 
 
 def random_line(rng: random.Random) -> bytes:
-    """One line, without its end: an order, a search, nonsense or noise, that is no `go` and no `quit` by chance."""
+    """Return a search, a command, an invalid command or noise, without the line end; noise is never a command."""
     kind = rng.random()
     if kind < 0.3:
         return rng.choice(SEARCHES)
     if kind < 0.7:
-        return rng.choice(ORDERS)
+        return rng.choice(COMMANDS)
     if kind < 0.9:
-        return rng.choice(NONSENSE)
+        return rng.choice(INVALID)
     noise = bytes(rng.choices(range(256), k=rng.randrange(60)))
     return b"~" + noise.replace(b"\n", b"").replace(b"\r", b"")
 
@@ -61,7 +61,7 @@ def random_script(rng: random.Random, lines: int) -> list[bytes]:
 
 
 def run(script: list[bytes], ending: bytes = b"\n", pause_s: float = 0.0, encoding: str = "utf-8") -> list[str]:
-    """The answers to a script, after which the input ends; asserts a clean death and nothing on standard error."""
+    """Return the answers to a script; asserts a clean exit and an empty standard error."""
     pipe = subprocess.PIPE
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as child:
@@ -82,9 +82,9 @@ def best_moves(answers: list[str]) -> list[str]:
 
 
 def check_script(script: list[bytes], pause_s: float = 0.0) -> None:
-    """Each search has one answer, and afterwards a new game can be played."""
-    farewell = [b"setoption name MultiPV value 1", b"position startpos", b"go depth 1", b"isready", b"quit"]
-    answers = run([*script, *farewell], pause_s=pause_s)
+    """Assert that each search has one answer, and that a new game can be played afterwards."""
+    last_lines = [b"setoption name MultiPV value 1", b"position startpos", b"go depth 1", b"isready", b"quit"]
+    answers = run([*script, *last_lines], pause_s=pause_s)
     moves = best_moves(answers)
     assert len(moves) == sum(line in SEARCHES for line in script) + 1
     assert chess.Move.from_uci(moves[-1]) in chess.Board().legal_moves
@@ -102,8 +102,8 @@ def test_commands_during_a_search_are_survived() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", ""])
-def test_every_kind_of_nonsense_is_survived_in_every_locale(encoding: str) -> None:
-    answers = run([*NONSENSE, b"isready"], encoding=encoding)
+def test_invalid_commands_are_survived_in_every_locale(encoding: str) -> None:
+    answers = run([*INVALID, b"isready"], encoding=encoding)
     assert answers[-1] == "readyok"
     assert not best_moves(answers)
 
@@ -117,13 +117,13 @@ def test_the_input_may_end_anywhere() -> None:
     for _ in range(4):
         script = random_script(rng, rng.randrange(1, 12))
         searches = sum(line in SEARCHES for line in script)
-        cut = random_line(rng)[: rng.randrange(12)]        # of a search, it may be one still: go wtime -5
+        cut = random_line(rng)[: rng.randrange(12)]        # a cut search may still be one: go wtime -5
         assert len(best_moves(run([*script, cut], ending=b""))) in (searches, searches + cut.startswith(b"go"))
     assert run([], ending=b"") == []
 
 
 def test_ten_thousand_moves_of_a_game_fit_into_one_command() -> None:
-    """Knights to and fro, with a pawn's step now and then; the position has stood there often."""
+    """Knights move back and forth, with a pawn move now and then, so positions repeat often."""
     shuffle = ("g1f3 g8f6 f3g1 f6g8 " * 320).split()
     moves = list(shuffle)
     for file in "abcdegh":

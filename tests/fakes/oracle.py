@@ -1,4 +1,4 @@
-"""The servers that know openings and endings, imitated on a real socket: what they say is right by their own rules.
+"""Fakes of the opening and tablebase servers on a real socket, with answers in their documented forms.
 
 Each favours a move that no engine would play, so that a test sees who was asked. Built from the API contract;
 python-chess is the judge of what is legal.
@@ -8,39 +8,41 @@ import json
 import threading
 from collections.abc import Callable
 from enum import Enum, auto
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import chess
 
+from tests.fakes.http_server import LocalServer
+
 HUGE = b'{"moves":[' + b'{"uci":"a2a3","white":1},' * 40_000 + b"]}"
 
 
 class Manner(Enum):
-    """How the oracle behaves, whatever is asked."""
+    """How the server behaves, whatever is asked."""
 
     HELPFUL = auto()
     IGNORANT = auto()
-    """Answers that it knows nothing of the position."""
+    """The position is unknown."""
     FAILING = auto()
     LIMITED = auto()
     """429, with a pause."""
     FORBIDDING = auto()
     """401."""
     HANGING = auto()
-    """Takes the request and never answers."""
+    """No answer at all."""
     TRICKLING = auto()
-    """A byte now and then, for ever."""
+    """An endless answer, byte by byte."""
     LYING = auto()
-    """Names moves that are not legal, and some that are no moves."""
+    """Illegal moves, and text that is not a move."""
     NULL = auto()
     HUGE = auto()
     PAGE = auto()
-    """200, with a page for people."""
+    """200 with HTML."""
     REDIRECTING = auto()
     BROKEN = auto()
-    """The connection is cut in the middle of the answer."""
+    """The connection breaks in the middle of the answer."""
 
 
 class Oracle:
@@ -49,26 +51,20 @@ class Oracle:
     def __init__(self, manner: Manner = Manner.HELPFUL) -> None:
         self.manner = manner
         self.elsewhere = ""
-        """Where `REDIRECTING` leads."""
+        """The target of `REDIRECTING`."""
         self.paths: list[str] = []
         self.queries: list[dict[str, str]] = []
         self.tokens: list[str | None] = []
         self.over = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self._server = LocalServer(_handler(self))
+        self.url = self._server.url
 
     def close(self) -> None:
         self.over.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     def say(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
-        """Status and body, all good manners assumed."""
+        """Return the status and body of a good answer."""
         fen = query.get("fen") or query.get("board", "")
         try:
             board = chess.Board(fen, chess960=query.get("variant") == "chess960")
@@ -83,7 +79,7 @@ class Oracle:
 
 
 def favourites(board: chess.Board) -> list[str]:
-    """The legal moves, the oracle's favourite first; castling as king takes rook."""
+    """Return the legal moves, the best first; castling as king takes rook."""
     return sorted((board.uci(move, chess960=True) for move in board.legal_moves), key=lambda move: move[::-1])
 
 
@@ -105,7 +101,7 @@ def _player(board: chess.Board, moves: list[str], query: dict[str, str]) -> tupl
 
 
 def _table(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:
-    """Every position is a win, kept by the first two moves."""
+    """Return an answer in which every position is won, by the first two moves only."""
     if chess.popcount(board.occupied) > 7:
         return 404, {"error": "not in the tables"}
     told = [
@@ -146,10 +142,7 @@ def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
             oracle.paths.append(parts.path)
             oracle.queries.append(query)
             oracle.tokens.append(self.headers.get("Authorization"))
-            try:
-                self._answer(parts.path, query)
-            except OSError:
-                self.close_connection = True  # the client left
+            self._answer(parts.path, query)
 
         def _answer(self, path: str, query: dict[str, str]) -> None:
             match oracle.manner:

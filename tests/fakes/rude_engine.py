@@ -1,18 +1,18 @@
-"""A UCI engine with bad manners, chosen by its first argument. It knows no chess.
+"""A misbehaving UCI engine; the first argument says how. It knows no chess.
 
 polite      answers every search with the first of the moves given as further arguments, expecting the second
-echoing     the same, and repeats on its error output all that it hears; offers options, but no Move Overhead
-hasty       the same as polite, but answers even a ponder search at once
+echoing     the same, and repeats its input on its error output; has options, but no Move Overhead
+hasty       like polite, but answers a ponder search at once
 slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
 mute        answers nothing at all
 dies        ends in the middle of its first search
 illegal     answers with a move that no position allows
 noisy       writes nonsense to both outputs, then answers politely
-babbling    once asked for a move, talks without end
-scolding    the same on its error output
+babbling    writes without end once asked for a move
+scolding    the same, on its error output
 clogged     never reads its input
-clinging    ignores the end of its input, and has a child of its own
+clinging    ignores the end of its input, and has a child process
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""A scripted HTTP server on a real socket, for the rooms that talk to Lichess."""
+"""A scripted HTTP server on a real socket, in place of Lichess."""
 
 import json
 import socket
@@ -8,8 +8,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.fakes.http_server import LocalServer
 
 
 class End(Enum):
@@ -20,7 +22,7 @@ class End(Enum):
     """The connection closes without the last chunk."""
     RESET = auto()
     STALL = auto()
-    """Nothing more comes, and the connection stays."""
+    """The stream falls silent and the connection stays open."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,8 @@ class ScriptedLichess:
         self._scripts: dict[str, list[Reply]] = {}
         self._lock = threading.Lock()
         self.over = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self._server = LocalServer(_handler(self))
+        self.url = self._server.url
 
     def answer(self, path: str, *replies: Reply) -> None:
         self._scripts[path] = list(replies)
@@ -74,8 +71,7 @@ class ScriptedLichess:
 
     def close(self) -> None:
         self.over.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
 
 def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
@@ -93,13 +89,10 @@ def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             reply = lichess.take(Request(self.command, self.path, dict(self.headers), body))
             lichess.over.wait(reply.delay_s)
-            try:
-                if reply.lines is None:
-                    self._plain(reply)
-                else:
-                    self._stream(reply, reply.lines)
-            except OSError:
-                self.close_connection = True  # the client left
+            if reply.lines is None:
+                self._plain(reply)
+            else:
+                self._stream(reply, reply.lines)
 
         def _plain(self, reply: Reply) -> None:
             body = reply.body.encode() if isinstance(reply.body, str) else json.dumps(reply.body).encode()

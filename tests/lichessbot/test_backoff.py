@@ -31,6 +31,6 @@ def test_a_success_starts_a_new_series() -> None:
     assert backoff.next_delay() == timedelta()
 
 
-def test_two_clients_do_not_come_back_in_step() -> None:
+def test_two_series_have_different_delays() -> None:
     one, other = Backoff(FIRST, CEILING), Backoff(FIRST, CEILING)
     assert [one.next_delay() for _ in range(5)] != [other.next_delay() for _ in range(5)]

@@ -28,12 +28,11 @@ from lichessbot.lichess.commands import (
     ReadTournament,
     Statuses,
 )
-from lichessbot.lichess.models import Account, Challenge, ChallengeReceived, GameInfo
-from lichessbot.lichess.replies import ArenaInfo, BotUser, UserStatus
-from lichessbot.lobby import Lobby, View
-from lichessbot.storage.database import StateFile
+from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, ChallengeReceived, GameInfo, UserStatus
+from lichessbot.lobby import Lobby
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 PATIENCE_S = 10.0
 ARENA = "hL7vMrFQ"
@@ -53,13 +52,18 @@ class Outbox:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(StateFile(tmp_path))
+    store = Store(Database(tmp_path))
     yield store
     store.close()
 
 
-def view(*games: GameInfo) -> View:
-    return View(CONFIG, "us", games, stopping=False)
+def lobby_of(
+    store: Store, outbox: "Outbox", games: list[GameInfo], config: Config = CONFIG, timeouts: Timeouts | None = None
+) -> Lobby:
+    """An open lobby; what happens to `games` happens to the games in progress."""
+    lobby = Lobby(config, outbox, SimpleQueue().put, store, timeouts or Timeouts(), None, lambda: games)  # type: ignore[arg-type]
+    lobby.open(US, config)
+    return lobby
 
 
 def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
@@ -70,59 +74,57 @@ def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
 
 
 def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> None:
-    outbox = Outbox()
-    lobby = Lobby(outbox, SimpleQueue().put, store, Waits(), None)  # type: ignore[arg-type]
-    lobby.open(US, CONFIG)
-    lobby.tick(view())
+    outbox, games = Outbox(), list[GameInfo]()
+    lobby = lobby_of(store, outbox, games)
+    lobby.tick()
     join = JoinTournament(ARENA, None, None, pair=True)
     assert outbox.sent == [join]
-    lobby.hear_answer(join, CommandDone(join), view())
+    lobby.command_answered(join, CommandDone(join))
     look = ReadTournament(ARENA)
-    lobby.hear_answer(look, CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)), view())
+    lobby.command_answered(look, CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
     facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
     game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
-    lobby.compare([game], time.monotonic(), view())
-    lobby.hear(challenged("wxyz9876", id="ann"), time.monotonic(), view(game))
+    lobby.compare([game], time.monotonic())
+    games.append(game)
+    lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
 
 
 def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None:
     outbox = Outbox()
-    lobby = Lobby(outbox, SimpleQueue().put, store, Waits(), None)  # type: ignore[arg-type]
     config = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"bot_games_per_day": 1}})
     facts = {"variant": {"key": "standard"}, "opponent": {"id": "ann", "username": "Ann"}}
     games = [GameInfo.model_validate({**facts, "gameId": game_id}) for game_id in ("abcd1234", "abcd5678")]
-    lobby.open(US, config)
+    lobby = lobby_of(store, outbox, games, config)
     for number in (1, 2):
         came = challenged(f"wxyz987{number}", id=f"rival{number}", title="BOT")
-        lobby.hear(came, time.monotonic(), View(config, "us", games, stopping=False))
+        lobby.challenge_event(came, time.monotonic())
     assert outbox.sent == []
-    lobby.tick(View(config, "us", [], stopping=False))
+    games.clear()
+    lobby.tick()
     assert sorted(type(it).__name__ for it in outbox.sent) == ["AcceptChallenge", "DeclineChallenge"]
 
 
 # Challenges of our own
 
 SEEKING = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"allow_matchmaking": True}})
-AT_ONCE = replace(Waits(), challenge_minute=timedelta(0), game_start=timedelta(0))
+AT_ONCE = replace(Timeouts(), challenge_minute=timedelta(0), game_start=timedelta(0))
 
 
 class Hall:
-    """A lobby that looks for a game, and its view."""
+    """A lobby that looks for a game."""
 
     def __init__(self, store: Store) -> None:
-        self.outbox = Outbox()
-        self.lobby = Lobby(self.outbox, SimpleQueue(), store, AT_ONCE, None)  # type: ignore[arg-type]
-        self.view = View(SEEKING, "us", [], stopping=False)
-        self.lobby.open(US, SEEKING)
+        self.outbox, self.games = Outbox(), list[GameInfo]()
+        self.lobby = lobby_of(store, self.outbox, self.games, SEEKING, AT_ONCE)
         deadline = time.monotonic() + PATIENCE_S
         while not self.outbox.sent:
             assert time.monotonic() < deadline, "nobody is looked for"
-            self.lobby.tick(self.view)
+            self.lobby.tick()
 
     def hear(self, command: MatchCommand, answer: Account | Bots | Statuses) -> None:
         assert self.outbox.sent[-1] == command
-        self.lobby.hear_answer(command, CommandDone(command, answer), self.view)
+        self.lobby.command_answered(command, CommandDone(command, answer))
 
     def find_a_rival(self) -> None:
         self.hear(ReadRatings(), US)
@@ -132,8 +134,8 @@ class Hall:
     def goes_unanswered(self) -> None:
         command = self.outbox.sent[-1]
         assert isinstance(command, CreateChallenge | ReadOutgoing)
-        self.lobby.hear_answer(command, CommandFailed(command, Unreachable("timed out")), self.view)
-        self.lobby.tick(self.view)
+        self.lobby.command_answered(command, CommandFailed(command, Unreachable("timed out")))
+        self.lobby.tick()
 
 
 def game_of_a_human() -> GameInfo:
@@ -142,7 +144,7 @@ def game_of_a_human() -> GameInfo:
 
 def test_nobody_is_challenged_when_a_game_began_while_one_was_chosen(store: Store) -> None:
     hall = Hall(store)
-    hall.view = replace(hall.view, games=[game_of_a_human()])
+    hall.games.append(game_of_a_human())
     hall.find_a_rival()
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
 
@@ -152,7 +154,6 @@ def test_who_stops_does_not_wait_for_what_became_of_a_challenge_while_lichess_is
     hall.find_a_rival()
     hall.goes_unanswered()
     hall.lobby.stop()
-    hall.view = replace(hall.view, stopping=True)
     assert not hall.lobby.is_clear
     for _ in range(3):
         hall.goes_unanswered()
@@ -167,10 +168,10 @@ def test_who_stops_looks_for_the_game_that_a_challenge_has_become(store: Store) 
     assert isinstance(created, CreateChallenge)
     challenge = {"id": "wxyz9876", "destUser": {"id": "rival"}, "variant": {"key": "standard"}, "speed": "blitz"}
     told = Challenge.model_validate({**challenge, "timeControl": {"type": "clock", "limit": 180, "increment": 2}})
-    hall.lobby.hear_answer(created, CommandDone(created, told), hall.view)
+    hall.lobby.command_answered(created, CommandDone(created, told))
     hall.lobby.stop()
     canceled = CancelChallenge("wxyz9876")
     assert hall.outbox.sent[-1] == canceled
-    hall.lobby.hear_answer(canceled, CommandFailed(canceled, Refused(404, "Not found")), hall.view)
+    hall.lobby.command_answered(canceled, CommandFailed(canceled, Refused(404, "Not found")))
     assert not hall.lobby.is_clear
-    assert hall.lobby.has_doubt()
+    assert hall.lobby.question_overdue()

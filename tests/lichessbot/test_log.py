@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lichessbot.log import REDACTED, Journal, start_logging
+from lichessbot.log import REDACTED, EventLog, start_logging
 
 TOKEN = "lip_secret0123456789"
 
@@ -25,21 +25,21 @@ def line_of(log: io.StringIO) -> str:
 
 
 def test_a_line_is_event_game_and_fields(log: io.StringIO) -> None:
-    Journal("abcd1234").info("game.over", winner="white", plies=12, reason=None, took_s=0.25)
+    EventLog("abcd1234").info("game.over", winner="white", plies=12, reason=None, took_s=0.25)
     assert line_of(log) == "game.over game=abcd1234 winner=white plies=12 took_s=0.250\n"
 
 
 def test_text_from_the_network_cannot_forge_a_line_or_a_field(log: io.StringIO) -> None:
-    Journal().info("chat", text='hi" admin=yes\n2026 INFO stop')
+    EventLog().info("chat", text='hi" admin=yes\n2026 INFO stop')
     assert line_of(log) == 'chat text="hi\' admin=yes\\n2026 INFO stop"\n'
 
 
 def test_the_token_never_reaches_the_log(log: io.StringIO) -> None:
-    Journal().info("start", config=f"token is {TOKEN}")
+    EventLog().info("start", config=f"token is {TOKEN}")
     try:
         raise ValueError(f"bad header: Bearer {TOKEN}")
     except ValueError as error:
-        Journal().crash("game.crashed", error)
+        EventLog().crash("game.crashed", error)
     logging.getLogger("some.library").warning("request with %s", TOKEN)
     assert TOKEN not in log.getvalue()
     assert log.getvalue().count(REDACTED) == 3
@@ -51,8 +51,8 @@ def test_request_bodies_are_not_logged_by_libraries(log: io.StringIO) -> None:
 
 
 def test_debug_events_need_verbose(log: io.StringIO) -> None:
-    Journal().debug("move.send")
+    EventLog().debug("move.send")
     assert log.getvalue() == ""
     start_logging(log, [], verbose=True)
-    Journal().debug("move.send")
+    EventLog().debug("move.send")
     assert "move.send" in log.getvalue()

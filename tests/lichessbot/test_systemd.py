@@ -1,4 +1,4 @@
-"""sd_notify's protocol on a real socket."""
+"""The sd_notify protocol on a real socket."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from lichessbot.systemd import HEARTBEAT_VARIABLE, Milestone, ServiceManager
 
 
 class Listener:
-    """What a service manager would hear."""
+    """A socket that receives what a service manager would."""
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -38,7 +38,7 @@ def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listene
     listener.socket.close()
 
 
-def test_ready_is_said_once_after_the_last_milestone(listener: Listener) -> None:
+def test_ready_is_sent_once_after_the_last_milestone(listener: Listener) -> None:
     manager = ServiceManager(listener.environment)
     manager.reached(Milestone.CONNECTION_TRIED)
     manager.reached(Milestone.CONNECTION_TRIED)
@@ -48,7 +48,7 @@ def test_ready_is_said_once_after_the_last_milestone(listener: Listener) -> None
     assert listener.heard() == ["READY=1"]
 
 
-def test_a_reload_is_framed(listener: Listener) -> None:
+def test_a_reload_is_reported_at_start_and_end(listener: Listener) -> None:
     manager = ServiceManager(listener.environment)
     for milestone in Milestone:
         manager.reached(milestone)
@@ -61,14 +61,14 @@ def test_a_reload_is_framed(listener: Listener) -> None:
     assert ready == "READY=1"
 
 
-def test_a_reload_does_not_make_us_ready_before_our_time(listener: Listener) -> None:
+def test_a_reload_before_the_last_milestone_sends_nothing(listener: Listener) -> None:
     manager = ServiceManager(listener.environment)
     manager.reloading()
     manager.reloaded()
     assert listener.heard() == []
 
 
-def test_status_and_stop_are_told(listener: Listener) -> None:
+def test_status_and_stop_are_sent(listener: Listener) -> None:
     manager = ServiceManager(listener.environment)
     manager.status("listening; 0 games")
     manager.status("listening; 0 games")
@@ -89,7 +89,7 @@ def test_the_watchdog_is_fed_three_times_in_its_interval(listener: Listener) -> 
     assert manager.feed_due_at == pytest.approx(time.monotonic() + 0.1, abs=0.05)
 
 
-def test_a_daemon_that_is_not_well_keeps_its_pace_but_says_nothing(listener: Listener) -> None:
+def test_a_daemon_that_is_not_well_sends_nothing(listener: Listener) -> None:
     manager = ServiceManager({**listener.environment, "WATCHDOG_USEC": "30000"})
     time.sleep(0.02)
     manager.feed(well=False)
@@ -101,13 +101,13 @@ def test_a_daemon_that_is_not_well_keeps_its_pace_but_says_nothing(listener: Lis
 @pytest.mark.parametrize(
     "environment", [{}, {"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"}, {"WATCHDOG_USEC": "soon"}]
 )
-def test_nobody_is_fed_where_nobody_watches_us(environment: dict[str, str]) -> None:
+def test_without_a_watchdog_nothing_is_sent(environment: dict[str, str]) -> None:
     manager = ServiceManager(environment)
     assert manager.feed_due_at is None
     manager.feed(well=True)
 
 
-def test_a_manager_that_is_gone_or_does_not_listen_does_not_matter(tmp_path: Path) -> None:
+def test_a_missing_or_deaf_service_manager_does_no_harm(tmp_path: Path) -> None:
     manager = ServiceManager({"NOTIFY_SOCKET": str(tmp_path / "gone")})
     manager.stopping()
     listener = Listener(str(tmp_path / "deaf"))
@@ -125,12 +125,12 @@ CONTAINERFILE = Path(__file__).parents[2] / "deploy" / "Containerfile"
 
 
 def healthy(heartbeat: Path) -> bool:
-    """What the image's own health check says."""
+    """Return whether the image's health check succeeds."""
     check = CONTAINERFILE.read_text().partition("HEALTHCHECK")[2].partition("CMD ")[2].partition("\n")[0]
     return subprocess.run(["sh", "-c", check], env={**os.environ, HEARTBEAT_VARIABLE: str(heartbeat)}).returncode == 0
 
 
-def test_a_container_is_healthy_while_its_daemon_gives_signs_of_life(tmp_path: Path) -> None:
+def test_a_container_is_healthy_while_the_heartbeat_file_is_fresh(tmp_path: Path) -> None:
     heartbeat = tmp_path / "heartbeat"
     manager = ServiceManager({HEARTBEAT_VARIABLE: str(heartbeat), "WATCHDOG_USEC": "30000"})
     assert not healthy(heartbeat)
@@ -145,6 +145,6 @@ def test_a_container_is_healthy_while_its_daemon_gives_signs_of_life(tmp_path: P
     assert not healthy(heartbeat)
 
 
-def test_a_sign_of_life_comes_thrice_a_minute_where_only_a_container_wants_it(tmp_path: Path) -> None:
+def test_the_heartbeat_file_is_touched_three_times_a_minute(tmp_path: Path) -> None:
     manager = ServiceManager({HEARTBEAT_VARIABLE: str(tmp_path / "heartbeat")})
     assert manager.feed_due_at == pytest.approx(time.monotonic() + 20, abs=1)

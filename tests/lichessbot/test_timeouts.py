@@ -1,19 +1,19 @@
 from dataclasses import fields
 from datetime import timedelta
 
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 
-def test_every_wait_for_lichess_is_scaled_and_none_for_the_engine() -> None:
-    waits, scaled = Waits(), Waits().scaled(0.05)
-    for field in fields(Waits):
+def test_timeouts_for_lichess_are_scaled_and_those_for_engines_are_not() -> None:
+    timeouts, scaled = Timeouts(), Timeouts().scaled(0.05)
+    for field in fields(Timeouts):
         factor = 1 if field.name.startswith("engine_") or field.name == "fallback" else 0.05
-        assert getattr(scaled, field.name) == getattr(waits, field.name) * factor
+        assert getattr(scaled, field.name) == getattr(timeouts, field.name) * factor
 
 
-def test_a_stream_outlives_a_lost_keep_alive_but_not_two() -> None:
-    assert timedelta(seconds=14) < Waits().liveness < timedelta(seconds=21)
+def test_a_stream_survives_one_lost_keep_alive_but_not_two() -> None:
+    assert timedelta(seconds=14) < Timeouts().liveness < timedelta(seconds=21)
 
 
 def test_evicted_streams_stay_within_thirty_openings_in_ten_minutes() -> None:
-    assert timedelta(minutes=10) / Waits().eviction_pause < 30
+    assert timedelta(minutes=10) / Timeouts().eviction_pause < 30

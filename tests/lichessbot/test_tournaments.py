@@ -16,9 +16,9 @@ from lichessbot.lichess.commands import (
     LeaveTournament,
     ReadTournament,
 )
-from lichessbot.lichess.replies import ArenaInfo
+from lichessbot.lichess.models import ArenaInfo
 from lichessbot.storage.store import Table
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Tournaments
 
 ARENA, GAME = "hL7vMrFQ", "game0001"
@@ -34,7 +34,7 @@ class Hand:
         return self.now
 
 
-class Desk:
+class MoveResolver:
     """What the rooms around do for tournaments: commands go out, answers come in, wishes are remembered."""
 
     def __init__(self, hand: Hand) -> None:
@@ -43,12 +43,12 @@ class Desk:
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.played: set[str] = set()
-        self.rooms = Tournaments(self, self, Waits())  # type: ignore[arg-type]
+        self.rooms = Tournaments(self, self, Timeouts())  # type: ignore[arg-type]
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         self.sent.append(command)
 
-    def read_anew(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
+    def read_again(self, table: Table) -> Sequence[tuple[str, str | None, str | None]]:
         return self.wishes
 
     def put(self, statement: str, *values: object) -> None:
@@ -83,13 +83,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(monkeypatch: pytest.MonkeyPatch) -> MoveResolver:
     hand = Hand()
     monkeypatch.setattr(tournaments, "time", hand)
-    return Desk(hand)
+    return MoveResolver(hand)
 
 
-def test_an_arena_without_time_left_is_looked_at_in_peace(desk: Desk) -> None:
+def test_an_arena_without_time_left_is_looked_at_in_peace(desk: MoveResolver) -> None:
     """Lichess ends it some seconds after its clock."""
     desk.enter(lasts_s=10)
     desk.hand.now += 10
@@ -109,7 +109,7 @@ def test_an_arena_without_time_left_is_looked_at_in_peace(desk: Desk) -> None:
 
 @pytest.mark.parametrize("own_stream_first", [True, False])
 def test_the_next_game_is_asked_for_at_once_whichever_stream_tells_of_the_end(
-    desk: Desk, own_stream_first: bool
+    desk: MoveResolver, own_stream_first: bool
 ) -> None:
     desk.enter()
     desk.rooms.game_started(ARENA, GAME)
@@ -124,7 +124,7 @@ def test_the_next_game_is_asked_for_at_once_whichever_stream_tells_of_the_end(
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
-def test_a_game_told_of_later_does_not_bring_us_back(desk: Desk) -> None:
+def test_a_game_told_of_later_does_not_bring_us_back(desk: MoveResolver) -> None:
     desk.enter()
     desk.rooms.game_started(ARENA, GAME)
     desk.played = {GAME}
@@ -136,7 +136,7 @@ def test_a_game_told_of_later_does_not_bring_us_back(desk: Desk) -> None:
     desk.enter()
 
 
-def test_who_enters_again_before_he_has_left_is_in_again(desk: Desk) -> None:
+def test_who_enters_again_before_he_has_left_is_in_again(desk: MoveResolver) -> None:
     desk.enter()
     desk.leave()
     desk.wishes = [(ARENA, "coders", None)]
@@ -145,7 +145,7 @@ def test_who_enters_again_before_he_has_left_is_in_again(desk: Desk) -> None:
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
-def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_here(desk: Desk) -> None:
+def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_here(desk: MoveResolver) -> None:
     desk.rooms.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.rooms.want(())
@@ -157,10 +157,10 @@ def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
 
-def test_what_something_in_between_says_is_not_the_end(desk: Desk) -> None:
+def test_what_something_in_between_says_is_not_the_end(desk: MoveResolver) -> None:
     desk.enter()
     desk.hand.now += 50
     desk.tick()
     desk.rooms.hear(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
-    assert desk.is_asked_after() == Waits().tournament_retry.total_seconds()
+    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
     assert desk.forgotten == []

@@ -65,10 +65,10 @@ class Machine:
         deadline = time.monotonic() + patience_s
         while not fact():
             if time.monotonic() > deadline:
-                raise AssertionError("not so after all:\n" + self.journal()[-6000:])
+                raise AssertionError("not so after all:\n" + self.log()[-6000:])
             time.sleep(0.05)
 
-    def journal(self, unit: str = "lichessbot") -> str:
+    def log(self, unit: str = "lichessbot") -> str:
         return self.run("journalctl", "--no-pager", "--output", "short-monotonic", "--unit", unit)
 
 

@@ -69,8 +69,8 @@ def token(machine: Machine) -> str:
         "python3", "-P", "-m", "lichessbot", "rehearse", "--serve", "--port", "9663",
         "--games", "1000", "--concurrency", "1", "--clock", "600+0", "--opponent", "engine", "--depth", "6",
     )  # fmt: skip
-    machine.until(lambda: "token: " in machine.journal("rehearsal"))
-    return machine.journal("rehearsal").partition("token: ")[2].split()[0]
+    machine.until(lambda: "token: " in machine.log("rehearsal"))
+    return machine.log("rehearsal").partition("token: ")[2].split()[0]
 
 
 class Service:
@@ -151,9 +151,9 @@ def test_the_token_is_a_credential_and_nowhere_else(machine: Machine, service: S
     assert machine.run("cat", "/run/credentials/lichessbot.service/token") == token
     for place in (f"/proc/{pid}/environ", f"/proc/{pid}/cmdline", CONFIG):
         assert token not in machine.run("cat", place)
-    assert token not in machine.journal()
+    assert token not in machine.log()
     assert machine.run("grep", "-rc", token, "/var/lib/private/lichessbot", check=False).count(":0") >= 1
-    assert " holds the token" not in machine.journal()
+    assert " holds the token" not in machine.log()
 
 
 def test_the_daemon_has_no_rights(machine: Machine, service: Service) -> None:
@@ -189,10 +189,10 @@ def test_a_reload_is_taken_over_in_mid_game(machine: Machine, service: Service) 
     pid = service.main_pid
     machine.write(CONFIG, OUR_CONFIG + "abort_time: 45\n")
     machine.run("systemctl", "reload", UNIT)
-    machine.until(lambda: "reload.key key=abort_time old=30 new=45" in machine.journal())
+    machine.until(lambda: "reload.key key=abort_time old=30 new=45" in machine.log())
     machine.write(CONFIG, "abort_time: soon\n")
     machine.run("systemctl", "reload", UNIT)
-    machine.until(lambda: "reload.refused" in machine.journal())
+    machine.until(lambda: "reload.refused" in machine.log())
     machine.write(CONFIG, OUR_CONFIG)
     assert service.main_pid == pid
     assert service.show("SubState") == "running"
@@ -212,7 +212,7 @@ def test_a_daemon_that_stands_still_is_replaced(machine: Machine, service: Servi
     machine.run("kill", "-STOP", str(pid))
     service.until_restarted(pid)
     assert int(service.show("NRestarts")) == restarts + 1
-    assert "Watchdog timeout" in machine.journal()
+    assert "Watchdog timeout" in machine.log()
     service.until_moved(game)
 
 
@@ -222,10 +222,10 @@ def test_an_engine_that_needs_too_much_memory_is_killed_alone_and_replaced(machi
     machine.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT)
     service.until_restarted(pid)
     game, pid = service.game(), service.main_pid
-    died = machine.journal().count("engine.died")
+    died = machine.log().count("engine.died")
     # Its table fitted when it started; the limit that comes then it will reach while it fills the table.
     limit_memory(machine, str(int(service.show("MemoryCurrent")) + ROOM_TO_GROW))
-    machine.until(lambda: machine.journal().count("engine.died") > died)
+    machine.until(lambda: machine.log().count("engine.died") > died)
     service.until_moved(game)
     assert service.main_pid == pid
     limit_memory(machine, "75%")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.config import Config
-from lichessbot.daemon import ExitCode
+from lichessbot.errors import ExitCode
 
 UNIT = Path(__file__).parents[2] / "deploy" / "lichessbot.service"
 HIGHEST_EXPOSURE = 1.5

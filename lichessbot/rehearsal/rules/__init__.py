@@ -11,6 +11,7 @@ __all__ = [
     "enums",
     "errors",
     "game",
+    "ids",
     "presence",
     "quotas",
     "setup",

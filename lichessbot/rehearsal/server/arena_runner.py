@@ -6,7 +6,6 @@ is decided in `arenas`.
 
 import asyncio
 import math
-import secrets
 from collections.abc import Callable
 
 from lichessbot.rehearsal.rules.accounts import Account
@@ -14,6 +13,7 @@ from lichessbot.rehearsal.rules.arenas import DRAW_POINTS, WIN_POINTS, Applicati
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.errors import NotFound
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
+from lichessbot.rehearsal.rules.ids import new_id
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import Table
 from lichessbot.rehearsal.server.payloads import Json, perf_key, perf_title
@@ -33,7 +33,7 @@ class Organiser:
     def open(self, terms: ArenaTerms, *, starts_in_s: float, lasts_s: float) -> Arena:
         """A tournament of that length; whoever waits in it is paired from its start on."""
         starts_ms = monotonic_ms() + 1000 * starts_in_s
-        arena = Arena(secrets.token_hex(4), terms, starts_ms, starts_ms + 1000 * lasts_s)
+        arena = Arena(new_id(), terms, starts_ms, starts_ms + 1000 * lasts_s)
         self._arenas[arena.id] = arena
         asyncio.get_running_loop().call_later(starts_in_s, self._pair, arena)
         return arena

@@ -5,7 +5,6 @@ the players of the house are both callers. Observers hear of everything that hap
 """
 
 import random
-import string
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -33,6 +32,7 @@ from lichessbot.rehearsal.rules.enums import (
 )
 from lichessbot.rehearsal.rules.errors import NotFound, Refused
 from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.ids import SECRET_LENGTH, new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.setup import GameSetup, Player
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms, wall_ms
@@ -42,12 +42,9 @@ from lichessbot.rehearsal.server.game_session import Table
 from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing, one_line
 
-GAME_ID_LENGTH = 8
-SECRET_LENGTH = 4
 MAX_GAMES = 200             # of one player at a time; beyond it challenges are not created
 MAX_REAL_TIME_GAMES = 100
 
-_ID_CHARACTERS = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,6 @@ class Site:
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
         self._spelling = spelling
         self._random = random.Random(seed)
-        self._ids = random.SystemRandom()
         self._tables: dict[str, Table] = {}
         self.organiser = Organiser(self.timing, self._start_arena_game)
         self._event_streams: StreamBook[Grant] = StreamBook()
@@ -268,10 +264,10 @@ class Site:
             raise Refused(f"The rehearsal cannot play {terms.variant.display_name}")
         color = self._color(terms.color)
         seats = {
-            color: Player(account, self._token(SECRET_LENGTH)),
-            color.other: Player(None, self._token(SECRET_LENGTH), ai_level=level),
+            color: Player(account, new_id(SECRET_LENGTH)),
+            color.other: Player(None, new_id(SECRET_LENGTH), ai_level=level),
         }
-        return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.AI)
+        return self._start_game(new_id(), terms, seats, Source.AI)
 
     def accept(self, challenge_id: str, account: Account, color: Color | None = None) -> None:
         offered = self.challenges.get(challenge_id)
@@ -281,8 +277,8 @@ class Site:
         if challenge.settled is not ChallengeStatus.ACCEPTED:
             return                  # one side of an open challenge is taken, the other still free
         seats = {
-            challenge.final_color: Player(challenge.challenger, self._token(SECRET_LENGTH)),
-            challenge.final_color.other: Player(challenge.target, self._token(SECRET_LENGTH)),
+            challenge.final_color: Player(challenge.challenger, new_id(SECRET_LENGTH)),
+            challenge.final_color.other: Player(challenge.target, new_id(SECRET_LENGTH)),
         }
         self._settle(challenge, ChallengeStatus.ACCEPTED)
         self._start_game(challenge.id, challenge.terms, seats, Source.FRIEND)
@@ -316,7 +312,7 @@ class Site:
 
     def _new_challenge(self, terms: Terms, challenger: Account | None, target: Account | None) -> Challenge:
         return Challenge(
-            id=self._token(GAME_ID_LENGTH),
+            id=new_id(),
             terms=terms,
             challenger=challenger,
             target=target,
@@ -364,10 +360,10 @@ class Site:
     def _start_arena_game(self, arena: Arena, white: Account, black: Account) -> Table:
         terms = Terms(arena.terms.variant, arena.terms.clock, arena.terms.rated)
         seats = {
-            Color.WHITE: Player(white, self._token(SECRET_LENGTH)),
-            Color.BLACK: Player(black, self._token(SECRET_LENGTH)),
+            Color.WHITE: Player(white, new_id(SECRET_LENGTH)),
+            Color.BLACK: Player(black, new_id(SECRET_LENGTH)),
         }
-        return self._start_game(self._token(GAME_ID_LENGTH), terms, seats, Source.ARENA, arena.id)
+        return self._start_game(new_id(), terms, seats, Source.ARENA, arena.id)
 
     def _in_our_days(self, control: TimeControl) -> TimeControl:
         if isinstance(control, Correspondence):
@@ -420,6 +416,3 @@ class Site:
 
     def _color(self, choice: ColorChoice) -> Color:
         return self._random.choice(tuple(Color)) if choice is ColorChoice.RANDOM else Color(choice.value)
-
-    def _token(self, length: int) -> str:
-        return "".join(self._ids.choices(_ID_CHARACTERS, k=length))

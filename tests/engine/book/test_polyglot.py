@@ -1,4 +1,4 @@
-"""Book keys: the examples of the format's page, and python-chess on random games."""
+"""Book keys: the published examples, and python-chess on random games."""
 
 import chess
 import chess.polyglot

@@ -1,14 +1,14 @@
-"""What the commands of the workshop refuse, at once: whatever they begin takes hours."""
+"""What the training commands refuse before hours of work."""
 
 from pathlib import Path
 
 import pytest
 
-from engine.cli import training as workshop
+from engine.cli.main import run
 from engine.nnue.net_file import InvalidNet
 from engine.training.data import load
-from engine.training.export import make_net
-from engine.training.trainer import Settings
+from engine.training.export import train_network
+from engine.training.trainer import TrainingSettings
 from tests.engine.shards import write_shards
 
 TRAIN = ("train", "shards", "-o", "a.net")
@@ -18,28 +18,28 @@ LEARN = ("learn", "loop", "--generations", "1")
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ((*TRAIN, "--hindsight", "2"), "argument --hindsight: expected a number from 0 to 1, found '2'"),
-        ((*TRAIN, "--trust", "-0.1"), "argument --trust: expected a number from 0 to 1, found '-0.1'"),
-        ((*TRAIN, "--epochs", "nan"), "argument --epochs: expected a number from 0 to 1000, found 'nan'"),
-        ((*TRAIN, "--rate", "fast"), "argument --rate: expected a number from 0 to 1, found 'fast'"),
-        ((*TRAIN, "--batch", "0"), "argument --batch: expected a number from 1, found '0'"),
-        (("tune", "shards", "--trust", "40"), "argument --trust: expected a number from 0 to 1, found '40'"),
-        ((*LEARN, "--minutes", "inf"), "argument --minutes: expected a number from 0 to 100000, found 'inf'"),
+        ((*TRAIN, "--hindsight", "2"), "'--hindsight': expected a number from 0 to 1, found '2'"),
+        ((*TRAIN, "--trust", "-0.1"), "'--trust': expected a number from 0 to 1, found '-0.1'"),
+        ((*TRAIN, "--epochs", "nan"), "'--epochs': expected a number from 0 to 1000, found 'nan'"),
+        ((*TRAIN, "--rate", "fast"), "'--rate': expected a number from 0 to 1, found 'fast'"),
+        ((*TRAIN, "--batch", "0"), "'--batch': 0 is not in the range x>=1."),
+        (("tune", "shards", "--trust", "40"), "'--trust': expected a number from 0 to 1, found '40'"),
+        ((*LEARN, "--minutes", "inf"), "'--minutes': expected a number from 0 to 100000, found 'inf'"),
         (
             (*LEARN, "--minutes", "9", "--confidence", "90"),
-            "argument --confidence: expected a number from 0.5 to 1, found '90'",
+            "'--confidence': expected a number from 0.5 to 1, found '90'",
         ),
     ],
 )
-def test_a_number_out_of_bounds_is_named(
+def test_a_number_out_of_bounds_is_refused(
     line: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert workshop.run(line) == 2
+    assert run(line) == 2
     assert capsys.readouterr().err.splitlines()[-1].endswith(complaint)
 
 
 @pytest.mark.parametrize("command", [TRAIN, (*LEARN, "--minutes", "9")])
-def test_a_shape_that_no_net_has_is_refused_before_anything_begins(
+def test_an_impossible_shape_is_refused_at_once(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -47,13 +47,13 @@ def test_a_shape_that_no_net_has_is_refused_before_anything_begins(
         ((*command, "--hidden", "7"), "7 hidden values, expected a multiple of 32 from 32 to 1024\n"),
         ((*command, "--buckets", "3"), "3 output buckets, expected 1 or 8\n"),
     ):
-        assert workshop.run(line) == 2
+        assert run(line) == 2
         assert capsys.readouterr().err == complaint
     assert not list(tmp_path.iterdir())
 
 
-def test_a_name_that_does_not_fit_into_the_file_is_refused_before_the_training(tmp_path: Path) -> None:
+def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
     learnt = load(write_shards(tmp_path / "shards", 1, games=60), 10**6)
     with pytest.raises(InvalidNet, match="the name has 65 bytes, expected at most 64"):
-        make_net(learnt, Settings(), tmp_path / f"{'n' * 65}.net")
+        train_network(learnt, TrainingSettings(), tmp_path / f"{'n' * 65}.net")
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]

@@ -18,8 +18,8 @@ from engine.nnue.net_file import read, write
 from engine.nnue.network import Network
 from engine.search.history import History
 from engine.search.search import Search
-from engine.search.time_manager import Clock
-from engine.search.transposition import Table
+from engine.search.time_manager import TimeManager
+from engine.search.transposition import TranspositionTable
 from tests.engine.nets import material_net, random_net
 
 COMMAND = [sys.executable, "-P", "-m", "engine"]
@@ -179,7 +179,10 @@ def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) ->
 def test_threads_share_the_weights_and_not_the_sums() -> None:
     """Searches that run side by side with one network, each with a table of its own, find what each finds alone."""
     network = Network(random_net(seed=21, hidden=64, buckets=8))
-    searches = [Search(parse_fen(QUEEN_EN_PRISE)[0], Table(4), History(), Clock(), 0, network) for _ in range(4)]
+    searches = [
+        Search(parse_fen(QUEEN_EN_PRISE)[0], TranspositionTable(4), History(), TimeManager(), 0, network)
+        for _ in range(4)
+    ]
     found: list[tuple[int, int]] = []
 
     def think(search: Search) -> None:

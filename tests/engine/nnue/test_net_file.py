@@ -121,7 +121,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
         read(tmp_path / "nowhere.net")
     with pytest.raises(InvalidNet, match="not a regular file"):
         read(tmp_path)
-    with pytest.raises(InvalidNet, match="cannot be read: embedded null byte"):
+    with pytest.raises(InvalidNet, match="cannot be read: the path contains a null byte"):
         read(Path("a\0b"))
     huge = tmp_path / "huge.net"
     with huge.open("wb") as file:

@@ -1,4 +1,4 @@
-"""PGN in both directions: python-chess reads what we write, we read what it writes, and broken files cost little."""
+"""PGN in both directions, compared with python-chess, and broken files."""
 
 import io
 import itertools
@@ -13,10 +13,10 @@ import chess.engine
 import chess.pgn
 import pytest
 
-from engine.facade import Board, Game, Node, game_text, parse_games, pgn_text, read_games
-from engine.pgn.game import Judgement
-from engine.pgn.pgn import MOST_ERRORS, MOST_NESTED, _games
-from engine.pgn.tokens import LONGEST_HEADER, LONGEST_LINE, MOST_COMMENT
+from engine.board import Board
+from engine.pgn.game import Game, Node
+from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games, game_text, parse_games, pgn_text, read_games
+from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
 
 REMARKS = ("good", "a novelty; see [1]", "[%clk 0:01:02]", "(not a variation)", "$1 stays text", "1-0? {", "ünïcode ♞")
 
@@ -83,8 +83,8 @@ def ours(node: Node) -> Iterator[tuple[object, ...]]:
     waiting = [(0, node)]
     while waiting:
         depth, node = waiting.pop()
-        yield depth, node.move, words(node.comment), words(node.before), sorted(set(node.nags))
-        waiting += [(depth + 1, reply) for reply in reversed(node.replies)]
+        yield depth, node.move, words(node.comment), words(node.starting_comment), sorted(set(node.nags))
+        waiting += [(depth + 1, reply) for reply in reversed(node.variations)]
 
 
 def words(text: str) -> str:
@@ -130,8 +130,8 @@ def test_without_variations_the_main_line_is_the_same() -> None:
         text = str(random_game(seed, 80))
         [plain], [full] = parse_games(text, variations=False), parse_games(text)
         assert plain.moves == full.moves
-        assert [node.comment for node in plain.root.line()] == [node.comment for node in full.root.line()]
-        assert all(len(node.replies) == 1 for node in list(plain.root.line())[:-1])
+        assert [node.comment for node in plain.root.mainline()] == [node.comment for node in full.root.mainline()]
+        assert all(len(node.variations) == 1 for node in list(plain.root.mainline())[:-1])
 
 
 # --- Writing ---------------------------------------------------------------------------------------------------------
@@ -191,10 +191,10 @@ def test_the_seven_headers_are_always_written_and_come_first() -> None:
     assert names == ["Event", "Site", "Date", "Round", "White", "Black", "Result", "Opening"]
 
 
-def test_a_brace_or_a_line_break_in_a_comment_breaks_nothing() -> None:
+def test_braces_and_line_breaks_in_comments() -> None:
     game = only("1. e4 e5 *")
-    game.root.replies[0].comment = "a } b\n\n[Event"
-    assert [node.comment for node in only(game_text(game)).root.line()] == ["a ) b [Event", ""]
+    game.root.variations[0].comment = "a } b\n\n[Event"
+    assert [node.comment for node in only(game_text(game)).root.mainline()] == ["a ) b [Event", ""]
 
 
 # --- What comments say to programs -----------------------------------------------------------------------------------
@@ -205,31 +205,15 @@ def test_a_brace_or_a_line_break_in_a_comment_breaks_nothing() -> None:
     [("0:01:02", 62), ("1:00:00", 3600), ("0:00:09.5", 9.5), ("3:05", 185), ("soon", None), ("1:2:3:4", None)],
 )
 def test_clocks_in_comments(text: str, seconds: float | None) -> None:
-    [node] = only(f"1. e4 {{ well [%clk {text}] played }} *").root.line()
+    [node] = only(f"1. e4 {{ well [%clk {text}] played }} *").root.mainline()
     assert node.clock_s == seconds
-    assert node.remark == "well played"
+    assert node.text == "well played"
 
 
-@pytest.mark.parametrize(
-    ("text", "judgement"),
-    [
-        ("0.35", Judgement(35, None)),
-        ("-12.5,20", Judgement(-1250, None, 20)),
-        ("#3", Judgement(None, 3)),
-        ("#-3,8", Judgement(None, -3, 8)),
-        ("", None),
-        ("equal", None),
-    ],
-)
-def test_evaluations_in_comments(text: str, judgement: Judgement | None) -> None:
-    [node] = only(f"1. e4 {{[%eval {text}]}} *").root.line()
-    assert node.judgement == judgement
-
-
-def test_what_we_write_into_comments_python_chess_understands() -> None:
+def test_python_chess_reads_our_comment_commands() -> None:
     game = only("1. e4 { fine [%clk 0:00:01] } e5 *")
-    node = game.root.replies[0]
-    node.set_judgement(Judgement(-31, None, 12))
+    node = game.root.variations[0]
+    node.set_command("eval", "-0.31,12")
     node.set_clock(3725)
     again = chess.pgn.read_game(io.StringIO(game_text(game)))
     assert again is not None
@@ -238,14 +222,14 @@ def test_what_we_write_into_comments_python_chess_understands() -> None:
     assert following.clock() == 3725
     assert following.eval() == chess.engine.PovScore(chess.engine.Cp(-31), chess.WHITE)
     assert following.eval_depth() == 12
-    assert node.remark == "fine"
+    assert node.text == "fine"
 
 
 # --- Files as they are -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252"])
-def test_names_survive_the_encodings_files_have(encoding: str) -> None:
+def test_file_encodings(encoding: str) -> None:
     file = io.BytesIO('[White "Réti, Müller"]\r\n\r\n1. Nf3 *\r\n'.encode(encoding))
     [game] = read_games(file)
     assert game.headers["White"] == "Réti, Müller"
@@ -253,7 +237,7 @@ def test_names_survive_the_encodings_files_have(encoding: str) -> None:
     assert not file.closed
 
 
-def test_one_line_in_latin_1_does_not_spoil_its_neighbours() -> None:
+def test_a_line_in_latin_1_among_utf_8() -> None:
     [game] = read_games(io.BytesIO('[White "Müller"]\n'.encode() + '[Black "Réti"]\n\n*\n'.encode("latin-1")))
     assert (game.headers["White"], game.headers["Black"]) == ("Müller", "Réti")
 
@@ -263,7 +247,7 @@ def test_all_line_ends_are_line_ends(ending: str) -> None:
     text = '[Event "1"]\n\n1. e4 {two\nlines} *\n\n[Event "2"]\n\n1. d4 *'.replace("\n", ending)
     games = list(read_games(io.BytesIO(text.encode())))
     assert [game.moves for game in games] == [["e2e4"], ["d2d4"]]
-    assert games[0].root.replies[0].comment == "two lines"
+    assert games[0].root.variations[0].comment == "two lines"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +262,7 @@ def test_all_line_ends_are_line_ends(ending: str) -> None:
         ('[White "a ] b"]', "White", "a ] b"),
     ],
 )
-def test_broken_headers_are_read_as_they_were_meant(line: str, name: str, value: str) -> None:
+def test_broken_headers_are_read(line: str, name: str, value: str) -> None:
     game = only(f'[Event "x"]\n{line}\n\n1. e4 *')
     assert game.headers[name] == value
     assert game.moves == ["e2e4"]
@@ -352,8 +336,8 @@ def test_an_illegal_move_ends_its_line_and_is_named_with_its_place() -> None:
 def test_an_illegal_move_in_a_variation_spares_the_main_line() -> None:
     game = only("1. e4 (1. d4 d4 2. c4 (2. Nf3)) 1... e5 {still} (1... c5) *")
     assert game.moves == ["e2e4", "e7e5"]
-    assert [reply.move for reply in game.root.replies] == ["e2e4", "d2d4"]
-    assert [reply.move for reply in game.root.replies[0].replies] == ["e7e5", "c7c5"]
+    assert [reply.move for reply in game.root.variations] == ["e2e4", "d2d4"]
+    assert [reply.move for reply in game.root.variations[0].variations] == ["e7e5", "c7c5"]
     assert len(game.errors) == 1
 
 
@@ -373,7 +357,7 @@ def test_null_moves_are_no_moves(move: str) -> None:
     ("headers", "problem"),
     [('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]', "king"), ('[Variant "Tiddlywinks"]', "Tiddlywinks")],
 )
-def test_a_game_that_cannot_begin_still_has_its_headers_and_result(headers: str, problem: str) -> None:
+def test_a_game_with_an_invalid_start_keeps_headers_and_result(headers: str, problem: str) -> None:
     game = only(f'[White "w"]\n{headers}\n\n1. e4 e5 0-1')
     assert problem in game.errors[0]
     assert game.moves == []
@@ -382,7 +366,7 @@ def test_a_game_that_cannot_begin_still_has_its_headers_and_result(headers: str,
 
 
 def test_errors_do_not_grow_with_the_file() -> None:
-    assert len(only("1. e4 " + "§ " * 5000).errors) == MOST_ERRORS
+    assert len(only("1. e4 " + "§ " * 5000).errors) == MAX_ERRORS
 
 
 def test_a_whole_game_on_one_line_keeps_all_its_moves() -> None:
@@ -395,7 +379,7 @@ def test_a_whole_game_on_one_line_keeps_all_its_moves() -> None:
 @pytest.mark.parametrize("line", ['[White "' + "x" * 100_000 + '"]', "[White " + " " * 100_000 + "x]"])
 def test_headers_do_not_grow_with_the_file(line: str) -> None:
     game = only(f"{line}\n\n1. e4 *")
-    assert len(game.headers.get("White", "")) <= LONGEST_HEADER
+    assert len(game.headers.get("White", "")) <= MAX_HEADER
     assert game.moves == ["e2e4"]
 
 
@@ -413,20 +397,20 @@ def test_headers_do_not_grow_with_the_file(line: str) -> None:
 def test_no_text_takes_long_for_its_length(text: str) -> None:
     began = time.process_time()
     for game in parse_games(text):
-        for node in game.root.line():
+        for node in game.root.mainline():
             assert node.clock_s is None
-            assert len(node.remark) < len(text)
+            assert len(node.text) < len(text)
     assert time.process_time() - began < 2
 
 
 def test_a_comment_does_not_grow_with_the_file() -> None:
-    game = only("1. e4 {" + "word\n" * MOST_COMMENT + "} e5 *")
-    assert len(game.root.replies[0].comment) <= MOST_COMMENT
+    game = only("1. e4 {" + "word\n" * MAX_COMMENT + "} e5 *")
+    assert len(game.root.variations[0].comment) <= MAX_COMMENT
     assert game.moves == ["e2e4", "e7e5"]
 
 
-def test_nesting_has_an_end_but_the_main_line_goes_on() -> None:
-    deep = 3 * MOST_NESTED
+def test_deep_nesting_is_cut_and_the_main_line_continues() -> None:
+    deep = 3 * MAX_NESTED
     game = only("1. e4 " + "(1. d4 " * deep + ")" * deep + " e5 *")
     assert game.moves == ["e2e4", "e7e5"]
     assert "nested" in game.errors[0]
@@ -437,14 +421,14 @@ def test_a_line_longer_than_what_is_read_at_once_is_cut_between_words() -> None:
     comment = " ".join(["word"] * 15000)
     moves = ["Nf3", "Nf6", "Ng1", "Ng8"] * 5
     text = " ".join(f"{move} {{{comment}}}" for move in moves)
-    assert len(text) > LONGEST_LINE
+    assert len(text) > MAX_LINE
     game = only(text)
     assert game.errors == []
-    assert [node.comment for node in game.root.line()] == [comment] * len(moves)
+    assert [node.comment for node in game.root.mainline()] == [comment] * len(moves)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_any_mutilated_file_gives_games_and_no_exception(seed: int) -> None:
+def test_damaged_files_never_raise(seed: int) -> None:
     rng = random.Random(seed)
     raw = bytearray("\n\n".join(str(random_game(seed + game, 30)) for game in range(4)).encode())
     for _ in range(rng.randrange(1, 80)):
@@ -453,7 +437,9 @@ def test_any_mutilated_file_gives_games_and_no_exception(seed: int) -> None:
     for game in read_games(io.BytesIO(bytes(raw))):
         if not any("FEN" in error or "variant" in error for error in game.errors):
             assert re.fullmatch(r"(?s).*\S\n\n", game_text(game))
-            assert game.last_board().moves == game.moves
+            board = game.board()
+            for move in game.moves:
+                board.push(move)               # raises for an illegal move
 
 
 def test_a_stream_of_any_length_needs_little_memory() -> None:

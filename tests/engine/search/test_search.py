@@ -1,4 +1,4 @@
-"""What the search finds: mates, the shorter first, draws; and that it stops when told."""
+"""The search: mates, draws, limits, threads, and stopping."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ import time
 import chess
 import pytest
 
-from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchResult
+from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, SearchResult
 
 
 def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
@@ -16,6 +16,12 @@ def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
         board.push(move)
     engine.set_position(board)
     return engine.go(Limits(**limits))
+
+
+def report_of(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchReport:
+    report = think(fen, moves, **limits).report
+    assert report is not None
+    return report
 
 
 @pytest.mark.parametrize(
@@ -31,30 +37,26 @@ def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
 def test_finds_mate(fen: str, move: str | None, mate: int) -> None:
     result = think(fen, depth=8)
     assert result.best_move == move
-    if move is not None:
-        assert result.report is not None
-        assert result.report.mate_in == mate
-        assert result.report.score_cp is None
+    assert (result.report is None) == (move is None)
+    if result.report is not None:
+        assert (result.report.mate_in, result.report.score_cp) == (mate, None)
 
 
 def test_finds_a_mate_by_zugzwang_when_asked_for_one() -> None:
-    """Morphy's problem: null moves hide it from a shallow search."""
+    """Morphy's problem, which null moves hide from a shallow search."""
     result = think("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", mate_in=2)
     assert result.best_move == "a1a6"
     assert result.report is not None
     assert result.report.mate_in == 2
 
 
-def test_a_mate_against_us_is_negative_and_put_off() -> None:
-    result = think("k7/8/1K6/8/8/8/8/7R b - - 0 1", depth=4)
-    assert result.report is not None
-    assert result.report.mate_in == -1
+def test_a_mate_against_us_is_negative() -> None:
+    assert report_of("k7/8/1K6/8/8/8/8/7R b - - 0 1", depth=4).mate_in == -1
 
 
-def test_nobody_looks_for_a_mate_farther_than_the_one_found() -> None:
-    result = think("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", depth=16)
-    assert result.report is not None
-    assert result.report.nodes < 1000, "it is mate in one: 34,000 of a search that goes on"
+def test_no_mate_longer_than_the_one_found_is_searched() -> None:
+    nodes = report_of("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", depth=16).nodes
+    assert nodes < 1000, "mate in one: a search that goes on takes 34,000"
 
 
 def test_stalemate_has_no_move() -> None:
@@ -69,66 +71,47 @@ def test_stalemate_has_no_move() -> None:
     ],
 )
 def test_a_dead_draw_is_scored_zero(fen: str) -> None:
-    report = think(fen, depth=5).report
-    assert report is not None
-    assert report.score_cp == 0
+    assert report_of(fen, depth=5).score_cp == 0
 
 
 def test_mate_on_the_hundredth_half_move_wins() -> None:
-    report = think("k7/8/2K5/8/8/8/8/1Q6 w - - 99 80", depth=3).report
-    assert report is not None
-    assert report.mate_in == 1
+    assert report_of("k7/8/2K5/8/8/8/8/1Q6 w - - 99 80", depth=3).mate_in == 1
 
 
-def test_an_advantage_that_is_not_used_fades() -> None:
+def test_an_advantage_shrinks_as_the_fifty_move_clock_runs() -> None:
     fen = "4k3/8/8/p7/P7/8/8/3RK3 w - - {} 90"
-    early, late = (think(fen.format(clock), depth=1).report for clock in (0, 80))
-    assert early is not None
-    assert late is not None
-    assert early.score_cp is not None
-    assert late.score_cp is not None
-    assert 0 < late.score_cp < 0.8 * early.score_cp
+    early, late = (report_of(fen.format(clock), depth=1).score_cp or 0 for clock in (0, 80))
+    assert 0 < late < 0.8 * early
 
 
 def test_a_perpetual_is_taken_when_losing() -> None:
-    fen = "6k1/6p1/8/7Q/8/1r6/q7/6K1 w - - 0 1"
-    report = think(fen, depth=10).report
-    assert report is not None
-    assert report.score_cp == 0
+    assert report_of("6k1/6p1/8/7Q/8/1r6/q7/6K1 w - - 0 1", depth=10).score_cp == 0
 
 
 def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
     moves = ("h1g1", "g8h8", "g1h1", "h8g8", "h1g1", "g8h8", "g1h1")
-    report = think("6k1/8/8/8/8/8/8/K6Q w - - 0 1", moves=moves, depth=6).report
-    assert report is not None
+    report = report_of("6k1/8/8/8/8/8/8/K6Q w - - 0 1", moves=moves, depth=6)
     assert report.score_cp == 0, "Black goes to g8 for the third time"
 
 
-def test_a_search_among_chosen_moves_leaves_no_trace_in_the_table() -> None:
+def test_a_search_restricted_to_some_moves_does_not_affect_later_searches() -> None:
     engine = Engine(hash_mb=4)
     engine.go(Limits(depth=6), only=["a2a3"])
     assert engine.go(Limits(depth=6)).best_move != "a2a3"
 
 
 def test_equal_searches_visit_equal_nodes() -> None:
-    first, second = think(STARTING_FEN, depth=9).report, think(STARTING_FEN, depth=9).report
-    assert first is not None
-    assert second is not None
+    first, second = report_of(STARTING_FEN, depth=9), report_of(STARTING_FEN, depth=9)
     assert (first.nodes, first.pv, first.score_cp) == (second.nodes, second.pv, second.score_cp)
 
 
 def test_a_node_limit_is_exact() -> None:
-    assert think(STARTING_FEN, nodes=5_000).best_move is not None
-    report = think(STARTING_FEN, nodes=5_000).report
-    assert report is not None
-    assert report.nodes <= 5_000
+    assert report_of(STARTING_FEN, nodes=5_000).nodes <= 5_000
 
 
 def test_the_variation_is_legal() -> None:
     board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
-    report = think(board.fen(), depth=9).report
-    assert report is not None
-    for move in report.pv:
+    for move in report_of(board.fen(), depth=9).pv:
         board.push_uci(move)
 
 
@@ -143,13 +126,13 @@ def test_stop_ends_an_infinite_search_at_once() -> None:
 
 def test_stop_before_the_search_runs_still_gives_a_legal_move() -> None:
     engine = Engine()
-    thinking = engine.begin(Limits(infinite=True))
-    thinking.stop()
-    assert thinking.run().best_move in Board().legal_moves()
+    search = engine.begin(Limits(infinite=True))
+    search.stop()
+    assert search.run().best_move in Board().legal_moves()
 
 
 def test_several_threads_search_more_and_end_together() -> None:
-    """The limit counts the first thread's nodes; what the report counts beyond it is the others' work."""
+    """The node limit counts those of the first thread; the report counts those of all threads."""
     engine = Engine(hash_mb=16)
     engine.set_threads(4)
     together = engine.go(Limits(nodes=500_000))
@@ -183,7 +166,5 @@ def test_the_interpreter_lock_is_free_during_a_search() -> None:
     assert longest < 0.1
 
 
-def test_the_only_legal_move_is_not_thought_about() -> None:
-    result = think("7k/8/8/8/8/8/1r6/K7 w - - 0 1", white_time_ms=60_000)
-    assert result.report is not None
-    assert result.report.depth <= 2
+def test_the_only_legal_move_is_played_at_once() -> None:
+    assert report_of("7k/8/8/8/8/8/1r6/K7 w - - 0 1", white_time_ms=60_000).depth <= 2

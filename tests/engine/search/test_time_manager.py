@@ -1,4 +1,4 @@
-"""Deadlines: never over the clock, never negative, and the search keeps them."""
+"""Deadlines never exceed the clock and are never negative, and the search keeps them."""
 
 import time
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.core import params
 from engine.facade import Engine
-from engine.search.time_manager import LEAST_US, Clock, Limits, bend_percent, deadlines_us
+from engine.search.time_manager import LEAST_US, Limits, TimeManager, deadlines_us, soft_percent
 
 times = st.integers(0, 10**8)
 increments = st.integers(0, 180_000)
@@ -57,7 +57,7 @@ def test_sixty_moves_that_each_cost_the_overhead_do_not_flag() -> None:
 
 
 def test_two_hundred_moves_fit_a_clock_too_short_for_their_overhead() -> None:
-    """Each costs what the way to the referee takes, less than the overhead was thought to be."""
+    """Each move costs less overhead than was reserved."""
     remaining_us = 200_000
     for _ in range(200):
         soft, hard = deadlines_us(Limits(white_time_ms=remaining_us // 1000), True, 10)
@@ -84,15 +84,15 @@ def test_three_hundred_moves_fit_a_clock_whose_increment_pays_for_the_overhead(i
     ],
     ids=["nothing but the increment", "two moves to go", "the last move of a period"],
 )
-def test_a_rich_clock_bends_too(limits: Limits) -> None:
+def test_the_soft_deadline_of_an_ample_clock_adapts_too(limits: Limits) -> None:
     soft, hard = deadlines_us(limits, True, 10)
-    clock = Clock(soft, hard)
+    time_manager = TimeManager(soft, hard)
     time.sleep(soft / 2e6)
-    assert clock.too_late_for_another_depth(50)
-    assert not clock.too_late_for_another_depth(100)
+    assert time_manager.too_late_for_another_depth(50)
+    assert not time_manager.too_late_for_another_depth(100)
 
 
-def test_a_clock_without_an_increment_is_spared_for_longer_games() -> None:
+def test_a_clock_without_an_increment_is_spent_more_slowly() -> None:
     bare, _hard = deadlines_us(Limits(white_time_ms=60_000), True, 100)
     unpaid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=100), True, 100)
     paid, _hard = deadlines_us(Limits(white_time_ms=60_000, white_increment_ms=101), True, 100)
@@ -115,21 +115,21 @@ depths, scores, shares = st.integers(0, 60), st.integers(-32000, 32000), st.inte
 
 
 @given(depths, scores, shares)
-def test_the_soft_deadline_bends_within_its_limits(steady: int, drop: int, share: int) -> None:
-    assert params.BEND_LEAST <= bend_percent(steady, drop, share) <= params.BEND_MOST
+def test_the_soft_deadline_adapts_within_its_limits(steady: int, drop: int, share: int) -> None:
+    assert params.BEND_LEAST <= soft_percent(steady, drop, share) <= params.BEND_MOST
 
 
 @given(depths, scores, shares)
-def test_a_steadier_move_a_better_score_and_a_clearer_choice_cost_no_more(steady: int, drop: int, share: int) -> None:
-    bend = bend_percent(steady, drop, share)
-    assert bend_percent(steady + 1, drop, share) <= bend
-    assert bend_percent(steady, drop - 1, share) <= bend
-    assert bend_percent(steady, drop, min(100, share + 1)) <= bend
+def test_a_steadier_better_and_clearer_move_takes_no_more_time(steady: int, drop: int, share: int) -> None:
+    bend = soft_percent(steady, drop, share)
+    assert soft_percent(steady + 1, drop, share) <= bend
+    assert soft_percent(steady, drop - 1, share) <= bend
+    assert soft_percent(steady, drop, min(100, share + 1)) <= bend
 
 
-def test_doubt_takes_more_time_than_certainty() -> None:
-    assert bend_percent(0, 60, 20) > 150
-    assert bend_percent(10, -20, 95) < 80
+def test_an_unstable_best_move_takes_more_time_than_a_stable_one() -> None:
+    assert soft_percent(0, 60, 20) > 150
+    assert soft_percent(10, -20, 95) < 80
 
 
 @given(times, increments, st.none() | st.integers(0, 200), overheads)
@@ -137,15 +137,15 @@ def test_a_ponder_hit_gives_the_whole_hard_deadline_from_then_on(
     remaining: int, increment: int, moves_to_go: int | None, overhead: int
 ) -> None:
     limits = Limits(white_time_ms=remaining, white_increment_ms=increment, moves_to_go=moves_to_go)
-    clock = Clock(*deadlines_us(limits, True, overhead), pondering=True)
-    assert clock.late_ms() == 0
-    clock.hit()
-    assert not clock.pondering
-    assert clock.late_ms() == 0
+    time_manager = TimeManager(*deadlines_us(limits, True, overhead), pondering=True)
+    assert time_manager.late_ms() == 0
+    time_manager.ponder_hit()
+    assert not time_manager.pondering
+    assert time_manager.late_ms() == 0
 
 
-def test_a_bent_deadline_never_passes_the_hard_one() -> None:
-    """Whatever the bend, the search is cut short at the hard deadline."""
+def test_an_adapted_deadline_never_exceeds_the_hard_one() -> None:
+    """The search is stopped at the hard deadline."""
     engine = Engine(move_overhead_ms=0)
     limits = Limits(white_time_ms=600)
     _soft, hard = deadlines_us(limits, True, 0)

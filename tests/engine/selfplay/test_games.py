@@ -1,40 +1,40 @@
-"""What games of the engine against itself share: openings, and when a game is over."""
+"""Openings, adjudication and results of self-play games."""
 
 import random
 
 from engine.core.fen import parse_fen
 from engine.core.move import uci_text
-from engine.selfplay.games import DEAD_FROM_PLY, LONGEST_GAME, Adjudicator, Player, natural_end, opening
+from engine.selfplay.games import DRAW_FROM_PLY, MAX_PLIES, Adjudicator, Player, game_result, random_opening
 from engine.selfplay.records import Result
 
 MATE_IN_ONE = 31999
 
 
 def test_openings_differ_and_some_are_of_chess960() -> None:
-    found = [opening(random.Random(seed)).state() for seed in range(40)]
+    found = [random_opening(random.Random(seed)).state() for seed in range(40)]
     assert len({state["key"] for state in found}) == 40
     assert {state["side_to_move"] for state in found} == {0, 1}
     assert any(state["castling_rooks"][0] not in (7, 64) for state in found)
 
 
-def test_a_side_far_ahead_for_long_wins() -> None:
+def test_a_long_decisive_lead_wins() -> None:
     referee = Adjudicator()
-    assert [referee.verdict(ply, -1600) for ply in range(1, 6)] == [None] * 5
-    assert referee.verdict(6, 0) is None
-    assert [referee.verdict(ply, -1600) for ply in range(7, 13)] == [None] * 5 + [Result.BLACK_WON]
+    assert [referee.adjudicate(ply, -1600) for ply in range(1, 6)] == [None] * 5
+    assert referee.adjudicate(6, 0) is None
+    assert [referee.adjudicate(ply, -1600) for ply in range(7, 13)] == [None] * 5 + [Result.BLACK_WON]
 
 
-def test_a_mate_in_sight_wins_at_once() -> None:
-    assert Adjudicator().verdict(1, MATE_IN_ONE) is Result.WHITE_WON
+def test_a_mate_score_wins_at_once() -> None:
+    assert Adjudicator().adjudicate(1, MATE_IN_ONE) is Result.WHITE_WON
 
 
-def test_a_game_in_which_nothing_goes_on_is_drawn_but_not_early() -> None:
+def test_a_long_even_game_is_drawn_but_not_early() -> None:
     referee = Adjudicator()
-    verdicts = [referee.verdict(ply, 3) for ply in range(1, LONGEST_GAME)]
+    verdicts = [referee.adjudicate(ply, 3) for ply in range(1, MAX_PLIES)]
     first = verdicts.index(Result.DRAWN)
-    assert first > DEAD_FROM_PLY
+    assert first > DRAW_FROM_PLY
     assert set(verdicts[:first]) == {None}
-    assert Adjudicator().verdict(LONGEST_GAME, 200) is Result.DRAWN
+    assert Adjudicator().adjudicate(MAX_PLIES, 200) is Result.DRAWN
 
 
 def test_mate_stalemate_and_bare_kings_end_a_game() -> None:
@@ -46,9 +46,9 @@ def test_mate_stalemate_and_bare_kings_end_a_game() -> None:
         "7k/8/6K1/8/8/8/8/6R1 w - - 0 90": None,
     }
     for fen, result in ends.items():
-        assert natural_end(parse_fen(fen)[0]) is result, fen
+        assert game_result(parse_fen(fen)[0]) is result, fen
 
 
 def test_a_player_mates_in_one() -> None:
     position, _ = parse_fen("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
-    assert uci_text(Player("none", 2000).think(position).move) == "a1a8"
+    assert uci_text(Player("none", 2000).search(position).move) == "a1a8"

@@ -1,4 +1,4 @@
-"""Matches: fair to both sides, the same again for the same seed, and a result that promises no more than it knows."""
+"""Matches: fair to both sides and reproducible."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ OPENINGS = Path(__file__).parents[2] / "data" / "openings.epd"
 
 @pytest.fixture(scope="module")
 def weak(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A net that knows nothing."""
+    """A network with random weights."""
     path = tmp_path_factory.mktemp("nets") / "weak.net"
     net_file.write(random_net(seed=1, hidden=32, buckets=1), path)
     return str(path)
@@ -27,12 +27,12 @@ def test_equal_players_share_every_pair() -> None:
     assert [play_pair(Match("none", "none", NODES), number) for number in range(3)] == [2, 2, 2]
 
 
-def test_a_net_that_knows_nothing_loses_from_either_side_of_the_table(weak: str) -> None:
+def test_a_random_network_loses_as_first_and_as_second_player(weak: str) -> None:
     assert sum(play_pair(Match("none", weak, NODES), number) for number in range(2)) >= 7
     assert sum(play_pair(Match(weak, "none", NODES), number) for number in range(2)) <= 1
 
 
-def test_pairs_from_a_file_begin_where_it_says(weak: str) -> None:
+def test_pairs_start_from_the_given_openings(weak: str) -> None:
     won = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"               # for White, whoever that is: each player wins once
     assert play_pair(Match("none", weak, NODES, openings=(won,)), 5) == 2
 
@@ -61,13 +61,13 @@ def run_match(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
 
 
-def test_the_command_tells_the_score() -> None:
+def test_the_command_prints_the_score() -> None:
     answer = run_match("none", "none", "--games", "3", "--openings", str(OPENINGS))
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines()[-1].startswith("none against none: 4 games, 50.0 %, Elo +0 (")
 
 
-def test_a_net_that_is_not_there_is_named_before_anything_is_played() -> None:
+def test_a_missing_network_is_reported_before_the_match() -> None:
     answer = run_match("none", "nowhere.net")
     assert answer.returncode == 2
     assert answer.stderr.startswith("nowhere.net: cannot be read")

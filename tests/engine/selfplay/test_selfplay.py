@@ -1,4 +1,4 @@
-"""Self-play: real games, the same again for the same seed, and resumed where it was cut off."""
+"""Self-play: real games, reproducible and resumable."""
 
 import subprocess
 import sys
@@ -10,21 +10,22 @@ import chess
 import pytest
 
 from engine.nnue import net_file
-from engine.selfplay.records import Result, read
-from engine.selfplay.selfplay import Plan, make_shard, run_until
-from engine.training.statistics import survey
+from engine.selfplay.records import Result
+from engine.selfplay.selfplay import SelfplayPlan, make_shard, run_until
+from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
+from tests.engine.shards import read_samples
 
 GAMES = 4
 
 
-def plan(folder: Path) -> Plan:
-    return Plan(folder, nodes=60, seed=3, games_per_shard=2)
+def plan(folder: Path) -> SelfplayPlan:
+    return SelfplayPlan(folder, nodes=60, seed=3, games_per_shard=2)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both shards of a plan, played."""
+    """A folder with both shards of a plan."""
     place = tmp_path_factory.mktemp("shards")
     for number in plan(place).missing(GAMES):
         assert make_shard(plan(place), number) > 0
@@ -37,14 +38,14 @@ def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> No
     assert plan(folder).path(0).read_bytes() != plan(folder).path(1).read_bytes()
 
 
-def test_a_run_that_was_cut_off_goes_on_with_what_is_missing(folder: Path, tmp_path: Path) -> None:
+def test_an_interrupted_run_continues_with_the_missing_shards(folder: Path, tmp_path: Path) -> None:
     assert plan(folder).missing(GAMES) == []
     plan(tmp_path).path(0).write_bytes(b"")
     assert plan(tmp_path).missing(GAMES) == [1]
 
 
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
-    for sample in read(plan(folder).path(0)):
+    for sample in read_samples(plan(folder).path(0)):
         board = chess.Board(None)
         for square, piece in enumerate(sample.board):
             if piece < 12:
@@ -56,40 +57,40 @@ def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
 
 def test_all_positions_of_a_game_share_its_result(folder: Path) -> None:
     results: dict[int, set[Result]] = {}
-    for sample in read(plan(folder).path(1)):
+    for sample in read_samples(plan(folder).path(1)):
         results.setdefault(sample.game, set()).add(sample.result)
     assert results
     assert all(len(found) == 1 for found in results.values())
 
 
-def test_a_net_plays_other_games(tmp_path: Path) -> None:
+def test_a_network_plays_other_games(tmp_path: Path) -> None:
     net = tmp_path / "random.net"
     net_file.write(random_net(seed=4, hidden=32, buckets=1), net)
     shards = []
     for number, evaluation in enumerate(("none", str(net))):
-        other = Plan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
+        other = SelfplayPlan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
         other.folder.mkdir()
         assert make_shard(other, 0) > 0                    # a random net thinks few openings balanced
         shards.append(other.path(0).read_bytes())
     assert shards[0] != shards[1]
 
 
-def test_self_play_ends_with_the_shard_that_is_being_made_when_time_is_up(tmp_path: Path) -> None:
+def test_self_play_finishes_its_shard_after_the_deadline(tmp_path: Path) -> None:
     small = replace(plan(tmp_path), games_per_shard=1, nodes=20)
     steps = list(run_until(small, time.monotonic(), processes=1))
     assert [step.shards for step in steps] == [1]
-    assert steps[0].positions == survey(tmp_path.glob("*.shard")).positions
+    assert steps[0].positions == read_statistics(tmp_path.glob("*.shard")).positions
     assert small.missing(games=2) == [1]
 
 
-def test_the_command_plays_then_has_nothing_left_to_do(tmp_path: Path) -> None:
+def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
     played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
     assert played.stdout.startswith("1 shards, ")
     shown = subprocess.run(
         [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
-    assert shown.stdout.startswith(f"positions {survey(tmp_path.glob('*.shard')).positions:,}")
+    assert shown.stdout.startswith(f"positions {read_statistics(tmp_path.glob('*.shard')).positions:,}")
     again = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
     assert again.stdout == ""
 

@@ -1,80 +1,80 @@
-"""What pairs of games prove: no more than they can, and the same as the formulas say."""
+"""Match statistics: error bounds and the sequential test."""
 
 import random
 
 import pytest
 
-from engine.selfplay.sprt import DECIDED, Score, elo_of, share_of
+from engine.selfplay.sprt import LLR_BOUND, MatchScore, elo_difference, expected_score
 
 
-def score_of(*pairs: int) -> Score:
-    return Score(list(pairs))
+def score_of(*pairs: int) -> MatchScore:
+    return MatchScore(list(pairs))
 
 
-def test_a_level_match_says_nothing() -> None:
+def test_an_even_match_proves_nothing() -> None:
     score = score_of(10, 20, 40, 20, 10)
     assert score.games == 200
     assert score.share() == 0.5
-    assert score.superiority() == 0.5
+    assert score.likelihood_of_superiority() == 0.5
     middle, low, high = score.elo()
     assert middle == 0
     assert low == pytest.approx(-high)
 
 
 def test_three_quarters_of_the_points_are_191_elo() -> None:
-    assert elo_of(0.75) == pytest.approx(190.8, abs=0.1)
-    assert elo_of(0.25) == pytest.approx(-190.8, abs=0.1)
+    assert elo_difference(0.75) == pytest.approx(190.8, abs=0.1)
+    assert elo_difference(0.25) == pytest.approx(-190.8, abs=0.1)
 
 
-def test_more_games_are_more_certain() -> None:
+def test_more_games_narrow_the_bounds() -> None:
     few, many = score_of(1, 2, 4, 3, 2), score_of(10, 20, 40, 30, 20)
     assert few.error() > 2.5 * many.error()
-    assert 0.5 < few.superiority() < many.superiority() < 1
+    assert 0.5 < few.likelihood_of_superiority() < many.likelihood_of_superiority() < 1
 
 
-def test_pairs_that_are_always_drawn_by_colour_are_more_certain_than_single_games() -> None:
-    """White wins every game: the two of a pair cancel out, so the players are known to be equal."""
+def test_pairs_split_by_colour_have_a_smaller_error() -> None:
+    """If White wins every game, each pair is 1-1 and the players are equal."""
     assert score_of(0, 0, 50, 0, 0).error() < 0.5 * score_of(25, 0, 0, 0, 25).error()
 
 
-def test_even_a_perfect_score_is_not_beyond_doubt() -> None:
+def test_a_perfect_score_has_finite_bounds() -> None:
     middle, low, high = score_of(0, 0, 0, 0, 10).elo()
     assert 200 < low < middle <= high < 1300
-    assert 0.5 < score_of(0, 0, 0, 0, 1).superiority() < 0.95
+    assert 0.5 < score_of(0, 0, 0, 0, 1).likelihood_of_superiority() < 0.95
 
 
-def test_the_line_for_people_has_all_of_it() -> None:
+def test_the_score_as_text() -> None:
     assert str(score_of(10, 20, 40, 20, 10)).startswith("200 games, 50.0 %, Elo +0 (-")
 
 
-def test_elo_and_share_are_inverse() -> None:
+def test_elo_difference_and_expected_score_are_inverse() -> None:
     for elo in (-400.0, -10.0, 0.0, 3.5, 120.0):
-        assert elo_of(share_of(elo)) == pytest.approx(elo)
+        assert elo_difference(expected_score(elo)) == pytest.approx(elo)
 
 
-def test_a_score_halfway_between_the_leads_favours_neither() -> None:
+def test_a_score_halfway_between_the_hypotheses_favours_neither() -> None:
     score = score_of(0, 0, 100, 0, 0)
     assert score.log_likelihood_ratio(-5, 5) == pytest.approx(0)
     assert score.log_likelihood_ratio(0, 10) < 0 < score.log_likelihood_ratio(-10, 0)
 
 
-def test_the_ratio_is_the_one_of_normally_distributed_pairs() -> None:
-    """400 pairs of 52.5 % with a variance of 0.061875, and 51.4387 % for 10 Elo, less two halves of a pair of doubt."""
+def test_the_log_likelihood_ratio_by_hand() -> None:
+    """400 pairs of 52.5 % with a variance of 0.061875, and 51.4387 % for 10 Elo, less half a pair at either end."""
     by_hand = 400 * 0.014387 * (2 * 0.525 - 0.5 - 0.514387) / (2 * 0.061875)
     assert score_of(20, 80, 180, 80, 40).log_likelihood_ratio(0, 10) == pytest.approx(by_hand, rel=0.02)
 
 
 @pytest.mark.parametrize(("lead", "decided"), [(0, -1), (10, 1)])
-def test_a_sequential_test_seldom_errs(lead: float, decided: int) -> None:
-    """Of 40 tests of [0, 10] on players that are one of the two apart, nearly all end, and end right."""
+def test_a_sequential_test_rarely_errs(lead: float, decided: int) -> None:
+    """At least 34 of 40 tests of [0, 10] end with the right hypothesis."""
     rng = random.Random(3)
     ends = []
     for _ in range(40):
-        score = Score()
-        while abs(score.log_likelihood_ratio(0, 10)) < DECIDED and score.games < 40_000:
-            drift = share_of(lead) - 0.5
+        score = MatchScore()
+        while abs(score.log_likelihood_ratio(0, 10)) < LLR_BOUND and score.games < 40_000:
+            drift = expected_score(lead) - 0.5
             outcomes = rng.choices(range(5), (0.05 - drift / 2, 0.2 - drift, 0.5, 0.2 + drift, 0.05 + drift / 2), k=50)
             for half_points in outcomes:
                 score.add(half_points)
-        ends.append(score.log_likelihood_ratio(0, 10) * decided >= DECIDED)
+        ends.append(score.log_likelihood_ratio(0, 10) * decided >= LLR_BOUND)
     assert sum(ends) >= 34

@@ -1,4 +1,4 @@
-"""Work for several processes: every answer comes, errors too, and nobody is left behind."""
+"""Tasks in several processes: answers, errors and early ends."""
 
 import multiprocessing
 import os
@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from engine.selfplay.worker_pool import side_by_side
+from engine.selfplay.worker_pool import run_parallel
 
 
 def square(number: int) -> int:
@@ -29,7 +29,7 @@ def sleep(seconds: int) -> int:
 
 
 def test_every_task_is_answered_once() -> None:
-    assert sorted(side_by_side(square, range(20), 2)) == [number * number for number in range(20)]
+    assert sorted(run_parallel(square, range(20), 2)) == [number * number for number in range(20)]
 
 
 def test_tasks_are_taken_only_when_a_process_is_free_for_them() -> None:
@@ -40,24 +40,24 @@ def test_tasks_are_taken_only_when_a_process_is_free_for_them() -> None:
             taken.append(number)
             yield number
 
-    answers = side_by_side(square, tasks(), 2)
+    answers = run_parallel(square, tasks(), 2)
     next(answers)
     assert len(taken) <= 2
     answers.close()
 
 
-def test_an_error_reaches_who_asked() -> None:
+def test_an_error_reaches_the_caller() -> None:
     with pytest.raises(ValueError, match="no 7"):
-        list(side_by_side(fail, [7], 1))
+        list(run_parallel(fail, [7], 1))
 
 
-def test_a_process_that_dies_is_no_reason_to_wait_for_ever() -> None:
+def test_a_dead_process_raises() -> None:
     with pytest.raises(BrokenProcessPool):
-        list(side_by_side(die, [1, 1], 2))
+        list(run_parallel(die, [1, 1], 2))
 
 
-def test_who_stops_early_leaves_no_process_at_work() -> None:
-    answers = side_by_side(sleep, [0, 600, 600], 2)
+def test_closing_the_iterator_ends_the_processes() -> None:
+    answers = run_parallel(sleep, [0, 600, 600], 2)
     assert next(answers) == 0
     started = time.monotonic()
     answers.close()

@@ -1,4 +1,4 @@
-"""Syzygy files: what they say of a position, exactly, and what becomes of files that lie."""
+"""Syzygy probing: the same values as python-chess, and damaged files are reported."""
 
 import json
 import os
@@ -15,19 +15,19 @@ import chess.syzygy
 import pytest
 
 from engine.board import Board
-from engine.facade import Engine, Limits, SearchResult, Tables, build_mode
+from engine.facade import Engine, Limits, SearchReport, build_mode
 from engine.search.history import History
 from engine.search.search import Search
-from engine.search.time_manager import Clock
-from engine.search.transposition import Table
-from engine.syzygy.file_header import Ending, InvalidTable, Kind, read_head
-from engine.syzygy.tablebase import Tablebase
+from engine.search.time_manager import TimeManager
+from engine.search.transposition import TranspositionTable
+from engine.syzygy.file_header import Endgame, InvalidTable, Kind, read_header
+from engine.syzygy.tablebase import Tablebase, TableReport
 
-FIVE_MEN = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"       # White wins, but has to find out
+FIVE_PIECES = "4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"    # White wins, but only search finds out
 SUFFIXES = (".rtbw", ".rtbz")
 
 ONLINE_FEN = "4k3/6KP/8/8/8/8/7p/8 w - - 0 1"
-# Category and distance after each move, as whoever is then to move sees them.
+# Category and DTZ after each move, for the side then to move.
 ONLINE_MOVES = {
     "h7h8q": ("loss", -2), "h7h8r": ("loss", -2), "g7g8": ("draw", 0), "g7f6": ("win", 1), "g7g6": ("win", 1),
     "g7h6": ("win", 1), "g7h8": ("win", 1), "h7h8n": ("win", 1), "h7h8b": ("win", 1),
@@ -39,18 +39,18 @@ ONLINE_LINE = [
 ]  # fmt: skip
 
 
-def positions(ending: str, count: int, seed: int) -> Iterator[chess.Board]:
-    """Random legal positions with these men, for either side."""
-    rng = random.Random(f"{ending} {seed}")
+def positions(endgame: str, count: int, seed: int) -> Iterator[chess.Board]:
+    """Yield random legal positions with these pieces, for either side."""
+    rng = random.Random(f"{endgame} {seed}")
     while count:
-        board = random_position(ending, rng)
+        board = random_position(endgame, rng)
         if board is not None:
             count -= 1
             yield board
 
 
-def random_position(ending: str, rng: random.Random) -> chess.Board | None:
-    white, black = rng.sample(ending.split("v"), 2)
+def random_position(endgame: str, rng: random.Random) -> chess.Board | None:
+    white, black = rng.sample(endgame.split("v"), 2)
     board = chess.Board(None)
     squares = rng.sample(range(64), len(white) + len(black))
     for letter, square in zip(white + black.lower(), squares, strict=True):
@@ -60,7 +60,7 @@ def random_position(ending: str, rng: random.Random) -> chess.Board | None:
 
 
 def en_passant_positions(count: int, seed: int) -> Iterator[chess.Board]:
-    """King and pawn on either side, one pawn having just passed the other."""
+    """Yield positions with king and pawn each, in which en passant is legal."""
     rng = random.Random(seed)
     while count:
         board = chess.Board(None)
@@ -81,7 +81,7 @@ def en_passant_positions(count: int, seed: int) -> Iterator[chess.Board]:
                 yield board if rng.random() < 0.5 else board.mirror()
 
 
-def endings(folder: Path) -> list[str]:
+def endgames(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.rtbw") if len(path.stem) <= 5)
 
 
@@ -95,16 +95,16 @@ def assert_equal_to_python_chess(folder: Path, boards: Iterator[chess.Board]) ->
     assert ours.problems == []
 
 
-def test_every_ending_of_three_and_four_men_is_worth_what_python_chess_says(tables: Path) -> None:
-    assert_equal_to_python_chess(tables, (board for name in endings(tables) for board in positions(name, 12, 1)))
+def test_every_endgame_of_three_and_four_pieces_is_probed_as_by_python_chess(tables: Path) -> None:
+    assert_equal_to_python_chess(tables, (board for name in endgames(tables) for board in positions(name, 12, 1)))
 
 
-def test_en_passant_counts_though_no_table_knows_it(tables: Path) -> None:
+def test_en_passant_counts_although_no_table_knows_it(tables: Path) -> None:
     assert_equal_to_python_chess(tables, en_passant_positions(60, 2))
 
 
-def test_the_recorded_answers_of_the_online_table_are_ours(tables: Path) -> None:
-    """What tablebase.lichess.org documents of a position, of each move there, and of each position of its main line."""
+def test_the_recorded_answers_of_the_online_tablebase_are_ours(tables: Path) -> None:
+    """The documented answers of tablebase.lichess.org to a position, its moves, and its main line."""
     base = Tablebase([tables])
     outcomes = {"win": 2, "draw": 0, "loss": -2}
     for move, (category, dtz) in ONLINE_MOVES.items():
@@ -120,15 +120,15 @@ def test_the_recorded_answers_of_the_online_table_are_ours(tables: Path) -> None
 
 
 @pytest.mark.long
-def test_thousands_of_positions_of_every_ending_are_worth_what_python_chess_says(tables: Path) -> None:
-    assert_equal_to_python_chess(tables, (board for name in endings(tables) for board in positions(name, 2000, 3)))
+def test_thousands_of_positions_of_every_endgame_are_probed_as_by_python_chess(tables: Path) -> None:
+    assert_equal_to_python_chess(tables, (board for name in endgames(tables) for board in positions(name, 2000, 3)))
     assert_equal_to_python_chess(tables, en_passant_positions(5000, 4))
 
 
 def test_the_files_are_counted_and_described(tables: Path) -> None:
     tablebase = Tablebase([tables])
-    assert (len(tablebase), tablebase.most_men) == (35, 4)
-    assert tablebase.describe() == "35 endings of up to 4 men, 35 with distances"
+    assert (len(tablebase), tablebase.max_pieces) == (35, 4)
+    assert tablebase.describe() == "35 endgames of up to 4 pieces, 35 with DTZ"
     assert tablebase.review() == []
 
 
@@ -136,17 +136,17 @@ def test_the_files_are_counted_and_described(tables: Path) -> None:
     "fen",
     [
         "4k3/8/8/8/8/8/8/4K2R w K - 0 1",          # castling
-        "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1",       # more men than there are files for
+        "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1",       # more pieces than any file has
         chess.STARTING_FEN,
     ],
 )
-def test_what_no_table_can_know_is_not_known(tables: Path, fen: str) -> None:
+def test_positions_outside_all_tables_are_unknown(tables: Path, fen: str) -> None:
     tablebase = Tablebase([tables])
     board = Board(fen)
     assert (tablebase.wdl(board), tablebase.dtz(board), tablebase.report(board)) == (None, None, None)
 
 
-def test_a_capture_into_a_missing_ending_makes_the_position_unknown(tables: Path, tmp_path: Path) -> None:
+def test_a_capture_into_a_missing_endgame_makes_the_position_unknown(tables: Path, tmp_path: Path) -> None:
     for suffix in SUFFIXES:
         shutil.copy(tables / f"KQvKR{suffix}", tmp_path)
     tablebase = Tablebase([tmp_path])
@@ -163,8 +163,7 @@ def test_bare_kings_are_a_draw_without_any_file(tables: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "fen",
-    ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"],
+    "fen", ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/3k4/8/8/8/KQ6 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"]
 )
 def test_the_quickest_moves_mate_within_fifty_moves_of_each_step(tables: Path, fen: str) -> None:
     tablebase = Tablebase([tables])
@@ -176,28 +175,30 @@ def test_the_quickest_moves_mate_within_fifty_moves_of_each_step(tables: Path, f
     assert board.is_checkmate()
 
 
-def test_a_win_that_the_fifty_move_rule_takes_away_is_none(tables: Path) -> None:
+def report_of(tablebase: Tablebase, fen: str) -> TableReport:
+    report = tablebase.report(Board(fen))
+    assert report is not None
+    return report
+
+
+def test_the_fifty_move_rule_turns_a_late_win_into_a_draw(tables: Path) -> None:
     tablebase = Tablebase([tables])
     fen = "8/8/8/3k4/8/8/8/KBN5 w - - {} 1"
     distance = tablebase.dtz(Board(fen.format(0)))
     assert distance is not None
     for clock, wdl in ((0, 2), (99 - distance, 2), (101 - distance, 1)):
-        report = tablebase.report(Board(fen.format(clock)))
-        assert report is not None
-        assert report.wdl == wdl
+        assert report_of(tablebase, fen.format(clock)).wdl == wdl
 
 
 def test_a_capture_wins_however_late(tables: Path) -> None:
-    report = Tablebase([tables]).report(Board("7k/8/8/8/8/8/8/K2qQ3 w - - 99 80"))
-    assert report is not None
+    report = report_of(Tablebase([tables]), "7k/8/8/8/8/8/8/K2qQ3 w - - 99 80")
     assert (report.wdl, report.best()) == (2, ["e1d1"])
 
 
-def test_without_distances_the_outcome_still_counts(tables: Path, tmp_path: Path) -> None:
+def test_without_dtz_files_the_result_still_counts(tables: Path, tmp_path: Path) -> None:
     for file in tables.glob("*.rtbw"):
         shutil.copy(file, tmp_path)
-    report = Tablebase([tmp_path]).report(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 80"))
-    assert report is not None
+    report = report_of(Tablebase([tmp_path]), "8/8/8/3k4/8/8/8/KQ6 w - - 0 80")
     assert (report.wdl, report.has_distances) == (2, False)
     assert len(report.keeping()) > 10
 
@@ -205,66 +206,58 @@ def test_without_distances_the_outcome_still_counts(tables: Path, tmp_path: Path
 # --- The search ------------------------------------------------------------------------------------------------------
 
 
-def searched(fen: str, depth: int, tables: Path | None, *moves: str, threads: int = 1) -> SearchResult:
+def searched(fen: str, depth: int, tablebase: Tablebase, threads: int = 1) -> SearchReport:
     engine = Engine()
     engine.set_threads(threads)
-    if tables is not None:
-        engine.set_tables(Tables(Tablebase([tables])))
-    board = Board(fen)
-    for move in moves:
-        board.push(move)
-    engine.set_position(board)
-    return engine.go(Limits(depth=depth))
+    engine.set_tablebase(tablebase)
+    engine.set_position(Board(fen))
+    report = engine.go(Limits(depth=depth)).report
+    assert report is not None
+    return report
 
 
-def test_threads_share_tables_that_nobody_has_opened_yet(tables: Path) -> None:
-    result = searched(FIVE_MEN, 12, tables, threads=4)
-    assert result.report is not None
-    assert result.report.table_hits > 100
+def test_threads_share_a_tablebase_whose_files_are_not_open_yet(tables: Path) -> None:
+    assert searched(FIVE_PIECES, 12, Tablebase([tables]), threads=4).table_hits > 100
 
 
-def test_a_capture_into_a_won_ending_is_seen_from_afar(tables: Path) -> None:
-    with_tables, without = searched(FIVE_MEN, 12, tables), searched(FIVE_MEN, 12, None)
-    assert with_tables.report is not None
-    assert without.report is not None
-    assert (with_tables.report.score_cp or 0) > 29_000
-    assert with_tables.report.table_hits > 100
-    assert without.report.table_hits == 0
-    assert (without.report.score_cp or 0) < 5_000
+def test_the_search_finds_a_capture_into_a_won_endgame(tables: Path) -> None:
+    with_tables, without = (searched(FIVE_PIECES, 12, base) for base in (Tablebase([tables]), Tablebase()))
+    assert (with_tables.score_cp or 0) > 29_000
+    assert with_tables.table_hits > 100
+    assert without.table_hits == 0
+    assert (without.score_cp or 0) < 5_000
 
 
-def test_what_a_search_for_mate_leaves_behind_contradicts_no_table(tables: Path) -> None:
-    """White wins by taking the rook: the shared table must not call that a rook's worth afterwards."""
-    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, Table(4)
-    opened = Tables(Tablebase([tables]))
+def test_a_search_for_mate_stores_nothing_that_contradicts_a_tablebase(tables: Path) -> None:
+    """White wins by taking the rook; the shared table must not score that as a rook ahead afterwards."""
+    position, shared = Board("8/8/8/8/4k3/8/8/K2Rr3 w - - 0 1").position, TranspositionTable(4)
+    opened = Tablebase([tables])
     for window in ((29_950,), (28_000, 28_001)):
-        search = Search(position, shared, History(), Clock(), prober=opened.prober(position))
+        search = Search(position, shared, History(), TimeManager(), prober=opened.prober(position))
         assert search.run(3, *window) > 29_000
 
 
 def test_a_table_draw_is_scored_as_one(tables: Path) -> None:
-    """King and pawn on the rook's file: material says otherwise."""
-    result = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", 8, tables)
-    assert result.report is not None
-    assert (result.report.score_cp, result.report.mate_in) == (0, None)
+    """King and rook pawn, where White is ahead in material."""
+    report = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", 8, Tablebase([tables]))
+    assert (report.score_cp, report.mate_in) == (0, None)
 
 
 def test_the_only_drawing_move_is_played_at_any_depth(tables: Path) -> None:
     """Only the opposition holds the draw."""
     fen = "8/8/8/4k3/8/3K4/3P4/8 b - - 0 1"
-    report = Tablebase([tables]).report(Board(fen))
-    assert report is not None
+    report = report_of(Tablebase([tables]), fen)
     assert report.wdl == 0
-    assert searched(fen, 1, tables).best_move in report.keeping()
+    assert searched(fen, 1, Tablebase([tables])).pv[0] in report.keeping()
 
 
 @pytest.mark.parametrize("fen", ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1"])
-def test_shallow_searches_win_what_is_won(tables: Path, fen: str) -> None:
+def test_shallow_searches_win_won_endgames(tables: Path, fen: str) -> None:
     """Against the longest defence, with three plies of search."""
     tablebase = Tablebase([tables])
     board = Board(fen)
     engine = Engine()
-    engine.set_tables(Tables(tablebase))
+    engine.set_tablebase(tablebase)
     while board.legal_moves():
         engine.set_position(board)
         move = engine.go(Limits(depth=3)).best_move
@@ -280,37 +273,30 @@ def test_shallow_searches_win_what_is_won(tables: Path, fen: str) -> None:
 
 def test_chosen_moves_stay_chosen(tables: Path) -> None:
     engine = Engine()
-    engine.set_tables(Tables(Tablebase([tables])))
+    engine.set_tablebase(Tablebase([tables]))
     engine.set_position(Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1"))
     assert engine.go(Limits(depth=4), only=["b1e4", "a1a2"]).best_move == "a1a2", "the other one loses the queen"
     assert engine.go(Limits(depth=4), only=["b1e4"]).best_move == "b1e4"
 
 
-def test_a_limit_of_men_keeps_the_tables_closed(tables: Path) -> None:
-    engine = Engine()
-    engine.set_tables(Tables(Tablebase([tables]), most_men=3))
-    engine.set_position(Board("8/8/8/3k4/8/8/8/KBN5 w - - 0 1"))
-    result = engine.go(Limits(depth=4))
-    assert result.report is not None
-    assert result.report.score_cp != 30_000
+def test_positions_above_the_probe_limit_are_not_probed(tables: Path) -> None:
+    assert searched("8/8/8/3k4/8/8/8/KBN5 w - - 0 1", 4, Tablebase([tables], probe_limit=3)).score_cp != 30_000
 
 
 def test_damaged_tables_leave_the_search_as_it_is(tables: Path, tmp_path: Path) -> None:
     for file in tables.glob("*.rtbw"):
         shutil.copy(file, tmp_path)
         os.truncate(tmp_path / file.name, 200)
-    damaged, without = searched(FIVE_MEN, 10, tmp_path), searched(FIVE_MEN, 10, None)
-    assert damaged.report is not None
-    assert without.report is not None
-    assert damaged.report.table_hits == 0
-    assert (damaged.report.nodes, damaged.best_move) == (without.report.nodes, without.best_move)
+    damaged, without = (searched(FIVE_PIECES, 10, base) for base in (Tablebase([tmp_path]), Tablebase()))
+    assert damaged.table_hits == 0
+    assert (damaged.nodes, damaged.pv) == (without.nodes, without.pv)
 
 
-# --- Files that lie --------------------------------------------------------------------------------------------------
+# --- Bad files -----------------------------------------------------------------------------------------------------
 
 
-def asked(folder: Path, name: str) -> list[int | None]:
-    """What the files of an ending say of some positions."""
+def probed(folder: Path, name: str) -> list[int | None]:
+    """Return WDL and DTZ of some positions of an endgame."""
     tablebase = Tablebase([folder])
     boards = [Board(board.fen()) for board in positions(name, 12, 5)]
     return [tablebase.wdl(board) for board in boards] + [tablebase.dtz(board) for board in boards]
@@ -325,7 +311,7 @@ def copied(tables: Path, folder: Path) -> Path:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("length", [0, 3, 16, 80, 1000])
-def test_a_cut_file_is_reported_and_not_believed(tables: Path, tmp_path: Path, suffix: str, length: int) -> None:
+def test_a_truncated_file_is_reported_and_not_used(tables: Path, tmp_path: Path, suffix: str, length: int) -> None:
     folder = copied(tables, tmp_path)
     os.truncate(folder / f"KQvK{suffix}", length)
     tablebase = Tablebase([folder])
@@ -348,12 +334,15 @@ def test_files_of_the_two_kinds_are_not_mistaken(tables: Path, tmp_path: Path) -
     assert "not a Syzygy file of the kind .rtbz" in problem
 
 
-def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
-    (problem,) = Tablebase([tmp_path / "nowhere"]).problems
-    assert problem == f"{tmp_path / 'nowhere'}: No such file or directory"
+def test_a_bad_folder_is_reported_in_the_same_words_by_every_python(tmp_path: Path) -> None:
+    assert Tablebase([tmp_path / "nowhere", Path("a\0b"), Path("\ud800")]).problems == [
+        f"{tmp_path / 'nowhere'}: No such file or directory",
+        r"'a\x00b': not a valid path",
+        r"'\ud800': not a valid path",
+    ]
 
 
-def test_names_that_are_none_are_passed_over(tmp_path: Path) -> None:
+def test_files_with_other_names_are_ignored(tmp_path: Path) -> None:
     for name in ("KQvK.txt", "readme.rtbw", "KvK.rtbw", "KQRBNPPvK.rtbw", "QvK.rtbw", "KQvKvK.rtbw"):
         (tmp_path / name).write_bytes(b"")
     assert len(Tablebase([tmp_path])) == 0
@@ -362,7 +351,7 @@ def test_names_that_are_none_are_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["KQvK", "KPvK"])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_damaged_bytes_never_crash_nor_hang(tables: Path, tmp_path: Path, name: str, suffix: str) -> None:
-    """Two thirds of the damage goes where everything is decided, into the head."""
+    """Two thirds of the damage goes into the header."""
     folder = copied(tables, tmp_path)
     whole = (tables / f"{name}{suffix}").read_bytes()
     rng = random.Random(name + suffix)
@@ -372,7 +361,7 @@ def test_damaged_bytes_never_crash_nor_hang(tables: Path, tmp_path: Path, name: 
         for _ in range(rng.choice((1, 1, 2, 8))):
             damaged[rng.randrange(min(len(whole), rng.choice((40, 200, len(whole)))))] = rng.randrange(256)
         (folder / f"{name}{suffix}").write_bytes(damaged)
-        for answer in asked(folder, name):
+        for answer in probed(folder, name):
             assert answer is None or -0x3000 < answer < 0x3000
     assert time.monotonic() - begun_at < 60
 
@@ -392,20 +381,20 @@ def test_a_file_that_shrinks_while_it_is_open_is_not_believed(tables: Path, tmp_
     assert all(late in (early, None) for early, late in zip(before, after, strict=True))
 
 
-def test_a_head_says_what_is_wrong_with_it(tables: Path, tmp_path: Path) -> None:
+def test_a_file_with_bytes_added_is_reported(tables: Path, tmp_path: Path) -> None:
     path = tmp_path / "KQvK.rtbw"
     path.write_bytes((tables / "KQvK.rtbw").read_bytes() + b"more")
     with path.open("rb") as file, pytest.raises(InvalidTable, match="bytes is cut or damaged"):
-        read_head(path, file.fileno())
+        read_header(path, file.fileno())
 
 
-def test_the_leading_men_of_an_ending() -> None:
-    assert Ending.of_name("KvK") is None
+def test_the_leading_pieces_of_an_endgame() -> None:
+    assert Endgame.of_name("KvK") is None
     for name, leading, pawns in (("KQvK", 3, 0), ("KRRvK", 2, 0), ("KQvKQ", 3, 0), ("KPPvKP", 2, 1), ("KPvK", 3, 1)):
-        ending = Ending.of_name(name)
-        assert ending is not None
-        assert ending.leading_pawns == pawns
-        assert pawns or ending.leading == leading
+        endgame = Endgame.of_name(name)
+        assert endgame is not None
+        assert endgame.leading_pawns == pawns
+        assert pawns or endgame.leading == leading
     assert [kind.magic for kind in Kind] == [chess.syzygy.chess.Board.tbw_magic, chess.syzygy.chess.Board.tbz_magic]
 
 
@@ -414,12 +403,12 @@ def test_the_leading_men_of_an_ending() -> None:
 PROBE = """
 import json, sys
 from pathlib import Path
-from engine.facade import Board, Engine, Limits, Tablebase, Tables, build_mode
+from engine.facade import Board, Engine, Limits, Tablebase, build_mode
 tablebase = Tablebase([Path(sys.argv[1])])
 boards = [Board(fen) for fen in sys.stdin.read().splitlines()]
 engine = Engine(hash_mb=1)
 engine.set_evaluation("none")
-engine.set_tables(Tables(tablebase))
+engine.set_tablebase(tablebase)
 engine.set_position(Board("4k3/8/8/1p6/8/P7/1P6/4K3 w - - 0 1"))
 result = engine.go(Limits(depth=6))
 searched = (result.best_move, result.report.score_cp, result.report.nodes, result.report.table_hits)

@@ -1,4 +1,4 @@
-"""What the founding articles describe works here: each test names its article."""
+"""The features that the founding articles describe; each test names its article."""
 
 import io
 import threading
@@ -29,7 +29,7 @@ from engine.terminal.articles import (
     show,
     win,
 )
-from engine.terminal.drawing import Look
+from engine.terminal.board_view import Theme
 from tests.engine.positions import Start, random_games
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python; test_modes.py compares both")
@@ -103,7 +103,7 @@ def test_cce_mate_goes_before_the_fifty_moves() -> None:
 
 
 @pytest.mark.parametrize("name", TERM_NAMES)
-def test_cce_every_term_is_fair_to_both_sides(name: str) -> None:
+def test_cce_every_term_is_symmetric(name: str) -> None:
     terms = Style({name: 1.0}).terms()
     seen = set()
     for board in random_games(count=6, plies=60, start=Start.STANDARD, seed=3):
@@ -126,13 +126,13 @@ def test_cce_every_term_is_fair_to_both_sides(name: str) -> None:
         ("tempo", "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
     ],
 )
-def test_cce_each_term_knows_what_is_better(name: str, better: str, worse: str) -> None:
+def test_cce_each_term_prefers_the_better_position(name: str, better: str, worse: str) -> None:
     terms = Style({name: 1.0}).terms()
     assert terms.white_terms(Board(better).position)[name] > terms.white_terms(Board(worse).position)[name]
 
 
 def test_cce_attackers_have_diminishing_returns() -> None:
-    """Knights that attack a pawn, one to three of them: each adds half of what the one before added."""
+    """Each further knight that attacks a pawn adds half as much."""
     terms = Style({"attack": 1.0}).terms()
     fens = (f"4k3/8/8/3p4/8/{rank}/8/4K3" for rank in ("8", "2N5", "2N1N3"))
     none, one, two = (terms.white_terms(Board(f"{fen} w - - 0 1").position)["attack"] for fen in fens)
@@ -226,7 +226,7 @@ def test_rudim_variations_are_legal_and_as_long_as_the_depth() -> None:
         assert len(outcome.line) >= 3
 
 
-def test_rudim_a_search_out_of_time_says_so() -> None:
+def test_rudim_a_search_out_of_time_has_no_value() -> None:
     outcome = search(Board(MIDDLE_GAME), Method.MINIMAX, 9, seconds=0.05)
     assert outcome.judgement is None
     assert outcome.line == ()
@@ -259,13 +259,13 @@ def test_chess_engine_a_style_is_a_name_or_coefficients(text: str, style: Style)
         ("", "unknown style"),
     ],
 )
-def test_chess_engine_a_style_that_is_none_is_refused_with_the_nearest(text: str, said: str) -> None:
+def test_chess_engine_an_unknown_style_suggests_the_nearest(text: str, said: str) -> None:
     with pytest.raises(InvalidStyle, match=said):
         parse_style(text)
 
 
 def test_chess_engine_negative_coefficients_play_to_lose() -> None:
-    """White may take a queen or let his own be taken."""
+    """White can capture a queen or lose the own one."""
     fen = "4k3/8/8/2q5/8/2Q5/1P6/4K3 w - - 0 1"
     moves = {name: StyledThinking(Board(fen), STYLES[name], Limits(depth=2)).run().line[0] for name in STYLES}
     assert moves["materialist"] == moves["cce"] == "c3c5"
@@ -316,7 +316,7 @@ def test_chessbin_the_fifty_moves_are_known_inside_the_search() -> None:
 
 
 def test_chessbin_a_repetition_is_known_inside_the_search() -> None:
-    """Far behind, White saves himself by perpetual check."""
+    """Far behind, White draws by perpetual check."""
     assert (value(PERPETUAL, 1).score_cp or 0) < -300
     assert value(PERPETUAL, 6).score_cp == 0
 
@@ -347,14 +347,14 @@ def test_chessbin_castling_through_check_is_impossible(name: str, fen: str) -> N
     ("name", "facts"),
     [
         ("cce", ("+9.00", "-9.00", "M-0", "DRAW", "M+2", "7. Nd5#")),
-        ("rudim", ("197,281, as it must be", "minimax", "79,167", "horizon")),
-        ("chess-engine", ("loser", "for a move, the mean of", "an opening dictionary", "M+0")),
+        ("rudim", ("197,281, correct", "minimax", "79,167", "horizon")),
+        ("chess-engine", ("loser", "per move, mean of", "an opening book", "M+0")),
         ("chessbin", ("alpha-beta, ordered", "M+1", "O-O O-O-O")),
     ],
 )
 def test_each_article_has_a_page_that_runs(name: str, facts: tuple[str, ...]) -> None:
     assert name in PAGES
     page = io.StringIO()
-    show(name, Console(file=page, width=100), Look(unicode=True, colour=False))
+    show(name, Console(file=page, width=100), Theme(unicode=True, colour=False))
     for fact in facts:
         assert fact in page.getvalue()

@@ -1,4 +1,4 @@
-"""The loop: it plays, trains, compares and judges, goes on where it was cut off, and tells what it did."""
+"""The training loop: its steps, resuming, promotion and log."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from engine.nnue import net_file
 from engine.selfplay import match
 from engine.selfplay.match import Match
 from engine.training import generations as learning
-from engine.training.generations import Generation, Loop, Plan, Verdict, log_text
-from engine.training.trainer import Settings
+from engine.training.generations import Generation, LoopPlan, TrainingLoop, Verdict, log_text
+from engine.training.trainer import TrainingSettings
 
-SETTINGS = Settings(hidden=32, epochs=1, batch=64, checks=2)
+SETTINGS = TrainingSettings(hidden=32, epochs=1, batch=64, checks=2)
 
 
-def plan(folder: Path) -> Plan:
-    return Plan(
+def plan(folder: Path) -> LoopPlan:
+    return LoopPlan(
         folder,
         generations=1,
         minutes=0.001,
@@ -40,7 +40,7 @@ def plan(folder: Path) -> Plan:
 
 
 class CutOff(Exception):
-    """Stands for whatever ends the process."""
+    """Stands for anything that ends the process."""
 
 
 def one_pair_then_cut_off(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[tuple[int, int]]:
@@ -59,25 +59,25 @@ def all_lost(rivals: Match, numbers: Iterable[int], processes: int) -> Iterator[
 
 @pytest.fixture(scope="module")
 def turned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which one generation was played, trained and compared, all of it real, with a break in the match."""
+    """A folder with one real generation, whose match was interrupted once."""
     folder = tmp_path_factory.mktemp("loop")
     real = match.play
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(match, "play", one_pair_then_cut_off)
         with pytest.raises(CutOff):
-            Loop(plan(folder)).run()
+            TrainingLoop(plan(folder)).run()
         patch.setattr(match, "play", real)
-        Loop(plan(folder)).run()
+        TrainingLoop(plan(folder)).run()
     return folder
 
 
 @pytest.fixture
 def folder(turned: Path, tmp_path: Path) -> Path:
-    """A copy to go on with."""
+    """A copy to continue."""
     return Path(shutil.copytree(turned, tmp_path / "elsewhere"))
 
 
-def test_a_generation_leaves_games_a_net_and_a_card(turned: Path) -> None:
+def test_a_generation_writes_games_a_network_and_a_card(turned: Path) -> None:
     assert [path.name for path in (turned / "shards").iterdir()] == ["0001-000000.shard"]
     assert net_file.read(turned / "nets" / "gen-001.net").hidden == 32
     card = json.loads((turned / "nets" / "gen-001.json").read_text())
@@ -86,65 +86,65 @@ def test_a_generation_leaves_games_a_net_and_a_card(turned: Path) -> None:
     assert card["match"]["against"] == "none"
     assert card["positions"] > 1000
     assert card["play_hours"] >= 0
-    assert Loop(plan(turned)).generations[0].play_s > 0
+    assert TrainingLoop(plan(turned)).generations[0].play_s > 0
 
 
-def test_a_match_that_was_cut_off_keeps_the_pairs_that_were_played(turned: Path) -> None:
-    (generation,) = Loop(plan(turned)).generations
+def test_an_interrupted_match_keeps_its_pairs(turned: Path) -> None:
+    (generation,) = TrainingLoop(plan(turned)).generations
     assert generation.pairs["0"] == 4
     assert sorted(generation.pairs) == ["0", "1"]
 
 
-def test_a_training_that_was_cut_off_is_not_played_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_interrupted_training_no_games_are_played(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut_off(*_: object) -> None:
         raise CutOff
 
     monkeypatch.setattr(match, "play", all_won)
     with monkeypatch.context() as patch:
-        patch.setattr(learning, "make_net", cut_off)
+        patch.setattr(learning, "train_network", cut_off)
         with pytest.raises(CutOff):
-            Loop(replace(plan(folder), generations=2)).run()
+            TrainingLoop(replace(plan(folder), generations=2)).run()
     shards = sorted((folder / "shards").iterdir())
     assert len(shards) == 2
-    Loop(replace(plan(folder), generations=2)).run()
+    TrainingLoop(replace(plan(folder), generations=2)).run()
     assert sorted((folder / "shards").iterdir()) == shards
-    assert [one.number for one in Loop(plan(folder)).generations] == [1, 2]
+    assert [one.number for one in TrainingLoop(plan(folder)).generations] == [1, 2]
 
 
 @pytest.mark.parametrize(("play", "verdict"), [(all_won, Verdict.PROMOTED), (all_lost, Verdict.REFUSED)])
-def test_only_a_net_that_wins_its_match_plays_on(
+def test_only_a_winning_network_is_promoted(
     folder: Path, play: object, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = json.loads((folder / "loop.json").read_text())
     (folder / "loop.json").write_text(json.dumps([saved[0] | {"pairs": {}, "verdict": None}]))
     monkeypatch.setattr(match, "play", play)
-    loop = Loop(replace(plan(folder), confidence=0.8))
+    loop = TrainingLoop(replace(plan(folder), confidence=0.8))
     loop.run()
     assert loop.generations[-1].verdict is verdict
     assert loop.best == ("gen-001.net" if verdict is Verdict.PROMOTED else "none")
     assert loop.evaluation(loop.best) == (str(loop.net_path(1)) if verdict is Verdict.PROMOTED else "none")
 
 
-def test_what_is_done_is_not_done_again(folder: Path) -> None:
+def test_a_finished_loop_does_nothing(folder: Path) -> None:
     before = (folder / "loop.json").read_bytes()
-    Loop(plan(folder)).run()
+    TrainingLoop(plan(folder)).run()
     assert (folder / "loop.json").read_bytes() == before
 
 
-def test_the_log_says_what_each_step_cost_and_brought(turned: Path) -> None:
-    (generation,) = Loop(plan(turned)).generations
+def test_the_log_has_cost_and_gain(turned: Path) -> None:
+    (generation,) = TrainingLoop(plan(turned)).generations
     line = (turned / "LOG.md").read_text().splitlines()[-1]
     assert line.startswith(f"| 1 | none | {generation.positions:,} |")
     assert f"| 4 | {generation.score().elo()[0]:+.0f} (" in line
     assert str(generation.verdict) in line
 
 
-def test_a_generation_that_is_not_done_is_not_in_the_log() -> None:
+def test_an_unfinished_generation_is_not_in_the_log() -> None:
     assert log_text([Generation(1, "none")]) == log_text([])
 
 
 def living(group: int) -> list[str]:
-    """The processes of a group that have not ended, as Linux tells."""
+    """Return the living processes of a group, from /proc."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):                            # it ended while we looked
@@ -154,7 +154,7 @@ def living(group: int) -> list[str]:
     return found
 
 
-def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> None:
+def test_a_signal_ends_the_loop_and_its_processes(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "engine", "learn", str(tmp_path), "--generations", "1", "--minutes", "60"]
     options = ["--nodes", "20", "--games-per-shard", "10", "--processes", "2"]
     with subprocess.Popen([*command, *options], start_new_session=True, stderr=subprocess.PIPE) as loop:
@@ -165,7 +165,7 @@ def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> Non
             loop.send_signal(signal.SIGTERM)
             _, said = loop.communicate(timeout=60)
             assert loop.returncode == 130
-            assert said == b"cut off\n"
+            assert said == b"\ninterrupted\n"
             deadline = time.monotonic() + 30               # multiprocessing's own helper goes a little later
             while (left := living(loop.pid)) and time.monotonic() < deadline:
                 time.sleep(0.05)
@@ -173,5 +173,5 @@ def test_a_signal_ends_the_loop_and_its_processes_at_once(tmp_path: Path) -> Non
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(loop.pid, signal.SIGKILL)
-    (generation,) = Loop(plan(tmp_path)).generations
+    (generation,) = TrainingLoop(plan(tmp_path)).generations
     assert generation.play_s > 0

@@ -1,14 +1,12 @@
-"""The survey of shards counts what is there, and its forecast is the best of those it tried."""
+"""Statistics of shards."""
 
 from collections import Counter
 from dataclasses import replace
 from math import exp
 from pathlib import Path
 
-import pytest
-
-from engine.selfplay.records import InvalidRecord, Result, Sample, encode
-from engine.training.statistics import survey
+from engine.selfplay.records import Result, Sample, encode
+from engine.training.statistics import read_statistics
 from tests.engine.shards import random_samples, write_shards
 
 
@@ -17,9 +15,9 @@ def written(path: Path, samples: list[Sample]) -> Path:
     return path
 
 
-def test_everything_is_counted(tmp_path: Path) -> None:
+def test_the_statistics_count_everything(tmp_path: Path) -> None:
     samples = random_samples(6)
-    found = survey([written(tmp_path / "a.shard", samples)])
+    found = read_statistics([written(tmp_path / "a.shard", samples)])
     assert found.positions == len(samples)
     assert found.games == len({sample.game for sample in samples})
     assert found.results == Counter(sample.result for sample in samples)
@@ -31,11 +29,11 @@ def test_everything_is_counted(tmp_path: Path) -> None:
 
 def test_games_of_the_same_number_in_different_shards_are_two(tmp_path: Path) -> None:
     paths = write_shards(tmp_path, count=2, games=3)
-    assert survey(paths).games == 6
+    assert read_statistics(paths).games == 6
 
 
-def test_the_unit_is_found_with_which_the_results_were_made(tmp_path: Path) -> None:
-    """Of a hundred positions with the same score as many are won as the logistic function of the unit says."""
+def test_the_best_unit_is_found(tmp_path: Path) -> None:
+    """The share of wins at each score follows the logistic function of the unit."""
     sample = random_samples(1)[0]
     samples = []
     for score in range(-600, 601, 100):
@@ -43,11 +41,4 @@ def test_the_unit_is_found_with_which_the_results_were_made(tmp_path: Path) -> N
         for number in range(100):
             result = Result.WHITE_WON if number < won else Result.BLACK_WON
             samples.append(replace(sample, score_cp=score, result=result))
-    assert survey([written(tmp_path / "a.shard", samples)]).best_unit_cp() == 240
-
-
-def test_a_broken_record_ends_it(tmp_path: Path) -> None:
-    path = write_shards(tmp_path, count=1, games=1)[0]
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(InvalidRecord, match="ends within a record"):
-        survey([path])
+    assert read_statistics([written(tmp_path / "a.shard", samples)]).best_unit_cp() == 240

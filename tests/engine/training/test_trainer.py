@@ -1,4 +1,4 @@
-"""The trainer: its slopes are the loss's, it learns, it goes on where it was cut off, and writes what it has."""
+"""The trainer: gradients, learning, checkpoints and the written network."""
 
 import os
 import subprocess
@@ -12,16 +12,16 @@ import pytest
 from engine.nnue import net_file
 from engine.nnue.net_file import InvalidNet
 from engine.selfplay.records import InvalidRecord, encode
-from engine.training.data import Data, load, window
-from engine.training.export import card_path, make_net
+from engine.training.data import Data, load, newest_shards
+from engine.training.export import card_path, train_network
 from engine.training.features import pack
 from engine.training.float_net import FloatNet
 from engine.training.plot import Curve, svg
-from engine.training.trainer import Settings, Training, dequantise, quantise, rate_at
+from engine.training.trainer import Training, TrainingSettings, dequantise, quantise, rate_at
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.shards import random_samples, write_shards
 
-SETTINGS = Settings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6, unit_cp=400)
+SETTINGS = TrainingSettings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6, unit_cp=400)
 
 
 @pytest.fixture(scope="module")
@@ -37,30 +37,30 @@ def data(folder: Path) -> Data:
 
 
 @pytest.mark.parametrize(("buckets", "unit_cp"), [(1, 400.0), (8, 400.0), (8, 250.0)])
-def test_the_slopes_are_the_loss_s(buckets: int, unit_cp: float) -> None:
+def test_the_gradients_are_those_of_the_loss(buckets: int, unit_cp: float) -> None:
     words = pack(b"".join(map(encode, random_samples(4))))
     count = len(words) // 4
     net = FloatNet(32, buckets, 1, 7)
-    net.aim(0.7, unit_cp)
+    net.set_target(0.7, unit_cp)
     row = net.rows()[0]
     row[768 * 32 : 769 * 32] = memoryview(array("f", [0.3] * 32))      # some activations inside, some clamped
     row[769 * 32 :] = memoryview(array("f", [weight * 8 for weight in row[769 * 32 :]]))
     order = array("i", (2 * number + number % 2 for number in range(count)))
     net.errors(words, order, 0, count, 0, True)
-    slopes = net.slope_row(0).tolist()
+    gradients = net.gradient_row(0).tolist()
     parts = {"features": (0, 768 * 32), "biases": (768 * 32, 769 * 32), "outputs": (769 * 32, net.output_bias)}
     for begin, end in (*parts.values(), (net.output_bias, net.size)):
-        steepest = sorted(range(begin, end), key=lambda index: -abs(slopes[index]))[:5]
+        steepest = sorted(range(begin, end), key=lambda index: -abs(gradients[index]))[:5]
         for index in steepest:
             kept, losses = row[index], []
             for change in (-0.005, 0.005):
                 row[index] = kept + change
                 losses.append(net.errors(words, order, 0, count, 0, False))
             row[index] = kept
-            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(slopes[index], rel=0.03)
+            assert (losses[1] - losses[0]) / 0.01 == pytest.approx(gradients[index], rel=0.03)
 
 
-def test_a_small_set_is_learnt(data: Data) -> None:
+def test_training_fits_a_small_set(data: Data) -> None:
     training = Training(data, SETTINGS)
     before = training.loss(training.best)
     checks = list(training.run())
@@ -77,7 +77,7 @@ def test_the_same_seed_and_threads_give_the_same_net(data: Data) -> None:
     assert nets[0] == nets[1] != nets[2]
 
 
-def test_what_was_cut_off_ends_as_if_it_had_not_been(data: Data, tmp_path: Path) -> None:
+def test_a_resumed_training_ends_like_an_uninterrupted_one(data: Data, tmp_path: Path) -> None:
     whole = Training(data, SETTINGS)
     list(whole.run())
     half = Training(data, SETTINGS)
@@ -93,7 +93,7 @@ def test_what_was_cut_off_ends_as_if_it_had_not_been(data: Data, tmp_path: Path)
     assert rest.net.rows()[0] == whole.net.rows()[0]
 
 
-def test_another_training_is_not_taken_for_the_one_that_was_cut_off(data: Data, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_training_is_ignored(data: Data, tmp_path: Path) -> None:
     training = Training(data, SETTINGS)
     next(training.run())
     training.save(tmp_path / "checkpoint")
@@ -102,7 +102,7 @@ def test_another_training_is_not_taken_for_the_one_that_was_cut_off(data: Data, 
     assert not Training(data, SETTINGS).resume(tmp_path / "none")
 
 
-def test_a_net_may_begin_with_the_weights_of_another(
+def test_training_can_start_from_a_network(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = random_net(3, 32, 8)
@@ -113,20 +113,20 @@ def test_a_net_may_begin_with_the_weights_of_another(
     assert Training(data, SETTINGS, first).resume(tmp_path / "checkpoint")
     for other in (None, random_net(4, 32, 8)):
         assert not Training(data, SETTINGS, other).resume(tmp_path / "checkpoint")
-    card = make_net(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
+    card = train_network(data, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
     assert card.begun_with == first.name == "random 3"
     assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("setting", [{"hidden": 64}, {"buckets": 1}])
-def test_a_net_of_another_shape_is_no_beginning(data: Data, setting: dict[str, int]) -> None:
+def test_training_cannot_start_from_another_shape(data: Data, setting: dict[str, int]) -> None:
     option, wanted = next((f"--{name.replace('_', '-')}", value) for name, value in setting.items())
     with pytest.raises(InvalidNet, match=f"random 3 .* has {option} .*, expected {wanted}"):
         Training(data, replace(SETTINGS, **setting), random_net(3, 32, 8))
 
 
-def test_a_net_of_another_scale_says_the_same_centipawns_when_it_begins() -> None:
-    """Only weights that are then too large for the file are cut."""
+def test_a_network_of_another_scale_keeps_its_centipawns() -> None:
+    """Except for weights that are clipped."""
     first = random_net(3, 32, 8)
     assert first.scale == 400
     small = replace(first, output_weights=array("h", (weight // 2 for weight in first.output_weights)))
@@ -139,22 +139,22 @@ def test_a_net_of_another_scale_says_the_same_centipawns_when_it_begins() -> Non
 
 
 @pytest.mark.parametrize("unit_cp", [200, 400, 800])
-def test_a_centipawn_stays_one_whatever_the_logistic_unit(data: Data, unit_cp: int) -> None:
-    """The score of every record is the material, and that is what this net says."""
+def test_the_logistic_unit_does_not_change_centipawns(data: Data, unit_cp: int) -> None:
+    """Records and network both score the material."""
     training = Training(data, replace(SETTINGS, buckets=1, unit_cp=unit_cp), material_net())
     assert training.loss(training.best) < 0.0005
 
 
-def test_only_with_hindsight_are_the_scores_of_the_shards_changed(folder: Path, data: Data) -> None:
+def test_only_hindsight_changes_the_scores(folder: Path, data: Data) -> None:
     paths = sorted(folder.glob("*.shard"))
     assert load(paths, 10**6, 0.0, 280) == data
     wiser = load(paths, 10**6, 0.3, 280)
-    assert wiser.learnt_count == data.learnt_count
-    changed = sum(ours != theirs for ours, theirs in zip(wiser.learnt, data.learnt, strict=True))
-    assert changed > data.learnt_count / 2
+    assert wiser.training_count == data.training_count
+    changed = sum(ours != theirs for ours, theirs in zip(wiser.training, data.training, strict=True))
+    assert changed > data.training_count / 2
 
 
-def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) -> None:
+def test_early_stopping(data: Data) -> None:
     training = Training(data, replace(SETTINGS, epochs=400, checks=400, patience=3, decay=0.0))
     checks = list(training.run())
     losses = [check.held_out for check in checks]
@@ -163,7 +163,7 @@ def test_training_ends_early_when_the_held_out_games_gain_nothing(data: Data) ->
 
 
 @pytest.mark.parametrize("buckets", [1, 8])
-def test_the_written_net_says_what_the_trained_one_does(data: Data, buckets: int) -> None:
+def test_the_written_network_matches_the_trained_one(data: Data, buckets: int) -> None:
     settings = replace(SETTINGS, epochs=2, buckets=buckets)
     training = Training(data, settings)
     list(training.run())
@@ -184,7 +184,7 @@ def test_every_weight_fits_the_file(data: Data) -> None:
     quantise(training.best, training.settings, "wild")                 # raises InvalidNet for a weight too large
 
 
-def test_the_rate_grows_then_falls() -> None:
+def test_the_learning_rate_rises_then_falls() -> None:
     rates = [rate_at(step / 1000) for step in range(1, 1001)]
     assert rates.index(max(rates)) == 29
     assert rates[:30] == sorted(rates[:30])
@@ -194,7 +194,7 @@ def test_the_rate_grows_then_falls() -> None:
 
 def test_whole_games_are_held_out_and_stay_so(folder: Path, data: Data) -> None:
     games = {(words[place + 3] >> 32) for words in (data.held_out,) for place in range(0, len(words), 4)}
-    assert 0 < data.held_out_count < 0.15 * data.learnt_count
+    assert 0 < data.held_out_count < 0.15 * data.training_count
     assert data.held_out_count >= 30 * len(games)                      # positions of a random game come together
     fewer = load(sorted(folder.glob("*.shard"))[1:], 10**6)
     assert set(fewer.held_out) <= set(data.held_out)
@@ -202,9 +202,9 @@ def test_whole_games_are_held_out_and_stay_so(folder: Path, data: Data) -> None:
 
 def test_the_newest_positions_are_used(folder: Path) -> None:
     paths = sorted(folder.glob("*.shard"))
-    assert window(paths, 1) == paths[-1:]
-    assert window(paths, paths[-1].stat().st_size // 32 + 1) == paths[-2:]
-    assert window(paths, 10**9) == paths
+    assert newest_shards(paths, 1) == paths[-1:]
+    assert newest_shards(paths, paths[-1].stat().st_size // 32 + 1) == paths[-2:]
+    assert newest_shards(paths, 10**9) == paths
 
 
 def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
@@ -219,11 +219,11 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
         load([path], 10**6)
 
 
-def test_a_net_comes_with_card_and_curve(
+def test_a_network_comes_with_card_and_curve(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "small.net"
-    card = make_net(data, replace(SETTINGS, epochs=2), output)
+    card = train_network(data, replace(SETTINGS, epochs=2), output)
     assert net_file.read(output).name == "small"
     assert card.content()["losses"]["as_written"] == pytest.approx(card.losses.held_out, rel=0.02)
     assert '"positions"' in card_path(output).read_text()
@@ -232,7 +232,7 @@ def test_a_net_comes_with_card_and_curve(
     assert "positions/s" in capsys.readouterr().out
 
 
-def test_a_curve_that_falls_goes_down_in_the_picture() -> None:
+def test_a_falling_curve_is_drawn_downwards() -> None:
     picture = svg("a & b", [Curve("learnt", "red", [(100, 0.1), (200, 0.01)]), Curve("level", "blue", [(200, 0.05)])])
     assert "a &amp; b" in picture
     falling, level = (line.split('"')[1] for line in picture.splitlines() if line.startswith("<polyline"))
@@ -249,14 +249,14 @@ from engine.training.data import read_words
 from engine.training.float_net import FloatNet
 words = read_words(Path(sys.argv[1]))
 net = FloatNet(32, 8, 1, 5)
-net.aim(0.7, 400.0)
+net.set_target(0.7, 400.0)
 order = array("i", range(0, len(words) // 2, 2))
-print(net.errors(words, order, 0, 100, 0, True), *net.slope_row(0)[-600:])
+print(net.errors(words, order, 0, 100, 0, True), *net.gradient_row(0)[-600:])
 """
 
 
 def run_loss(shard: Path, **environment: str) -> list[float]:
-    """The loss of some records, and some slopes."""
+    """Return the loss of some records and some gradients."""
     answer = subprocess.run(
         [sys.executable, "-P", "-c", LOSS, str(shard)],
         env={**os.environ, **environment},
@@ -269,7 +269,7 @@ def run_loss(shard: Path, **environment: str) -> list[float]:
 
 
 @pytest.mark.parametrize("environment", [{"ENGINE_PORTABLE": "1"}, {"ENGINE_PURE": "1"}], ids=["portable", "plain"])
-def test_every_build_learns_the_same_but_for_rounding(folder: Path, environment: dict[str, str]) -> None:
+def test_every_build_computes_the_same_but_for_rounding(folder: Path, environment: dict[str, str]) -> None:
     shard = min(folder.glob("*.shard"))
     fastest, other = run_loss(shard, ENGINE_PURE=""), run_loss(shard, **environment)
     assert other == pytest.approx(fastest, rel=1e-3, abs=1e-5)

@@ -1,4 +1,4 @@
-"""The tuner: its coefficients are the evaluation's own, its slope is the loss's, and it learns."""
+"""The tuner: coefficients, gradients, fitting and the written module."""
 
 from array import array
 from pathlib import Path
@@ -11,7 +11,7 @@ from engine.evaluation.evaluate import is_known, static_score
 from engine.evaluation.weights import COUNT, TERMS
 from engine.selfplay.records import InvalidRecord, Result, Sample, encode, snapshot
 from engine.training.samples import Samples
-from engine.training.tuner import Fit, Progress, Settings, load, module_text, named
+from engine.training.tuner import Fit, FitProgress, TunerSettings, load, module_text, named
 from tests.engine.positions import Start, random_games
 
 UNIT = 300.0
@@ -23,7 +23,7 @@ def tuned_values() -> "array[float]":
 
 
 def records(count: int) -> tuple[list[bytes], list[int]]:
-    """Records of positions that are judged by weights, won by who has more material, and our evaluation of them."""
+    """Records of positions won by the side with more material, and their evaluation; known endings are left out."""
     found, scores = [], []
     for number, board in enumerate(random_games(count=count, plies=80, start=Start.STANDARD, seed=8)):
         position, _ = parse_fen(board.fen())
@@ -32,8 +32,8 @@ def records(count: int) -> tuple[list[bytes], list[int]]:
         pieces, black, settled = snapshot(position)
         score = static_score(position)
         scores.append(-score if black else score)
-        men = [sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2)]
-        result = Result.DRAWN if men[0] == men[1] else Result.WHITE_WON if men[0] > men[1] else Result.BLACK_WON
+        white, black_count = (sum(piece // 6 == side for piece in pieces if piece < 12) for side in range(2))
+        result = Result.DRAWN if white == black_count else Result(2 * (white > black_count))
         found.append(encode(Sample(pieces, black, settled, scores[-1], result, number // 80)))
     return found, scores
 
@@ -53,7 +53,7 @@ def test_the_weights_times_their_coefficients_are_the_evaluation(samples: Sample
         assert abs(samples.value(number, values) - score) <= 2
 
 
-def test_the_start_has_equal_pieces_and_the_move() -> None:
+def test_the_starting_position_has_only_the_tempo_coefficient() -> None:
     start = Samples(1)
     position, _ = parse_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
     assert start.add(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)))
@@ -61,7 +61,7 @@ def test_the_start_has_equal_pieces_and_the_move() -> None:
     assert start.coefficients(0) == {TERMS["tempo"].first: 1}
 
 
-def test_a_known_ending_teaches_the_weights_nothing() -> None:
+def test_a_known_ending_is_skipped() -> None:
     ending = Samples(1)
     position, _ = parse_fen("4k3/8/8/8/8/8/8/R3K3 w - - 0 1")
     assert not ending.add(encode(Sample(*snapshot(position), 500, Result.WHITE_WON, 0)))
@@ -69,14 +69,14 @@ def test_a_known_ending_teaches_the_weights_nothing() -> None:
     assert len(ending) == 0
 
 
-def test_afterwards_the_engine_evaluates_as_before(samples: Samples) -> None:
+def test_the_weights_are_restored(samples: Samples) -> None:
     assert len(samples) > 500
     position, _ = parse_fen("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
     assert static_score(position) > 700
 
 
 @pytest.mark.parametrize("name", ["material", "rook_mobility", "tempo"])
-def test_the_slope_is_the_loss_s(samples: Samples, name: str) -> None:
+def test_the_gradient_is_that_of_the_loss(samples: Samples, name: str) -> None:
     values, slope = tuned_values(), array("d", bytes(16 * COUNT))
     everything = array("i", range(len(samples)))
     total = samples.gradient(everything, values, slope, 0.4, UNIT)
@@ -90,18 +90,18 @@ def test_the_slope_is_the_loss_s(samples: Samples, name: str) -> None:
     assert slope[index] == pytest.approx(loss[1] - loss[0], rel=1e-3, abs=1e-9)
 
 
-def test_fitting_lowers_the_loss_and_goes_on_where_it_was_cut_off(samples: Samples, tmp_path: Path) -> None:
-    settings = Settings(epochs=6, step_cp=3.0, trust=0.0)
+def test_fitting_lowers_the_loss_and_resumes(samples: Samples, tmp_path: Path) -> None:
+    settings = TunerSettings(epochs=6, step_cp=3.0, trust=0.0)
     path = tmp_path / "progress.json"
-    whole = Fit(samples, samples, Progress.begin(settings, UNIT, len(samples)))
+    whole = Fit(samples, samples, FitProgress.begin(settings, UNIT, len(samples)))
     before = whole.held_out_loss()
     assert len(list(whole.run(path))) == settings.epochs
     assert whole.held_out_loss() < 0.97 * before
-    halves = Fit(samples, samples, Progress.begin(settings, UNIT, len(samples)))
+    halves = Fit(samples, samples, FitProgress.begin(settings, UNIT, len(samples)))
     lines = halves.run(path)
     for _ in range(3):
         next(lines)
-    resumed = Fit(samples, samples, Progress.load(path))
+    resumed = Fit(samples, samples, FitProgress.load(path))
     assert len(list(resumed.run(path))) == 3
     assert resumed.progress.values == whole.progress.values
 
@@ -111,12 +111,11 @@ def test_whole_games_are_held_out(tmp_path: Path) -> None:
     written = records(40)[0][::8]
     shard.write_bytes(b"".join(written))
     learnt, held_out = load([shard], len(written))
-    learnt.restore()
     assert len(learnt) + len(held_out) == len(written)
     assert 0 < len(held_out) < len(learnt)
 
 
-def test_a_damaged_shard_is_named_and_not_learnt_from(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     good = records(40)[0]
     path = tmp_path / "0001-000001.shard"
     path.write_bytes(b"".join(good)[:-1])
@@ -127,7 +126,7 @@ def test_a_damaged_shard_is_named_and_not_learnt_from(tmp_path: Path) -> None:
         load([path], 1000)
 
 
-def test_the_written_module_holds_what_was_fitted() -> None:
+def test_the_written_module_holds_the_values() -> None:
     values = tuned_values()
     values[2 * TERMS["tempo"].first] += 7
     scope: dict[str, dict[str, tuple[tuple[int, int], ...]]] = {}
@@ -138,7 +137,7 @@ def test_the_written_module_holds_what_was_fitted() -> None:
     }
 
 
-def test_what_all_squares_share_is_counted_as_material() -> None:
+def test_the_mean_of_a_square_table_moves_into_material() -> None:
     values = tuned_values()
     squares = TERMS["knight_squares"].first
     before = named(values)["material"][1]

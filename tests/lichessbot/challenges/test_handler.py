@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.__main__ import main
+from lichessbot.cli.main import main
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, Unlimited

@@ -13,14 +13,14 @@ import pytest
 
 from lichessbot.challenges.player_lists import LONGEST_LIST_BYTES, Fetcher, ListUnusable, PlayerLists, parse
 from lichessbot.inbox import Inbox
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     connect=timedelta(seconds=1),
     list_answer=timedelta(seconds=0.4),
     list_refresh=timedelta(seconds=0.05),
@@ -38,12 +38,12 @@ def address(lichess: ScriptedLichess) -> str:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         yield store
 
 
 def fetch(address: str, etag: str = "") -> ListFetched | None:
-    return Fetcher(address, WAITS, None, etag).fetch()
+    return Fetcher(address, TIMEOUTS, None, etag).fetch()
 
 
 # What is a list
@@ -69,7 +69,7 @@ def test_an_empty_list_blocks_nobody() -> None:
 
 def test_an_unchanged_list_is_not_sent_again(lichess: ScriptedLichess, address: str) -> None:
     lichess.answer("/list", Reply(body=LIST, headers=[("ETag", '"1"')]), Reply(304, ""))
-    fetcher = Fetcher(address, WAITS, None)
+    fetcher = Fetcher(address, TIMEOUTS, None)
     assert fetcher.fetch() == ListFetched(address, NAMES, '"1"')
     assert fetcher.fetch() is None
     first, second = lichess.requests
@@ -97,7 +97,7 @@ def test_a_move_in_circles_or_to_an_unsafe_place_is_not_followed(
 
 
 def test_a_list_from_outside_leads_nobody_into_our_own_machine() -> None:
-    outside = Fetcher("https://example.com/list", WAITS, None)
+    outside = Fetcher("https://example.com/list", TIMEOUTS, None)
     assert outside._may_lead_to("https://example.org/list")
     assert not outside._may_lead_to("http://127.0.0.1:8080/admin")
     assert not outside._may_lead_to("https://localhost/admin")
@@ -159,7 +159,7 @@ def test_the_last_good_list_stays_in_force_also_after_a_restart(
 ) -> None:
     lichess.answer("/list", Reply(body=LIST, headers=[("ETag", '"1"')]), Reply(500, ""))
     inbox: Inbox = SimpleQueue()
-    with closing(Store(StateFile(tmp_path))) as store, closing(PlayerLists(store, inbox.put, WAITS, None)) as lists:
+    with closing(Store(Database(tmp_path))) as store, closing(PlayerLists(store, inbox.put, TIMEOUTS, None)) as lists:
         assert lists.naming("villain", [address]) is None
         lists.watch([address])
         hear(lists, inbox, lambda: lists.naming("villain", [address]) and len(lichess.requests) > 4)
@@ -167,7 +167,7 @@ def test_the_last_good_list_stays_in_force_also_after_a_restart(
         assert lists.naming("hero", [address]) is None
         assert lists.naming("villain", ["https://example.com/other"]) is None
     assert caplog.text.count("list.failed") == 1
-    with closing(Store(StateFile(tmp_path))) as store, closing(PlayerLists(store, inbox.put, WAITS, None)) as lists:
+    with closing(Store(Database(tmp_path))) as store, closing(PlayerLists(store, inbox.put, TIMEOUTS, None)) as lists:
         assert lists.naming("villain", [address]) == address
         before = len(lichess.requests)
         lists.watch([address])
@@ -181,7 +181,7 @@ def test_a_list_no_longer_configured_is_no_longer_fetched(
     caplog.set_level(logging.INFO)
     lichess.answer("/list", Reply(body=LIST))
     inbox: Inbox = SimpleQueue()
-    lists = PlayerLists(store, inbox.put, WAITS, None)
+    lists = PlayerLists(store, inbox.put, TIMEOUTS, None)
     lists.watch([address])
     hear(lists, inbox, lambda: lists.naming("villain", [address]))
     assert "list.fetched" in caplog.text

@@ -7,17 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lichessbot.challenges.policy import Accept, Circumstances, Decision, Decline, Ignore, Wait, decide
-from lichessbot.config import ChallengeConfig
+from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
+from lichessbot.config import Config
 from lichessbot.lichess.enums import DeclineReason, Speed
 from lichessbot.lichess.models import ChallengeReceived
-from lichessbot.slots import Occupancy
-from lichessbot.storage.records import Guest
+from lichessbot.storage.records import SlotHolder
 
 US = "testbot"
-EMPTY_HOUSE: tuple[Guest, ...] = ()
-HUMAN_GUEST, BOT_GUEST = Guest("magnus", is_bot=False), Guest("stockfish", is_bot=True)
-SLOW_GUEST = Guest("ada", is_bot=False, has_clock=False)
+NO_HISTORY = ChallengerHistory()
+HUMAN_GUEST, BOT_GUEST = SlotHolder("magnus", is_bot=False), SlotHolder("stockfish", is_bot=True)
+SLOW_GUEST = SlotHolder("ada", is_bot=False, has_clock=False)
 
 
 def received(**changes: Any) -> ChallengeReceived:
@@ -45,10 +44,15 @@ FROM_POSITION = {"key": "fromPosition"}
 
 
 def answer(
-    config: dict[str, Any], guests: tuple[Guest, ...] = EMPTY_HOUSE, now: dict[str, Any] | None = None, **changes: Any
+    config: dict[str, Any],
+    games: tuple[SlotHolder, ...] = (),
+    *,
+    stopping: bool = False,
+    history: ChallengerHistory = NO_HISTORY,
+    **changes: Any,
 ) -> Decision:
-    circumstances = Circumstances(US, Occupancy(guests), **(now or {}))
-    return decide(received(**changes), ChallengeConfig.model_validate(config), circumstances)
+    now = Snapshot(Config.model_validate({"challenge": config}), US, games, stopping=stopping)
+    return decide(received(**changes), now, history)
 
 
 def reason(decision: Decision) -> DeclineReason | None:
@@ -135,7 +139,7 @@ def test_a_full_house_lets_wait() -> None:
 
 
 def test_a_house_that_closes_declines_later() -> None:
-    assert reason(answer({}, now={"stopping": True})) == DeclineReason.LATER
+    assert reason(answer({}, stopping=True)) == DeclineReason.LATER
 
 
 def test_reasons_the_challenger_can_mend_come_before_later() -> None:
@@ -255,7 +259,7 @@ def test_without_our_own_rating_no_difference_is_too_large() -> None:
 
 
 def test_an_online_list_is_named() -> None:
-    decision = answer({}, now={"listed_on": "https://example.com/list"})
+    decision = answer({}, history=ChallengerHistory(listed_on="https://example.com/list"))
     assert reason(decision) == DeclineReason.GENERIC
     assert rule(decision) == "challenge.online_block_list has https://example.com/list"
 
@@ -300,17 +304,17 @@ def test_bots_without_any_slot_are_told_so_for_good() -> None:
 
 def test_a_player_has_only_so_many_games_at_a_time() -> None:
     config = {"concurrency": 10, "max_simultaneous_games_per_user": 2}
-    same = Guest("ferdinand", is_bot=False)
+    same = SlotHolder("ferdinand", is_bot=False)
     assert isinstance(answer(config, (same, HUMAN_GUEST)), Accept)
     assert reason(answer(config, (same, same))) == DeclineReason.LATER
-    assert isinstance(answer(config, (Guest("", is_bot=False),) * 3, challenger=None), Accept)
+    assert isinstance(answer(config, (SlotHolder("", is_bot=False),) * 3, challenger=None), Accept)
 
 
 def test_a_bot_is_accepted_only_so_often_in_a_while() -> None:
     config = {"max_recent_bot_challenges": 2, "recent_bot_challenge_age": 60}
-    assert isinstance(answer(config, now={"recent": 1}, challenger=BOT), Accept)
-    assert reason(answer(config, now={"recent": 2}, challenger=BOT)) == DeclineReason.LATER
-    assert isinstance(answer(config, now={"recent": 2}), Accept), "humans are not counted"
+    assert isinstance(answer(config, history=ChallengerHistory(recent=1), challenger=BOT), Accept)
+    assert reason(answer(config, history=ChallengerHistory(recent=2), challenger=BOT)) == DeclineReason.LATER
+    assert isinstance(answer(config, history=ChallengerHistory(recent=2)), Accept), "humans are not counted"
 
 
 def test_correspondence_games_take_no_slot_but_are_counted() -> None:
@@ -339,7 +343,7 @@ _NUMBERS = st.one_of(st.none(), st.integers(-(10**6), 10**6))
 )  # fmt: skip
 def test_every_challenge_gets_an_answer_that_the_rules_bear_out(
     challenger: dict[str, Any] | None, control: dict[str, Any], speed: str, variant: str, fen: str | None,
-    guests: list[Guest],
+    guests: list[SlotHolder],
 ) -> None:  # fmt: skip
     config = {"concurrency": 2, "time_controls": [*Speed], "min_base": 60, "max_base": 600, "min_rating": 1000}
     decision = answer(

@@ -14,17 +14,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lichessbot.challenges.handler import Premises, Reception
+from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.queue import Waiting, WaitingRoom
-from lichessbot.config import ChallengeConfig
+from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
+from lichessbot.challenges.slots import Slots
+from lichessbot.config import ChallengeConfig, Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import ChallengeReceived, GameInfo
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 NOW = 1000.0
 CLOCK = {"type": "clock", "limit": 180, "increment": 2}
@@ -49,18 +51,18 @@ def config(**keys: Any) -> ChallengeConfig:
     return ChallengeConfig.model_validate({"concurrency": 64, **keys})
 
 
-def waiting_until(received: ChallengeReceived, until: float = NOW) -> Waiting:
-    return Waiting(received, NOW - 12, until, "challenge.concurrency = 1")
+def waiting_until(received: ChallengeReceived, until: float = NOW) -> QueuedChallenge:
+    return QueuedChallenge(received, NOW - 12, until, "challenge.concurrency = 1")
 
 
-def room(*challenges: ChallengeReceived) -> WaitingRoom:
-    room = WaitingRoom()
+def room(*challenges: ChallengeReceived) -> ChallengeQueue:
+    room = ChallengeQueue()
     for it in challenges:
         room.add(waiting_until(it))
     return room
 
 
-def ids(waiting: list[Waiting]) -> list[str]:
+def ids(waiting: list[QueuedChallenge]) -> list[str]:
     return [it.challenge.id for it in waiting]
 
 
@@ -171,26 +173,39 @@ class Outbox:
         self.sent.append(command)
 
 
+class Desk(ChallengeHandler):
+    """A challenge handler with the games and the rules that a test gives it."""
+
+    def __init__(self, store: Store, outbox: Outbox, timeouts: Timeouts) -> None:
+        self.config, self.games, self.slots = Config(), list[GameInfo](), Slots(timeouts.game_start)
+        lists = PlayerLists(store, SimpleQueue[Any]().put, timeouts, None)
+        super().__init__(outbox, store, timeouts, lists, self.slots, self.now)  # type: ignore[arg-type]
+
+    def now(self) -> Snapshot:
+        return Snapshot(self.config, "us", self.slot_holders(self.games))
+
+
 @contextmanager
-def reception(folder: Path, gate: Outbox, waits: Waits) -> Iterator[Reception]:
-    inbox = SimpleQueue[Any]()
-    with closing(Store(StateFile(folder))) as store:
-        yield Reception(gate, store, waits, PlayerLists(store, inbox.put, waits, None))  # type: ignore[arg-type]
+def handler(folder: Path, outbox: Outbox, timeouts: Timeouts) -> Iterator[Desk]:
+    with closing(Store(Database(folder))) as store:
+        yield Desk(store, outbox, timeouts)
 
 
 def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:
-    gate, waits = Outbox(), Waits()
+    outbox, timeouts = Outbox(), Timeouts()
     came_at = time.monotonic() - 5
     game = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
-    with reception(tmp_path, gate, waits) as desk:
-        desk.consider(WEAK, came_at, Premises(ChallengeConfig(), "us", [game]))
-        assert gate.sent == []
-        assert desk.wake_at == came_at + waits.challenge_wait.total_seconds()
-        desk.serve(Premises(ChallengeConfig(), "us", []))
-        (accepted,) = gate.sent
+    with handler(tmp_path, outbox, timeouts) as desk:
+        desk.games.append(game)
+        desk.answer(WEAK, came_at)
+        assert outbox.sent == []
+        assert desk.wake_at == came_at + timeouts.challenge_wait.total_seconds()
+        desk.games.clear()
+        desk.serve_queue()
+        (accepted,) = outbox.sent
         assert isinstance(accepted, AcceptChallenge)
-        assert accepted.until == came_at + waits.house_patience.total_seconds()
-        assert len(desk) == 1
+        assert accepted.until == came_at + timeouts.request_patience.total_seconds()
+        assert len(desk.slots) == 1
 
 
 GONE, LIMITED = Refused(404, "Not found"), RateLimited(timedelta(seconds=60), "Too many requests")
@@ -202,60 +217,62 @@ UNSURE = [CommandFailed(AcceptChallenge("weak"), error, perhaps_done=True) for e
 def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_of(
     tmp_path: Path, report: CommandFailed
 ) -> None:
-    gate = Outbox()
-    with reception(tmp_path, gate, replace(Waits(), game_start=timedelta(0))) as desk:
-        desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+    outbox = Outbox()
+    with handler(tmp_path, outbox, replace(Timeouts(), game_start=timedelta(0))) as desk:
+        desk.answer(WEAK, time.monotonic())
         desk.answer_failed(AcceptChallenge("weak"), report)
-        assert desk.untold_games() == [], "a look may tell"
-        assert desk.has_doubt()
-        (game,) = desk.untold_games()
+        assert desk.unlisted_games() == [], "a look may tell"
+        assert desk.slots.question_overdue(time.monotonic())
+        (game,) = desk.unlisted_games()
         assert (game.game_id, game.opponent.id) == ("weak", "weak")
-        assert len(gate.sent) == 1, "nobody is sent away from a game that may have begun"
+        assert len(outbox.sent) == 1, "nobody is sent away from a game that may have begun"
 
 
 def test_what_does_not_expire_is_answered_however_late(tmp_path: Path) -> None:
     """A pause that Lichess asks for may be longer than people wait for a game with a clock."""
-    gate = Outbox()
-    letters = config(max_correspondence_games=1, time_controls=["correspondence"])
-    with reception(tmp_path, gate, Waits()) as desk:
+    outbox = Outbox()
+    correspondence = config(max_correspondence_games=1, time_controls=["correspondence"])
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.config = Config(challenge=correspondence)
         for name in ("first", "second"):
-            desk.consider(received(name, days=3), time.monotonic(), Premises(letters, "us", []))
-        accepted, declined = gate.sent
+            desk.answer(received(name, days=3), time.monotonic())
+        accepted, declined = outbox.sent
         assert isinstance(accepted, AcceptChallenge)
         assert isinstance(declined, DeclineChallenge)
         assert accepted.until == declined.until == math.inf
         desk.answer_failed(accepted, CommandFailed(accepted, LIMITED))
-        assert gate.sent[-1] == DeclineChallenge("first", DeclineReason.LATER)
-        assert gate.sent[-1].until == math.inf
-        assert desk.humans_until < time.monotonic(), "no slot was missing"
+        assert outbox.sent[-1] == DeclineChallenge("first", DeclineReason.LATER)
+        assert outbox.sent[-1].until == math.inf
+        assert desk.human_expected_until < time.monotonic(), "no slot was missing"
 
 
 def test_who_could_not_be_told_is_not_said_to_know(tmp_path: Path) -> None:
-    gate = Outbox()
-    with closing(Store(StateFile(tmp_path))) as store:
-        desk = Reception(gate, store, Waits(), PlayerLists(store, SimpleQueue().put, Waits(), None))  # type: ignore[arg-type]
-        desk.consider(WEAK, time.monotonic(), Premises(config(time_controls=["rapid"]), "us", []))
-        (declined,) = gate.sent
+    outbox = Outbox()
+    with closing(Store(Database(tmp_path))) as store:
+        desk = Desk(store, outbox, Timeouts())
+        desk.config = Config(challenge=config(time_controls=["rapid"]))
+        desk.answer(WEAK, time.monotonic())
+        (declined,) = outbox.sent
         desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
-        entry = store.guest_book["weak"]
+        entry = store.challenges["weak"]
         assert entry is not None
-        assert entry.because.endswith("; but he was not told: not sent: too late to be of use")
+        assert entry.because.endswith("; but the challenger was not told: not sent: too late to be of use")
 
 
 def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_for(tmp_path: Path) -> None:
-    with reception(tmp_path, Outbox(), replace(Waits(), game_start=timedelta(0))) as desk:
-        desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
+    with handler(tmp_path, Outbox(), replace(Timeouts(), game_start=timedelta(0))) as desk:
+        desk.answer(WEAK, time.monotonic())
         desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
-        assert desk.has_doubt()
-        assert desk.untold_games() == []
+        assert desk.slots.question_overdue(time.monotonic())
+        assert desk.unlisted_games() == []
 
 
 def test_an_acceptance_that_was_never_sent_frees_its_slot_and_may_be_given_again(tmp_path: Path) -> None:
-    gate = Outbox()
-    with reception(tmp_path, gate, Waits()) as desk:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
         for times in (1, 2):
-            desk.consider(WEAK, time.monotonic(), Premises(ChallengeConfig(), "us", []))
-            assert len(gate.sent) == times
+            desk.answer(WEAK, time.monotonic())
+            assert len(outbox.sent) == times
             desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
-            assert len(desk) == 0
-            assert not desk.has_doubt()
+            assert len(desk.slots) == 0
+            assert not desk.slots.question_overdue(time.monotonic())

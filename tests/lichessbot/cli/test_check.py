@@ -36,12 +36,12 @@ def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
     [
         (
             {"min_rating": 1500, "allow_list": ["Ada", "bob"]},
-            "would also go by challenge.min_rating = 1500; challenge.allow_list = [ada, bob]",
+            "would also apply challenge.min_rating = 1500; challenge.allow_list = [ada, bob]",
         ),
-        ({"concurrency": 3, "games_reserved_for_humans": 1}, "would keep 1 of 3 slots for humans"),
+        ({"concurrency": 3, "games_reserved_for_humans": 1}, "would reserve 1 of 3 slots for humans"),
         (
             {"concurrency": 2, "games_reserved_for_humans": 2},
-            "would keep all slots for humans: no bot would get a game with a clock",
+            "would reserve all slots for humans: no bot would get a game with a clock",
         ),
     ],
 )

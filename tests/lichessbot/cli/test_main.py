@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from engine.facade import build_mode
-from lichessbot.__main__ import TIME_SCALE_VARIABLE, main
+from lichessbot.cli.main import main
+from lichessbot.cli.options import TIME_SCALE_VARIABLE
 from lichessbot.config.credentials import TOKEN_VARIABLE
 
 TOKEN = "lip_secret0123456789"
@@ -21,33 +22,33 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
 
 
-def exit_code(*words: str) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    assert isinstance(caught.value.code, int)
-    return caught.value.code
-
-
 def test_the_version_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("--version") == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"lichessbot {version('lichessbot')}\n"
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("--help") == 0
+    assert main(["--help"]) == 0
     out = capsys.readouterr().out
     assert all(command in out for command in ("run", "check", "explain", "upgrade", "rehearse"))
 
 
-@pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
+@pytest.mark.parametrize("command", ["run", "check", "challenge", "tournament", "explain", "upgrade"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(command, "--help") == 0
-    assert f"usage: lichessbot {command}" in capsys.readouterr().out
+    assert main([command, "--help"]) == 0
+    assert f"Usage: lichessbot {command}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [(), ("dance",), ("run", "--fast"), ("run", "--config"), ("rehearse", "--slowly")])
+def test_the_rehearsal_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["rehearse", "--help"])
+    assert ended.value.code == 0
+    assert "usage: lichessbot rehearse" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [(), ("dance",), ("run", "--fast"), ("run", "--config")])
 def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
-    assert exit_code(*words) == 2
+    assert main(words) == 2
 
 
 @pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
@@ -89,6 +90,7 @@ def test_the_start_line_says_how_the_engine_runs(tmp_path: Path) -> None:
 
 
 def test_running_does_not_load_the_rehearsal() -> None:
-    code = "import sys, lichessbot.__main__; print([m for m in sys.modules if 'rehearsal' in m or 'uvicorn' in m])"
+    loaded = "[m for m in sys.modules if 'rehearsal' in m or 'uvicorn' in m]"
+    code = f"import sys, lichessbot.cli.main, lichessbot.cli.run; print({loaded})"
     done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, timeout=30)
     assert done.stdout == "[]\n", done.stderr

@@ -30,7 +30,7 @@ def load(file: Path, text: str, environment: dict[str, str] | None = None) -> Lo
 
 
 def problems(file: Path, text: str, environment: dict[str, str] | None = None) -> list[str]:
-    """What is complained of, without the name of the file."""
+    """Return the problems without the name of the file."""
     with pytest.raises(ConfigError) as caught:
         load(file, text, environment)
     return [problem.removeprefix(f"{file}:") for problem in caught.value.problems]
@@ -43,7 +43,7 @@ def test_defaults_and_a_token_are_enough() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing but a remark\n", "challenge:\nengine:\n"])
-def test_an_empty_file_means_the_defaults(file: Path, text: str) -> None:
+def test_an_empty_file_gives_the_defaults(file: Path, text: str) -> None:
     assert load(file, text).config == Config()
 
 
@@ -112,7 +112,7 @@ url: lichess
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("abort_time: 30\nabort_time: 40\n", "2: abort_time: stands twice, first in line 1"),
+        ("abort_time: 30\nabort_time: 40\n", "2: abort_time: is repeated; first in line 1"),
         (
             "challenge: {min_base: 60, max_base: 30}\n",
             "1: challenge.min_base: expected at most max_base = 30, found 60",
@@ -162,7 +162,7 @@ def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
         load_config(file, WITH_TOKEN)
 
 
-def test_a_problem_in_a_list_is_told_with_its_own_line(file: Path) -> None:
+def test_a_problem_in_a_list_names_its_own_line(file: Path) -> None:
     text = """\
 engine: {uci_options: {Hash: big, UCI_Chess960: true, Style: [1]}}
 profiles:
@@ -198,12 +198,12 @@ profiles:
         "3: profiles.0.when.rating: expected the lower rating first, found [1500, 0]",
         "4: profiles.0.engine.uci_options.ponder: is set by engine.ponder; remove it",
         "5: profiles.1.when: expected a condition such as `speed: bullet`;"
-        " what is true of every game belongs to `engine`",
+        " keys for every game belong to `engine`",
         "6: profiles.1.engine: expected a key such as `depth: 8`",
     ]
 
 
-def test_uci_options_with_a_key_of_their_own_count_as_that_key(file: Path) -> None:
+def test_uci_options_that_have_a_key_set_that_key(file: Path) -> None:
     text = """\
 engine: {uci_options: {Hash: 32, threads: 2, Move Overhead: 100, UCI_ShowWDL: true}, hash_mb: 8}
 profiles:
@@ -216,7 +216,7 @@ profiles:
     assert (for_bullet.hash_mb, for_bullet.uci_options) == (16, {"UCI_ShowWDL": True})
 
 
-def test_a_profile_may_ask_for_tables_whose_folders_stand_in_the_section(file: Path) -> None:
+def test_a_profile_may_enable_tablebases_whose_folders_are_in_engine(file: Path) -> None:
     text = """\
 engine: {lichess_bot_tbs: {syzygy: {paths: tables}}}
 profiles: [{when: {rated: true}, engine: {lichess_bot_tbs: {syzygy: {enabled: true}}}}]
@@ -239,7 +239,7 @@ profiles: [{when: {rated: true}, engine: {lichess_bot_tbs: {syzygy: {enabled: tr
         ("[~/mine]", ("/home/me/mine",)),
     ],
 )
-def test_a_relative_program_is_meant_from_the_folder_of_the_file(
+def test_a_relative_program_is_relative_to_the_config_file(
     file: Path, command: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/me")
@@ -250,7 +250,7 @@ def test_a_relative_program_is_meant_from_the_folder_of_the_file(
 
 
 @given(st.text(max_size=200))
-def test_no_text_makes_loading_fail_otherwise(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_any_text_loads_or_raises_config_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("config") / "config.yml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with suppress(ConfigError):
@@ -284,7 +284,7 @@ def test_no_text_makes_loading_fail_otherwise(tmp_path_factory: pytest.TempPathF
         ),
     ],
 )
-def test_a_rule_that_cannot_be_is_one_line(file: Path, text: str, problem: str | None) -> None:
+def test_an_invalid_rule_is_one_line(file: Path, text: str, problem: str | None) -> None:
     body = text if text.startswith("{") else f"{{{text}}}"
     (found,) = problems(file, f"challenge: {body}\n")
     assert problem is None or found == f"1: {problem}"
@@ -303,11 +303,11 @@ def test_rules_are_typed(file: Path) -> None:
     assert challenge.cited("max_base", is_bot=True) == "challenge.bot.max_base = 60"
 
 
-def test_a_rule_for_one_kind_can_be_any_rule() -> None:
+def test_every_rule_can_be_overridden() -> None:
     assert set(Overrides.model_fields) == set(Rules.model_fields)
 
 
-def test_keys_of_lichess_bot_are_warnings_that_say_what_to_do(file: Path) -> None:
+def test_a_key_of_lichess_bot_gives_a_warning_with_its_replacement(file: Path) -> None:
     text = """\
 challenge:
   concurrency: 2
@@ -339,7 +339,7 @@ matchmaking: {delay_after_decline: fine}
     ]
 
 
-def test_the_environment_wins_over_the_token_file_which_wins_over_the_key(file: Path) -> None:
+def test_the_token_comes_from_the_environment_then_the_file_then_the_key(file: Path) -> None:
     (file.parent / "secret").write_text("from_file\nsecond line\n")
     text = "token: from_key\ntoken_file: secret\n"
     assert load(file, text).token.get_secret_value() == TOKEN
@@ -357,7 +357,7 @@ def test_a_missing_token_file_is_a_problem(file: Path) -> None:
     assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: No such file or directory"
 
 
-def test_a_token_in_the_place_of_a_files_name_is_not_shown(file: Path) -> None:
+def test_a_token_given_as_token_file_is_not_shown(file: Path) -> None:
     (problem,) = problems(file, f"token_file: {TOKEN}\n", {})
     assert problem == "1: token_file: expected the name of a file, found what looks like the token itself"
 
@@ -370,7 +370,7 @@ def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str
         assert token not in problem
 
 
-def test_the_token_shows_in_no_repr(file: Path) -> None:
+def test_no_repr_shows_the_token(file: Path) -> None:
     loaded = load(file, f"token: {TOKEN}\n", {})
     assert TOKEN not in repr(loaded)
     assert TOKEN not in str(loaded.config)
@@ -395,14 +395,14 @@ def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
         ("", {"HOME": "/home/me"}, "/home/me/.local/state/lichessbot"),
     ],
 )
-def test_records_are_kept_where_config_systemd_or_custom_says(
+def test_the_state_folder_comes_from_config_systemd_or_xdg(
     file: Path, text: str, environment: dict[str, str], place: str
 ) -> None:
     assert str(load(file, text, WITH_TOKEN | environment).state_dir) == place.format(folder=file.parent)
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o666])
-def test_a_token_others_can_read_is_warned_of_with_the_cure(file: Path, mode: int) -> None:
+def test_a_readable_token_file_gives_a_warning_with_the_command_that_helps(file: Path, mode: int) -> None:
     token_file = file.parent / "token"
     token_file.write_text(TOKEN)
     token_file.chmod(mode)
@@ -412,13 +412,13 @@ def test_a_token_others_can_read_is_warned_of_with_the_cure(file: Path, mode: in
     assert load(file, "token_file: token\n", {}).warnings == ()
 
 
-def test_a_config_with_a_token_is_warned_of_even_if_another_token_counts(file: Path) -> None:
+def test_a_readable_config_with_an_unused_token_gives_a_warning(file: Path) -> None:
     file.touch(0o644)
     (warning,) = load(file, f"token: {TOKEN}\n", WITH_TOKEN).warnings
     assert warning.endswith(f"chmod 600 {file}")
 
 
-def test_a_config_without_a_token_may_be_read_by_everybody(file: Path) -> None:
+def test_a_config_without_a_token_may_be_readable(file: Path) -> None:
     file.touch(0o644)
     assert load(file, "abort_time: 30\n").warnings == ()
 
@@ -426,13 +426,13 @@ def test_a_config_without_a_token_may_be_read_by_everybody(file: Path) -> None:
 @pytest.mark.parametrize(("url", "warned"), [
     ("http://lichess.org", True), ("https://lichess.org", False), ("http://127.0.0.1:9663", False),
 ])  # fmt: skip
-def test_a_token_sent_in_clear_is_warned_of(file: Path, url: str, warned: bool) -> None:
+def test_an_unencrypted_address_gives_a_warning(file: Path, url: str, warned: bool) -> None:
     warnings = load(file, f"url: {url}\n").warnings
     assert [warning for warning in warnings if "use https" in warning] == list(warnings)
     assert bool(warnings) is warned
 
 
-def test_no_key_switches_off_the_verification_of_certificates() -> None:
+def test_no_key_disables_certificate_checks() -> None:
     assert not [key for key in dotted_values(Config()) if any(word in key for word in ("verify", "tls", "ssl", "cert"))]
 
 
@@ -449,18 +449,18 @@ def test_no_key_switches_off_the_verification_of_certificates() -> None:
         ("max_takebacks_accepted: -1\n", "1: max_takebacks_accepted: expected greater than or equal to 0, found -1"),
     ],
 )
-def test_manners_have_their_limits(file: Path, text: str, problem: str) -> None:
+def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -> None:
     (found,) = problems(file, text)
     assert found.startswith(problem)
 
 
-def test_a_greeting_is_one_line_and_nothing_counts_as_none(file: Path) -> None:
+def test_a_greeting_is_one_line_and_an_empty_one_is_none(file: Path) -> None:
     greeting = load(file, "greeting:\n  hello: |\n    Hi  {opponent},\n    good luck!\n  goodbye: ''\n").config.greeting
     assert greeting.hello == "Hi {opponent}, good luck!"
     assert not greeting.goodbye
 
 
-def test_records_are_kept_beside_the_config_file(file: Path) -> None:
+def test_a_relative_state_dir_is_beside_the_config_file(file: Path) -> None:
     assert load(file, "pgn_directory: games\n").config.pgn_directory == file.parent / "games"
     assert load(file, "pgn_directory: /var/games\n").config.pgn_directory == Path("/var/games")
 
@@ -491,7 +491,7 @@ def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Pa
 # Matchmaking and tournaments
 
 
-def test_one_value_may_stand_for_a_list(file: Path) -> None:
+def test_a_single_value_is_a_list_of_one(file: Path) -> None:
     config = load(file, "matchmaking: {challenge_initial_time: 180, challenge_increment: 2}\n").config.matchmaking
     assert (config.challenge_initial_time, config.challenge_increment) == ((180,), (2,))
 
@@ -534,7 +534,7 @@ def test_one_value_may_stand_for_a_list(file: Path) -> None:
         ),
     ],
 )
-def test_a_problem_inside_a_section_of_ones_own_has_its_line(file: Path, text: str, problem: str) -> None:
+def test_a_problem_in_a_matchmaking_override_names_its_line(file: Path, text: str, problem: str) -> None:
     assert problems(file, text) == [problem]
 
 
@@ -545,7 +545,7 @@ def test_the_example_of_an_override_works(file: Path) -> None:
         load(file, f"{section}{line.strip(' #')}\n")
 
 
-def test_the_password_of_a_tournament_shows_nowhere(file: Path) -> None:
+def test_the_password_of_a_tournament_is_never_shown(file: Path) -> None:
     loaded = load(file, "tournaments: [{id: hL7vMrFQ, password: sesame}]\n")
     assert "sesame" not in repr(loaded) + str(dotted_values(loaded.config))
     assert loaded.config.tournaments[0].password is not None
@@ -564,9 +564,9 @@ def test_a_password_in_the_wrong_place_is_not_shown(file: Path, text: str, found
     assert problem.endswith(f", found {found}")
 
 
-def test_a_file_that_is_there_but_not_named_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_config_file_that_is_not_read_gives_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_config(None, WITH_TOKEN).warnings == ()
     (tmp_path / "config.yml").write_text("abort_time: 40\n")
     (warning,) = load_config(None, WITH_TOKEN).warnings
-    assert warning == "config.yml in this folder is not read: say --config config.yml"
+    assert warning == "config.yml in this folder is not read; to use it, add --config config.yml"

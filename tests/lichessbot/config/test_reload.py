@@ -1,4 +1,4 @@
-"""What a reload changes, when, and what it never shows."""
+"""What a reload changes, and when."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_an_unchanged_file_changes_nothing(file: Path) -> None:
     assert settings.config == before
 
 
-def test_changes_are_named_key_by_key_with_their_moment(file: Path) -> None:
+def test_each_changed_key_is_reported_with_its_effect(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     file.write_text("abort_time: 60\nstop_grace: 10\nchallenge: {concurrency: 4}\nengine: {hash_mb: 128}\n")
     reloaded = settings.reload()
@@ -40,13 +40,13 @@ def test_changes_are_named_key_by_key_with_their_moment(file: Path) -> None:
     assert settings.config.challenge.concurrency == 4
 
 
-def test_a_key_removed_from_the_file_goes_back_to_its_default(file: Path) -> None:
+def test_a_removed_key_returns_to_its_default(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     file.write_text("")
     assert settings.reload().changes == [Change("challenge.concurrency", 2, 1)]
 
 
-def test_what_needs_a_restart_is_said_at_every_reload_and_does_not_count_before(file: Path) -> None:
+def test_a_key_that_needs_a_restart_is_reported_at_every_reload_without_effect(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     file.write_text("url: http://127.0.0.1:9663\nstate_dir: elsewhere\n")
     for _ in range(2):
@@ -57,7 +57,7 @@ def test_what_needs_a_restart_is_said_at_every_reload_and_does_not_count_before(
 
 
 @pytest.mark.parametrize("text", ["abort_time: soon\n", "unknown: 1\n", "{", "\xff"])
-def test_an_invalid_file_is_refused_and_the_old_values_stay(file: Path, text: str) -> None:
+def test_an_invalid_file_keeps_the_old_values(file: Path, text: str) -> None:
     settings = Settings(file, WITH_TOKEN)
     before = settings.config
     file.write_text(text, encoding="latin-1")
@@ -66,7 +66,7 @@ def test_an_invalid_file_is_refused_and_the_old_values_stay(file: Path, text: st
     assert settings.config == before
 
 
-def test_a_file_that_is_gone_is_refused(file: Path) -> None:
+def test_a_missing_file_keeps_the_old_values(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
     file.unlink()
     with pytest.raises(ConfigError):
@@ -74,7 +74,7 @@ def test_a_file_that_is_gone_is_refused(file: Path) -> None:
     assert settings.config.challenge.concurrency == 2
 
 
-def test_another_token_is_said_but_never_shown(file: Path) -> None:
+def test_a_changed_token_is_reported_but_not_shown(file: Path) -> None:
     file.write_text(f"token: {TOKEN}\n")
     file.chmod(0o600)
     settings = Settings(file, {})
@@ -86,6 +86,6 @@ def test_another_token_is_said_but_never_shown(file: Path) -> None:
     assert TOKEN not in repr(settings.loaded)
 
 
-def test_every_key_has_its_moment() -> None:
+def test_every_key_has_an_effect() -> None:
     for key in dotted_values(Config()):
         assert Change(key, None, None).effect in Effect

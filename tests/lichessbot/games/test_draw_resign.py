@@ -1,4 +1,4 @@
-"""When a draw is offered or accepted and when a game is resigned: scores in, judgements out."""
+"""Draw offers and resigning: scores in, decisions out."""
 
 import math
 from dataclasses import replace
@@ -8,42 +8,52 @@ import pytest
 
 from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
-from lichessbot.games.draw_resign import Judgement, Situation, Verdict, centipawns
+from lichessbot.errors import Unreachable
+from lichessbot.games.actions import Action, RecordAction
+from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.time_budget import GameClock
+from lichessbot.lichess.commands import (
+    CommandFailed,
+    Resign,
+    SendMove,
+)
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState, Player
+from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import centipawns
+from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
 BOT = Player(id="maia", name="maia", title="BOT", rating=1800)
 AI = Player.model_validate({"aiLevel": 3})
-QUIET = Situation(
-    ply=60, pieces=8, opponent=HUMAN, offered=False, opponent_hurry_s=math.inf, cannot_be_lost=False
+QUIET = PositionFacts(
+    ply=60, pieces=8, opponent=HUMAN, offered=False, opponent_flag_s=math.inf, cannot_be_lost=False
 )
 OFFERED = replace(QUIET, offered=True)
 
 
 def rules(**changes: Any) -> DrawOrResignConfig:
-    """Both switched on, with small numbers."""
+    """Return rules with both enabled and small numbers."""
     few = {"offer_draw_enabled": True, "offer_draw_score": 10, "offer_draw_moves": 3, "offer_draw_pieces": 10}
     return DrawOrResignConfig.model_validate({**few, "resign_enabled": True, **changes})
 
 
-def judged(
+def decided(
     scores: list[str],
-    it: Situation = QUIET,
+    it: PositionFacts = QUIET,
     *,
     offered_earlier: bool = False,
     wdl: int | None = None,
     asked_ply: int = QUIET.ply,
     **changes: Any,
-) -> Judgement:
-    """The judgement in `it` after these scores, the last of them that of the present search; `wdl`: a table's word."""
-    verdict = Verdict(rules(**changes), offered_earlier=offered_earlier)
+) -> Decision:
+    """Return the decision in `it` after these scores, the last of the current search; `wdl`: of a tablebase."""
+    policy = DrawResignPolicy(rules(**changes), offered_earlier=offered_earlier)
     if wdl is not None:
-        verdict.note_table(asked_ply, wdl)
+        policy.note_wdl(asked_ply, wdl)
     for number, score in enumerate(scores):
-        verdict.note(it.ply - 2 * (len(scores) - 1 - number), score)
-    return verdict.judge(it)
+        policy.note_score(it.ply - 2 * (len(scores) - 1 - number), score)
+    return policy.decide(it)
 
 
 LEVEL = ["cp 5", "cp -10", "cp 0"]
@@ -55,199 +65,199 @@ WORSE = ["cp -11", "cp -60", "cp -300"]
 
 
 @pytest.mark.parametrize(
-    ("scores", "judgement"),
+    ("scores", "decision"),
     [
-        (LEVEL, Judgement.DRAW),
-        (["cp 900", *LEVEL], Judgement.DRAW),
-        (LEVEL[1:], Judgement.PLAY_ON),
-        (["cp 11", "cp 0", "cp 0"], Judgement.PLAY_ON),
-        (["cp 0", "cp 0", "cp -11"], Judgement.PLAY_ON),
-        (["cp 0", "", "cp 0", "cp 0"], Judgement.DRAW),
-        (["cp 0", "", "cp 0"], Judgement.PLAY_ON),
-        (WORSE, Judgement.PLAY_ON),
-        ([], Judgement.PLAY_ON),
+        (LEVEL, Decision.DRAW),
+        (["cp 900", *LEVEL], Decision.DRAW),
+        (LEVEL[1:], Decision.PLAY_ON),
+        (["cp 11", "cp 0", "cp 0"], Decision.PLAY_ON),
+        (["cp 0", "cp 0", "cp -11"], Decision.PLAY_ON),
+        (["cp 0", "", "cp 0", "cp 0"], Decision.DRAW),
+        (["cp 0", "", "cp 0"], Decision.PLAY_ON),
+        (WORSE, Decision.PLAY_ON),
+        ([], Decision.PLAY_ON),
     ],
 )
-def test_a_draw_is_offered_when_the_last_scores_are_all_level(scores: list[str], judgement: Judgement) -> None:
-    assert judged(scores) is judgement
+def test_a_draw_is_offered_when_the_last_scores_are_all_level(scores: list[str], decision: Decision) -> None:
+    assert decided(scores) is decision
 
 
 @pytest.mark.parametrize(
-    ("changes", "judgement"),
+    ("changes", "decision"),
     [
-        ({"pieces": 10}, Judgement.DRAW),
-        ({"pieces": 11}, Judgement.PLAY_ON),
-        ({"opponent": BOT}, Judgement.DRAW),
-        ({"opponent": AI}, Judgement.PLAY_ON),
-        ({"opponent_hurry_s": 29.0}, Judgement.PLAY_ON),
-        ({"opponent_hurry_s": 30.0}, Judgement.DRAW),
-        ({"cannot_be_lost": True}, Judgement.DRAW),
+        ({"pieces": 10}, Decision.DRAW),
+        ({"pieces": 11}, Decision.PLAY_ON),
+        ({"opponent": BOT}, Decision.DRAW),
+        ({"opponent": AI}, Decision.PLAY_ON),
+        ({"opponent_flag_s": 29.0}, Decision.PLAY_ON),
+        ({"opponent_flag_s": 30.0}, Decision.DRAW),
+        ({"cannot_be_lost": True}, Decision.DRAW),
     ],
 )
-def test_a_level_game_is_still_played_where_a_draw_is_not_to_be_had(
-    changes: dict[str, Any], judgement: Judgement
+def test_a_level_game_goes_on_if_no_draw_can_be_offered(
+    changes: dict[str, Any], decision: Decision
 ) -> None:
-    assert judged(LEVEL, replace(QUIET, **changes)) is judgement
+    assert decided(LEVEL, replace(QUIET, **changes)) is decision
 
 
 @pytest.mark.parametrize(
-    ("changes", "judgement"),
+    ("changes", "decision"),
     [
-        ({"offer_draw_enabled": False}, Judgement.PLAY_ON),
-        ({"offer_draw_against_humans": False}, Judgement.PLAY_ON),
-        ({"offer_draw_min_rating": 1800}, Judgement.DRAW),
-        ({"offer_draw_min_rating": 1801}, Judgement.PLAY_ON),
-        ({"offer_draw_min_game_length": 30}, Judgement.DRAW),
-        ({"offer_draw_min_game_length": 31}, Judgement.PLAY_ON),
-        ({"offer_draw_moves": 4}, Judgement.PLAY_ON),
-        ({"offer_draw_score": 9}, Judgement.PLAY_ON),
+        ({"offer_draw_enabled": False}, Decision.PLAY_ON),
+        ({"offer_draw_against_humans": False}, Decision.PLAY_ON),
+        ({"offer_draw_min_rating": 1800}, Decision.DRAW),
+        ({"offer_draw_min_rating": 1801}, Decision.PLAY_ON),
+        ({"offer_draw_min_game_length": 30}, Decision.DRAW),
+        ({"offer_draw_min_game_length": 31}, Decision.PLAY_ON),
+        ({"offer_draw_moves": 4}, Decision.PLAY_ON),
+        ({"offer_draw_score": 9}, Decision.PLAY_ON),
     ],
 )
-def test_each_rule_can_keep_us_from_offering(changes: dict[str, Any], judgement: Judgement) -> None:
-    assert judged(LEVEL, **changes) is judgement
+def test_each_rule_can_keep_us_from_offering(changes: dict[str, Any], decision: Decision) -> None:
+    assert decided(LEVEL, **changes) is decision
 
 
 def test_nothing_can_be_offered_before_both_have_moved() -> None:
-    assert judged(["cp 0"], replace(QUIET, ply=1), offer_draw_moves=1) is Judgement.PLAY_ON
-    assert judged(["cp 0"], replace(QUIET, ply=2), offer_draw_moves=1) is Judgement.DRAW
+    assert decided(["cp 0"], replace(QUIET, ply=1), offer_draw_moves=1) is Decision.PLAY_ON
+    assert decided(["cp 0"], replace(QUIET, ply=2), offer_draw_moves=1) is Decision.DRAW
 
 
 def test_a_draw_is_offered_again_only_after_more_than_twenty_plies() -> None:
-    verdict = Verdict(rules(offer_draw_moves=1), offered_earlier=False)
+    policy = DrawResignPolicy(rules(offer_draw_moves=1), offered_earlier=False)
     offers = []
     for ply in range(40, 100, 2):
-        verdict.note(ply, "cp 0")
-        if verdict.judge(replace(QUIET, ply=ply)) is Judgement.DRAW:
+        policy.note_score(ply, "cp 0")
+        if policy.decide(replace(QUIET, ply=ply)) is Decision.DRAW:
             offers.append(ply)
     assert offers == [40, 62, 84]
 
 
 def test_after_a_restart_an_earlier_offer_counts_as_just_made() -> None:
-    verdict = Verdict(rules(offer_draw_moves=1), offered_earlier=True)
-    judgements = []
+    policy = DrawResignPolicy(rules(offer_draw_moves=1), offered_earlier=True)
+    decisions = []
     for ply in range(40, 64, 2):
-        verdict.note(ply, "cp 0")
-        judgements.append(verdict.judge(replace(QUIET, ply=ply)))
-    assert judgements == [Judgement.PLAY_ON] * 11 + [Judgement.DRAW]
+        policy.note_score(ply, "cp 0")
+        decisions.append(policy.decide(replace(QUIET, ply=ply)))
+    assert decisions == [Decision.PLAY_ON] * 11 + [Decision.DRAW]
 
 
 @pytest.mark.parametrize(
-    ("scores", "it", "judgement"),
+    ("scores", "it", "decision"),
     [
-        (LEVEL, OFFERED, Judgement.DRAW),
-        (WORSE, OFFERED, Judgement.DRAW),
-        (WORSE, replace(OFFERED, pieces=32), Judgement.DRAW),
-        (["cp -60", "cp 0", "cp -60"], OFFERED, Judgement.DRAW),
-        (["cp -60", "cp 0", "cp -60"], replace(OFFERED, pieces=32), Judgement.PLAY_ON),
-        (["cp -60", "cp 11", "cp -60"], OFFERED, Judgement.PLAY_ON),
-        (WORSE[1:], OFFERED, Judgement.PLAY_ON),
-        (WORSE, replace(OFFERED, opponent_hurry_s=1.0), Judgement.PLAY_ON),
-        (LEVEL, replace(OFFERED, opponent=AI), Judgement.DRAW),
+        (LEVEL, OFFERED, Decision.DRAW),
+        (WORSE, OFFERED, Decision.DRAW),
+        (WORSE, replace(OFFERED, pieces=32), Decision.DRAW),
+        (["cp -60", "cp 0", "cp -60"], OFFERED, Decision.DRAW),
+        (["cp -60", "cp 0", "cp -60"], replace(OFFERED, pieces=32), Decision.PLAY_ON),
+        (["cp -60", "cp 11", "cp -60"], OFFERED, Decision.PLAY_ON),
+        (WORSE[1:], OFFERED, Decision.PLAY_ON),
+        (WORSE, replace(OFFERED, opponent_flag_s=1.0), Decision.PLAY_ON),
+        (LEVEL, replace(OFFERED, opponent=AI), Decision.DRAW),
     ],
 )
 def test_an_offer_is_accepted_when_level_or_when_we_are_worse(
-    scores: list[str], it: Situation, judgement: Judgement
+    scores: list[str], it: PositionFacts, decision: Decision
 ) -> None:
-    assert judged(scores, it) is judgement
+    assert decided(scores, it) is decision
 
 
-def test_an_offer_is_accepted_however_lately_we_offered_ourselves() -> None:
-    assert judged(LEVEL, OFFERED, offered_earlier=True) is Judgement.DRAW
+def test_an_offer_is_accepted_even_shortly_after_ours() -> None:
+    assert decided(LEVEL, OFFERED, offered_earlier=True) is Decision.DRAW
 
 
 @pytest.mark.parametrize(
     "changes", [{"offer_draw_enabled": False}, {"offer_draw_against_humans": False}, {"offer_draw_min_rating": 2000}]
 )
-def test_who_does_not_offer_does_not_accept_either(changes: dict[str, Any]) -> None:
-    assert judged(LEVEL, OFFERED, **changes) is Judgement.PLAY_ON
+def test_draws_are_neither_offered_nor_accepted_if_disabled(changes: dict[str, Any]) -> None:
+    assert decided(LEVEL, OFFERED, **changes) is Decision.PLAY_ON
 
 
 # Resignation
 
 
 @pytest.mark.parametrize(
-    ("scores", "judgement"),
+    ("scores", "decision"),
     [
-        (LOST, Judgement.RESIGN),
-        (["cp 0", *LOST], Judgement.RESIGN),
-        (LOST[1:], Judgement.PLAY_ON),
-        (["cp -999", "cp -1200", "cp -3000"], Judgement.PLAY_ON),
-        (["cp -1000", "mate 3", "cp -3000"], Judgement.PLAY_ON),
-        (["mate -9", "mate -8", "mate -7"], Judgement.RESIGN),
+        (LOST, Decision.RESIGN),
+        (["cp 0", *LOST], Decision.RESIGN),
+        (LOST[1:], Decision.PLAY_ON),
+        (["cp -999", "cp -1200", "cp -3000"], Decision.PLAY_ON),
+        (["cp -1000", "mate 3", "cp -3000"], Decision.PLAY_ON),
+        (["mate -9", "mate -8", "mate -7"], Decision.RESIGN),
     ],
 )
-def test_a_game_is_resigned_when_the_last_scores_all_say_it_is_lost(scores: list[str], judgement: Judgement) -> None:
-    assert judged(scores) is judgement
+def test_a_game_is_resigned_when_the_last_scores_all_say_it_is_lost(scores: list[str], decision: Decision) -> None:
+    assert decided(scores) is decision
 
 
 @pytest.mark.parametrize(
-    ("changes", "judgement"),
+    ("changes", "decision"),
     [
-        ({"resign_enabled": False}, Judgement.PLAY_ON),
-        ({"resign_against_humans": False}, Judgement.PLAY_ON),
-        ({"resign_min_rating": 1801}, Judgement.PLAY_ON),
-        ({"resign_moves": 4}, Judgement.PLAY_ON),
-        ({"resign_score": -1001}, Judgement.PLAY_ON),
-        ({"offer_draw_enabled": False}, Judgement.RESIGN),
+        ({"resign_enabled": False}, Decision.PLAY_ON),
+        ({"resign_against_humans": False}, Decision.PLAY_ON),
+        ({"resign_min_rating": 1801}, Decision.PLAY_ON),
+        ({"resign_moves": 4}, Decision.PLAY_ON),
+        ({"resign_score": -1001}, Decision.PLAY_ON),
+        ({"offer_draw_enabled": False}, Decision.RESIGN),
     ],
 )
-def test_each_rule_can_keep_us_from_resigning(changes: dict[str, Any], judgement: Judgement) -> None:
-    assert judged(LOST, **changes) is judgement
+def test_each_rule_can_keep_us_from_resigning(changes: dict[str, Any], decision: Decision) -> None:
+    assert decided(LOST, **changes) is decision
 
 
-@pytest.mark.parametrize("changes", [{"cannot_be_lost": True}, {"opponent_hurry_s": 5.0}])
+@pytest.mark.parametrize("changes", [{"cannot_be_lost": True}, {"opponent_flag_s": 5.0}])
 def test_a_game_that_need_not_be_lost_is_not_resigned(changes: dict[str, Any]) -> None:
-    assert judged(LOST, replace(QUIET, **changes)) is Judgement.PLAY_ON
+    assert decided(LOST, replace(QUIET, **changes)) is Decision.PLAY_ON
 
 
 def test_instead_of_resigning_the_offered_draw_is_taken_even_if_draws_are_switched_off() -> None:
-    assert judged(LOST, OFFERED, offer_draw_enabled=False) is Judgement.DRAW
+    assert decided(LOST, OFFERED, offer_draw_enabled=False) is Decision.DRAW
 
 
 def test_one_position_searched_again_and_again_counts_once() -> None:
-    verdict = Verdict(rules(), offered_earlier=False)
+    policy = DrawResignPolicy(rules(), offered_earlier=False)
     for _ in range(10):
-        verdict.note(60, "cp -5000")
-        assert verdict.judge(QUIET) is Judgement.PLAY_ON
+        policy.note_score(60, "cp -5000")
+        assert policy.decide(QUIET) is Decision.PLAY_ON
 
 
-def test_what_was_thought_of_moves_that_were_taken_back_is_forgotten() -> None:
-    verdict = Verdict(rules(), offered_earlier=False)
+def test_scores_of_moves_that_were_taken_back_are_forgotten() -> None:
+    policy = DrawResignPolicy(rules(), offered_earlier=False)
     for ply in (56, 58, 60):
-        verdict.note(ply, "cp -5000")
-    verdict.note(58, "cp -5000")
-    assert verdict.judge(replace(QUIET, ply=58)) is Judgement.PLAY_ON
+        policy.note_score(ply, "cp -5000")
+    policy.note_score(58, "cp -5000")
+    assert policy.decide(replace(QUIET, ply=58)) is Decision.PLAY_ON
 
 
-# What a situation is made of
+# Facts of a position
 
 
-def situation(fen: str, move: str, **changes: Any) -> Situation:
+def facts(fen: str, move: str, **changes: Any) -> PositionFacts:
     board = Board(fen)
     colour = Colour(board.turn)
     flags = {"moves": "", "wtime": 60_000, "btime": 60_000, "status": GameStatus.STARTED, **changes}
-    clock = GameClock(colour, True, True, GameState.model_validate(flags), 0.0)
-    return Situation.of(board, move, clock, HUMAN, 0.0)
+    clock = GameClock(colour, True, True, GameState.model_validate(flags), 0.0, TIMEOUTS)
+    return PositionFacts.of(board, move, clock, HUMAN, 0.0)
 
 
 def test_a_bare_king_cannot_win() -> None:
-    assert situation("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
-    assert not situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
+    assert facts("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
+    assert not facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
 
 
 def test_a_move_that_stalemates_or_fulfils_fifty_moves_loses_nothing() -> None:
-    assert situation("7k/5p2/5P2/6Q1/8/8/8/K7 w - - 0 1", "g5g4").cannot_be_lost is False
-    assert situation("7k/5p1p/5P1P/8/8/8/8/K5R1 w - - 0 1", "g1g7").cannot_be_lost is True
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 99 80", "e1e2").cannot_be_lost is True
+    assert facts("7k/5p2/5P2/6Q1/8/8/8/K7 w - - 0 1", "g5g4").cannot_be_lost is False
+    assert facts("7k/5p1p/5P1P/8/8/8/8/K5R1 w - - 0 1", "g1g7").cannot_be_lost is True
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 99 80", "e1e2").cannot_be_lost is True
 
 
 def test_the_offer_that_counts_is_the_opponents() -> None:
-    assert not situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", wdraw=True).offered
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", bdraw=True).offered
+    assert not facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", wdraw=True).offered
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", bdraw=True).offered
 
 
 def test_pieces_are_counted_with_kings_and_pawns() -> None:
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2").pieces == 4
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2").pieces == 4
 
 
 @pytest.mark.parametrize(
@@ -259,7 +269,7 @@ def test_pieces_are_counted_with_kings_and_pawns() -> None:
     ],
 )
 def test_an_opponent_with_less_time_and_no_increment_is_in_a_hurry(changes: dict[str, int], hurry_s: float) -> None:
-    assert situation("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_hurry_s == hurry_s
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_flag_s == hurry_s
 
 
 @pytest.mark.parametrize(
@@ -277,33 +287,129 @@ def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> No
 
 
 @pytest.mark.parametrize(
-    ("wdl", "changes", "judgement"),
+    ("wdl", "changes", "decision"),
     [
-        (0, {}, Judgement.DRAW),
-        (0, {"offer_draw_for_egtb_zero": False}, Judgement.PLAY_ON),
-        (0, {"offer_draw_enabled": False}, Judgement.PLAY_ON),
-        (0, {"offer_draw_min_game_length": 31}, Judgement.PLAY_ON),
-        (-2, {}, Judgement.RESIGN),
-        (-2, {"resign_for_egtb_minus_two": False}, Judgement.PLAY_ON),
-        (-2, {"resign_enabled": False}, Judgement.PLAY_ON),
-        (-1, {}, Judgement.PLAY_ON),
-        (1, {}, Judgement.PLAY_ON),
-        (2, {}, Judgement.PLAY_ON),
-        (None, {}, Judgement.PLAY_ON),
+        (0, {}, Decision.DRAW),
+        (0, {"offer_draw_for_egtb_zero": False}, Decision.PLAY_ON),
+        (0, {"offer_draw_enabled": False}, Decision.PLAY_ON),
+        (0, {"offer_draw_min_game_length": 31}, Decision.PLAY_ON),
+        (-2, {}, Decision.RESIGN),
+        (-2, {"resign_for_egtb_minus_two": False}, Decision.PLAY_ON),
+        (-2, {"resign_enabled": False}, Decision.PLAY_ON),
+        (-1, {}, Decision.PLAY_ON),
+        (1, {}, Decision.PLAY_ON),
+        (2, {}, Decision.PLAY_ON),
+        (None, {}, Decision.PLAY_ON),
     ],
 )
 def test_what_a_table_says_is_enough_where_that_is_wanted(
-    wdl: int | None, changes: dict[str, Any], judgement: Judgement
+    wdl: int | None, changes: dict[str, Any], decision: Decision
 ) -> None:
-    assert judged([], wdl=wdl, **changes) is judgement
+    assert decided([], wdl=wdl, **changes) is decision
 
 
 def test_an_offer_is_accepted_where_the_table_says_drawn() -> None:
-    assert judged([], OFFERED, wdl=0) is Judgement.DRAW
-    assert judged(["cp 300"] * 3, OFFERED, wdl=0) is Judgement.DRAW
-    assert judged([], OFFERED, wdl=2) is Judgement.PLAY_ON
+    assert decided([], OFFERED, wdl=0) is Decision.DRAW
+    assert decided(["cp 300"] * 3, OFFERED, wdl=0) is Decision.DRAW
+    assert decided([], OFFERED, wdl=2) is Decision.PLAY_ON
 
 
 def test_what_a_table_said_of_an_earlier_position_is_over() -> None:
-    assert judged([], wdl=0, asked_ply=QUIET.ply - 2) is Judgement.PLAY_ON
-    assert judged([], wdl=-2, asked_ply=QUIET.ply - 2) is Judgement.PLAY_ON
+    assert decided([], wdl=0, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
+    assert decided([], wdl=-2, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
+
+
+# In a game
+
+
+RECORDED = RecordAction(LimitedAction.DRAW_OFFER)
+READY = {"engine": {"draw_or_resign": {
+    "offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 2, "offer_draw_pieces": 32,
+    "resign_enabled": True, "resign_moves": 2,
+}}}
+
+
+def opening(bench: Bench, *scores: str) -> list[Action]:
+    """Play White's first moves with these scores; return the actions after the last."""
+    plies = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "d2d3", "d7d6"]
+    actions = bench.full()
+    for number, score in enumerate(scores):
+        sent = bench.find(actions, plies[2 * number], score)
+        if number + 1 < len(scores):
+            actions = bench.state(" ".join(plies[: 2 * number + 2]))
+    return sent
+
+
+def test_a_draw_is_offered_with_the_move_and_noted_before() -> None:
+    assert opening(Bench(**READY), "cp 0", "cp 10") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_without_level_scores_the_move_goes_alone() -> None:
+    assert opening(Bench(**READY), "cp 0", "cp 90") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_an_offer_that_comes_while_we_think_is_accepted_with_the_move() -> None:
+    bench = Bench(**READY)
+    bench.find(bench.full(), "e2e4", "cp -50")
+    actions = bench.state("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "bdraw") == []
+    assert bench.find(actions, "g1f3", "cp -60") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_an_offer_that_was_withdrawn_by_a_new_state_is_not_accepted() -> None:
+    bench = Bench(**READY)
+    bench.find(bench.full(), "e2e4", "cp -50")
+    actions = bench.state("e2e4 e7e5", "bdraw")
+    bench.state("e2e4 e7e5")
+    assert bench.find(actions, "g1f3", "cp -60") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_the_flag_that_our_own_move_declined_is_not_acted_on_later() -> None:
+    bench = Bench(**READY)
+    bench.find(bench.full(), "e2e4", "cp 90")
+    bench.find(bench.state("e2e4 e7e5", "bdraw"), "g1f3", "cp 90")
+    assert bench.state("e2e4 e7e5 g1f3", "bdraw") == []
+    actions = bench.state("e2e4 e7e5 g1f3 b8c6")
+    assert bench.find(actions, "f1c4", "cp -60") == [SendMove(GAME, 5, "f1c4")]
+
+
+def test_a_move_that_offers_a_draw_is_sent_again_as_it_was() -> None:
+    bench = Bench(**READY)
+    *_, sent = opening(bench, "cp 0", "cp 0")
+    assert isinstance(sent, SendMove)
+    assert bench.hear(CommandFailed(sent, Unreachable("reset"))) == [sent]
+
+
+def test_a_lost_game_is_resigned_instead_of_moved() -> None:
+    bench = Bench(**READY)
+    assert opening(bench, "cp -1500", "cp -1500") == [Resign(GAME, "the game is lost")]
+    assert bench.wait(TIMEOUTS.abort_retry.total_seconds()) == [Resign(GAME, "the game is lost")]
+
+
+def test_rules_for_resigning_may_change_during_the_game() -> None:
+    bench = Bench(**READY)
+    never = bench.game.engine.draw_or_resign.model_copy(update={"resign_enabled": False})
+    bench.game.engine = bench.game.engine.model_copy(update={"draw_or_resign": never})
+    assert opening(bench, "cp -1500", "cp -1500") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_an_offer_that_comes_before_the_resignation_took_effect_is_taken_instead() -> None:
+    bench = Bench(**READY)
+    opening(bench, "cp -1500", "cp -1500")
+    actions = bench.state("e2e4 e7e5", "bdraw")
+    assert bench.find(actions, "g1f3", "cp -1500") == [RECORDED, SendMove(GAME, 3, "g1f3", offering_draw=True)]
+
+
+def test_by_default_games_are_played_to_their_end() -> None:
+    assert opening(Bench(), "cp 0", "cp 0", "cp 0", "cp 0") == [SendMove(GAME, 7, "d2d3")]
+    assert opening(Bench(), "mate -1", "mate -1", "mate -1", "mate -1") == [SendMove(GAME, 7, "d2d3")]
+
+
+def test_a_takeback_forgets_the_scores_after_it() -> None:
+    bench = Bench(**READY, max_takebacks_accepted=1)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3", "cp -1500")
+    bench.state("e2e4 e7e5 g1f3")
+    bench.state("e2e4 e7e5 g1f3", "btakeback")
+    bench.state("e2e4")
+    bench.full("e2e4")
+    assert bench.find(bench.state("e2e4 d7d5"), "e4d5", "cp -1500") == [SendMove(GAME, 3, "e4d5")]

@@ -1,4 +1,4 @@
-"""No opponent gets the same game twice: what is searched again, and which move is played then."""
+"""Variety in the opening: when several lines are searched, and which move is chosen."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport
-from lichessbot.games.opening_variety import Repertoire, choose
-from lichessbot.storage.database import StateFile
+from lichessbot.games.opening_variety import OpeningVariety, choose
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
@@ -17,7 +17,7 @@ NODES = 300
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(StateFile(tmp_path))
+    opened = Store(Database(tmp_path))
     yield opened
     opened.close()
 
@@ -34,29 +34,29 @@ def answer(game_id: str, number: int, move: str, *lines: SearchSummary) -> BestM
     return BestMove(game_id, number, move, line(move, "cp 0"), lines)
 
 
-def played(repertoire: Repertoire, game_id: str, number: int, move: str, *lines: SearchSummary) -> str | None:
-    repertoire.prepare(game_id, search(number))
-    return repertoire.settle(answer(game_id, number, move, *lines)).move
+def played(opening_variety: OpeningVariety, game_id: str, number: int, move: str, *lines: SearchSummary) -> str | None:
+    opening_variety.prepare(game_id, search(number))
+    return opening_variety.choose_move(answer(game_id, number, move, *lines)).move
 
 
 # When several lines are wanted
 
 
 def test_a_new_position_is_searched_as_ever_and_a_known_one_for_several_lines(store: Store) -> None:
-    repertoire = Repertoire(store)
-    assert repertoire.prepare("one", search(1)).lines == 1
-    repertoire.settle(answer("one", 1, "e2e4"))
-    assert repertoire.prepare("two", search(1)).lines == 4
-    assert repertoire.prepare("two", search(2, "e2e4", "e7e5")).lines == 1
+    opening_variety = OpeningVariety(store)
+    assert opening_variety.prepare("one", search(1)).lines == 1
+    opening_variety.choose_move(answer("one", 1, "e2e4"))
+    assert opening_variety.prepare("two", search(1)).lines == 4
+    assert opening_variety.prepare("two", search(2, "e2e4", "e7e5")).lines == 1
 
 
-def test_a_position_that_another_game_thinks_about_is_known(store: Store) -> None:
-    repertoire = Repertoire(store)
-    repertoire.prepare("one", search(1))
-    assert repertoire.prepare("two", search(1)).lines == 4
-    repertoire.forget("one")
-    repertoire.forget("two")
-    assert repertoire.prepare("three", search(1)).lines == 1
+def test_a_position_in_another_game_is_known(store: Store) -> None:
+    opening_variety = OpeningVariety(store)
+    opening_variety.prepare("one", search(1))
+    assert opening_variety.prepare("two", search(1)).lines == 4
+    opening_variety.forget("one")
+    opening_variety.forget("two")
+    assert opening_variety.prepare("three", search(1)).lines == 1
 
 
 def supposed(number: int, *moves: str) -> Search:
@@ -64,52 +64,52 @@ def supposed(number: int, *moves: str) -> Search:
     return replace(asked, limits=replace(asked.limits, ponder=True))
 
 
-def test_a_supposition_that_did_not_come_true_counts_for_nothing(store: Store) -> None:
-    repertoire = Repertoire(store)
-    played(repertoire, "one", 1, "e2e4")
-    played(repertoire, "two", 1, "e2e4")
-    repertoire.prepare("two", supposed(2, "e2e4", "e7e5"))
-    repertoire.settle(answer("two", 2, "g1f3"))  # the engine was stopped
-    repertoire.prepare("two", search(3))
-    assert repertoire._walks["two"].known == 2, "as if nothing had been supposed"
-    assert repertoire.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
+def test_a_missed_ponder_search_does_not_count(store: Store) -> None:
+    opening_variety = OpeningVariety(store)
+    played(opening_variety, "one", 1, "e2e4")
+    played(opening_variety, "two", 1, "e2e4")
+    opening_variety.prepare("two", supposed(2, "e2e4", "e7e5"))
+    opening_variety.choose_move(answer("two", 2, "g1f3"))  # the engine was stopped
+    opening_variety.prepare("two", search(3))
+    assert opening_variety._openings["two"].known == 2, "the missed ponder search does not count"
+    assert opening_variety.prepare("three", search(1, "e2e4", "e7e5")).lines == 1
 
 
 def test_a_ponder_hit_is_a_position_as_any_other(store: Store) -> None:
-    repertoire = Repertoire(store)
-    played(repertoire, "one", 1, "e2e4")
-    repertoire.prepare("one", supposed(2, "e2e4", "e7e5"))
-    repertoire.ponder_hit("one")
-    repertoire.settle(answer("one", 2, "g1f3"))
-    repertoire.ponder_hit("unknown")
-    assert repertoire.prepare("two", search(1, "e2e4", "e7e5")).lines == 4
+    opening_variety = OpeningVariety(store)
+    played(opening_variety, "one", 1, "e2e4")
+    opening_variety.prepare("one", supposed(2, "e2e4", "e7e5"))
+    opening_variety.ponder_hit("one")
+    opening_variety.choose_move(answer("one", 2, "g1f3"))
+    opening_variety.ponder_hit("unknown")
+    assert opening_variety.prepare("two", search(1, "e2e4", "e7e5")).lines == 4
 
 
 def test_the_order_of_the_moves_before_does_not_matter(store: Store) -> None:
-    repertoire = Repertoire(store)
-    repertoire.prepare("one", search(1, "g1f3", "g8f6", "b1c3", "b8c6"))
-    repertoire.settle(answer("one", 1, "e2e4"))
-    assert repertoire.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).lines == 4
+    opening_variety = OpeningVariety(store)
+    opening_variety.prepare("one", search(1, "g1f3", "g8f6", "b1c3", "b8c6"))
+    opening_variety.choose_move(answer("one", 1, "e2e4"))
+    assert opening_variety.prepare("two", search(1, "b1c3", "b8c6", "g1f3", "g8f6")).lines == 4
 
 
 def test_late_positions_and_moves_chosen_by_a_table_are_left_alone(store: Store) -> None:
-    repertoire = Repertoire(store)
+    opening_variety = OpeningVariety(store)
     late = search(1, *["g1f3", "g8f6", "f3g1", "f6g8"] * 10)
     only = search(1, only=("e2e4", "d2d4"))
     for asked in (late, only):
         for game_id in ("one", "two"):
-            assert repertoire.prepare(game_id, asked) == asked
-            assert repertoire.settle(answer(game_id, 1, "e2e4")) == answer(game_id, 1, "e2e4")
+            assert opening_variety.prepare(game_id, asked) == asked
+            assert opening_variety.choose_move(answer(game_id, 1, "e2e4")) == answer(game_id, 1, "e2e4")
 
 
 def test_what_was_played_is_known_after_a_restart(tmp_path: Path) -> None:
-    first = Store(StateFile(tmp_path))
-    repertoire = Repertoire(first)
+    first = Store(Database(tmp_path))
+    opening_variety = OpeningVariety(first)
     for _ in range(3):
-        played(repertoire, "one", 1, "e2e4")
+        played(opening_variety, "one", 1, "e2e4")
     first.close()
-    second = Store(StateFile(tmp_path))
-    assert Repertoire(second).prepare("two", search(1)).lines == 4
+    second = Store(Database(tmp_path))
+    assert OpeningVariety(second).prepare("two", search(1)).lines == 4
     assert list(second._played.values()) == [{"e2e4": 3}]
     second.close()
 
@@ -118,9 +118,9 @@ def test_what_was_played_is_known_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_the_least_played_of_the_good_moves_is_played(store: Store) -> None:
-    repertoire = Repertoire(store)
+    opening_variety = OpeningVariety(store)
     lines = (line("e2e4", "cp 20"), line("d2d4", "cp 10"), line("a2a4", "cp -90"))
-    moves = [played(repertoire, f"game{n}", 1, "e2e4", *lines) for n in range(6)]
+    moves = [played(opening_variety, f"game{n}", 1, "e2e4", *lines) for n in range(6)]
     assert moves == ["e2e4", "d2d4", "e2e4", "d2d4", "e2e4", "d2d4"]
 
 
@@ -159,37 +159,37 @@ def test_the_longer_a_game_follows_earlier_ones_the_more_another_move_may_cost()
 
 
 def test_positions_in_a_row_are_counted_until_one_is_new(store: Store) -> None:
-    repertoire = Repertoire(store)
+    opening_variety = OpeningVariety(store)
     for moves in ((), ("e2e4", "e7e5")):
-        repertoire.prepare("one", search(1, *moves))
-        repertoire.settle(answer("one", 1, "g1f3"))
+        opening_variety.prepare("one", search(1, *moves))
+        opening_variety.choose_move(answer("one", 1, "g1f3"))
     known = []
     for moves in ((), ("e2e4", "e7e5"), ("e2e4", "e7e5", "g1f3", "b8c6"), ()):
-        repertoire.prepare("two", search(1, *moves))
-        known.append(repertoire._walks["two"].known)
+        opening_variety.prepare("two", search(1, *moves))
+        known.append(opening_variety._openings["two"].known)
     assert known == [1, 2, 0, 1]
 
 
-def test_the_answer_says_what_is_expected_of_the_move_that_is_played(store: Store) -> None:
-    repertoire = Repertoire(store)
-    played(repertoire, "one", 1, "e2e4")
-    repertoire.prepare("two", search(1))
-    settled = repertoire.settle(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
+def test_the_answer_holds_the_score_of_the_chosen_move(store: Store) -> None:
+    opening_variety = OpeningVariety(store)
+    played(opening_variety, "one", 1, "e2e4")
+    opening_variety.prepare("two", search(1))
+    settled = opening_variety.choose_move(answer("two", 1, "e2e4", line("e2e4", "cp 20"), line("d2d4", "cp 10")))
     assert (settled.move, settled.summary.score, settled.summary.pv) == ("d2d4", "cp 10", "d2d4 a7a6")
 
 
 def test_an_illegal_move_is_not_remembered_and_left_to_the_game(store: Store) -> None:
-    repertoire = Repertoire(store)
+    opening_variety = OpeningVariety(store)
     for move in ("e2e5", "nonsense", ""):
-        assert played(repertoire, "one", 1, move) == move
+        assert played(opening_variety, "one", 1, move) == move
     assert store._played == {}
 
 
 def test_an_answer_to_another_search_is_passed_on(store: Store) -> None:
-    repertoire = Repertoire(store)
-    repertoire.prepare("one", search(2))
+    opening_variety = OpeningVariety(store)
+    opening_variety.prepare("one", search(2))
     stale = answer("one", 1, "e2e4")
-    assert repertoire.settle(stale) == stale
+    assert opening_variety.choose_move(stale) == stale
     assert store._played == {}
 
 
@@ -220,13 +220,13 @@ class Thinker:
         return BestMove(game_id, asked.search_id, best, found.get(1, SearchSummary()), lines)
 
 
-def game(repertoire: Repertoire, thinker: Thinker, game_id: str, plies: int = 40) -> tuple[str, ...]:
-    """We are White; Black always plays the first legal move there is."""
+def game(opening_variety: OpeningVariety, thinker: Thinker, game_id: str, plies: int = 40) -> tuple[str, ...]:
+    """Play a game as White; Black always plays the first legal move."""
     board = Board()
     while len(board.moves) < plies and board.legal_moves():
         if board.turn == "white":
-            asked = repertoire.prepare(game_id, search(len(board.moves), *board.moves))
-            best = repertoire.settle(thinker.best(game_id, asked)).move
+            asked = opening_variety.prepare(game_id, search(len(board.moves), *board.moves))
+            best = opening_variety.choose_move(thinker.best(game_id, asked)).move
             assert best is not None
             board.push(best)
         else:
@@ -234,16 +234,16 @@ def game(repertoire: Repertoire, thinker: Thinker, game_id: str, plies: int = 40
     return tuple(board.moves)
 
 
-def test_fifty_games_without_a_book_against_one_who_always_answers_the_same_all_differ(store: Store) -> None:
-    repertoire, thinker = Repertoire(store), Thinker()
-    games = [game(repertoire, thinker, f"game{number}") for number in range(50)]
+def test_fifty_games_against_replies_that_never_change_all_differ(store: Store) -> None:
+    opening_variety, thinker = OpeningVariety(store), Thinker()
+    games = [game(opening_variety, thinker, f"game{number}") for number in range(50)]
     assert len(set(games)) == 50
 
 
-def test_without_a_memory_they_would_all_be_the_same(tmp_path: Path) -> None:
+def test_without_the_store_the_games_would_be_equal(tmp_path: Path) -> None:
     games = set()
     for number in range(3):
-        fresh = Store(StateFile(tmp_path / str(number)))
-        games.add(game(Repertoire(fresh), Thinker(), "game"))
+        fresh = Store(Database(tmp_path / str(number)))
+        games.add(game(OpeningVariety(fresh), Thinker(), "game"))
         fresh.close()
     assert len(games) == 1

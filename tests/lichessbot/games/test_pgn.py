@@ -1,6 +1,9 @@
-"""The record of a game as it is written down; python-chess reads it back."""
+"""PGN of finished games, read back by python-chess, and the files it is written to."""
 
 import io
+import logging
+import os
+from pathlib import Path
 from typing import Any
 
 import chess
@@ -8,23 +11,28 @@ import chess.engine
 import chess.pgn
 import pytest
 
-from engine.facade import STARTING_FEN, Limits, chess960_fen
+from engine.facade import STARTING_FEN, Board, Limits, chess960_fen, pgn_text
+from lichessbot.config import PgnGrouping
+from lichessbot.games import pgn as archive_room
 from lichessbot.games.actions import GameOver
-from lichessbot.games.pgn import ScoreSheet
+from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFinish, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
+# Records
+
+
 GAME, US = "abcd1234", "testbot"
 WON = GameOver(GameStatus.RESIGN, Colour.WHITE, 4)
 
 
-class Sheet:
-    """A sheet for a game in which we have White, unless told otherwise."""
+class Recording:
+    """A recorder of a game in which we are White by default."""
 
     def __init__(self, *, white: bool = True, **changes: Any) -> None:
-        self.sheet = ScoreSheet("https://lichess.org", US)
+        self.recorder = PgnRecorder("https://lichess.org", US)
         us = {"id": US, "name": "TestBot", "title": "BOT", "rating": 2000}
         them = {"id": "ferdinand", "name": "Ferdi"}
         self._full = {
@@ -41,21 +49,21 @@ class Sheet:
 
     def full(self, moves: str, white_s: float = 180, black_s: float = 180) -> None:
         full = {**self._full, "state": self._state(moves, white_s, black_s)}
-        self.sheet.hear(StreamEvent(GAME, GameFull.model_validate(full), 0.0))
+        self.recorder.handle(StreamEvent(GAME, GameFull.model_validate(full), 0.0))
 
     def state(self, moves: str, white_s: float, black_s: float) -> None:
-        self.sheet.hear(StreamEvent(GAME, GameState.model_validate(self._state(moves, white_s, black_s)), 0.0))
+        self.recorder.handle(StreamEvent(GAME, GameState.model_validate(self._state(moves, white_s, black_s)), 0.0))
 
     def _state(self, moves: str, white_s: float, black_s: float) -> dict[str, Any]:
         return {"moves": moves, "wtime": int(white_s * 1000), "btime": int(black_s * 1000), "status": "started"}
 
     def think(self, moves: str, score: str, answers: int | None = None) -> None:
         search_id = len(moves.split()) + 1
-        self.sheet.ask(Search(search_id, STARTING_FEN, False, tuple(moves.split()), Limits()))
-        self.sheet.hear(BestMove(GAME, answers or search_id, "a2a3", SearchSummary(depth=9, score=score)))
+        self.recorder.note_search(Search(search_id, STARTING_FEN, False, tuple(moves.split()), Limits()))
+        self.recorder.handle(BestMove(GAME, answers or search_id, "a2a3", SearchSummary(depth=9, score=score)))
 
     def read(self, over: GameOver = WON) -> chess.pgn.Game:
-        text = self.sheet.pgn(over)
+        text = self.recorder.pgn(over)
         assert text is not None
         game = chess.pgn.read_game(io.StringIO(text))
         assert game is not None
@@ -64,9 +72,9 @@ class Sheet:
 
 
 def test_headers_are_those_of_lichess() -> None:
-    sheet = Sheet()
-    sheet.full("e2e4 e7e5")
-    assert dict(sheet.read().headers) == {
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    assert dict(recording.read().headers) == {
         "Event": "Rated blitz game",
         "Site": "https://lichess.org/abcd1234",
         "Date": "2026.01.01",
@@ -84,23 +92,23 @@ def test_headers_are_those_of_lichess() -> None:
     }
 
 
-def test_each_ply_we_saw_has_the_clock_of_who_moved() -> None:
-    sheet = Sheet()
-    sheet.full("e2e4", 180, 180)
-    sheet.state("e2e4 e7e5", 180, 171)
-    sheet.state("e2e4 e7e5 g1f3", 175, 171)
-    sheet.full("e2e4 e7e5 g1f3 b8c6 f1c4", 160, 150)
-    clocks = [node.clock() for node in sheet.read().mainline()]
+def test_each_seen_ply_has_the_clock_of_its_side() -> None:
+    recording = Recording()
+    recording.full("e2e4", 180, 180)
+    recording.state("e2e4 e7e5", 180, 171)
+    recording.state("e2e4 e7e5 g1f3", 175, 171)
+    recording.full("e2e4 e7e5 g1f3 b8c6 f1c4", 160, 150)
+    clocks = [node.clock() for node in recording.read().mainline()]
     assert clocks == [180, 171, 175, None, 160]
 
 
-def test_our_evaluations_are_written_as_white_sees_them() -> None:
+def test_our_evaluations_are_written_for_white() -> None:
     for white, moves, value in ((True, "", 31), (False, "e2e4", -31)):
-        sheet = Sheet(white=white)
-        sheet.full("")
-        sheet.think(moves, "cp 31")
-        sheet.state("e2e4 e7e5", 180, 180)
-        node = list(sheet.read().mainline())[0 if white else 1]
+        recording = Recording(white=white)
+        recording.full("")
+        recording.think(moves, "cp 31")
+        recording.state("e2e4 e7e5", 180, 180)
+        node = list(recording.read().mainline())[0 if white else 1]
         assert node.eval() == chess.engine.PovScore(chess.engine.Cp(value), chess.WHITE)
         assert node.eval_depth() == 9
 
@@ -109,29 +117,29 @@ def test_our_evaluations_are_written_as_white_sees_them() -> None:
     ("score", "mate"), [("mate 3", 2), ("mate -3", -3), ("mate 1", None), ("", None), ("cp", None)]
 )
 def test_a_mate_is_counted_from_the_position_after_the_move(score: str, mate: int | None) -> None:
-    sheet = Sheet()
-    sheet.full("")
-    sheet.think("", score)
-    sheet.state("e2e4", 180, 180)
-    evaluation = next(iter(sheet.read().mainline())).eval()
+    recording = Recording()
+    recording.full("")
+    recording.think("", score)
+    recording.state("e2e4", 180, 180)
+    evaluation = next(iter(recording.read().mainline())).eval()
     assert (None if evaluation is None else evaluation.white().mate()) == mate
 
 
-def test_an_answer_to_another_search_is_not_written_down() -> None:
-    sheet = Sheet()
-    sheet.full("")
-    sheet.think("", "cp 31", answers=99)
-    sheet.state("e2e4", 180, 180)
-    assert next(iter(sheet.read().mainline())).eval() is None
+def test_an_answer_to_another_search_is_not_written() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.think("", "cp 31", answers=99)
+    recording.state("e2e4", 180, 180)
+    assert next(iter(recording.read().mainline())).eval() is None
 
 
-def test_what_was_taken_back_is_crossed_out() -> None:
-    sheet = Sheet()
-    sheet.full("")
-    sheet.state("e2e4", 179, 180)
-    sheet.full("", 180, 180)
-    sheet.state("d2d4", 100, 180)
-    (node,) = sheet.read().mainline()
+def test_moves_that_were_taken_back_are_removed() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.state("e2e4", 179, 180)
+    recording.full("", 180, 180)
+    recording.state("d2d4", 100, 180)
+    (node,) = recording.read().mainline()
     assert (node.san(), node.clock()) == ("d4", 100)
 
 
@@ -145,32 +153,32 @@ def test_what_was_taken_back_is_crossed_out() -> None:
         ("f2f3 e7e5 g2g4", "junk", 3),
     ],
 )
-def test_a_last_move_that_only_the_event_stream_told_is_not_lost(told: str, last_move: str, plies: int) -> None:
+def test_the_last_move_may_come_from_the_event_stream(told: str, last_move: str, plies: int) -> None:
     board = chess.Board()
     for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
         board.push_uci(move)
-    sheet = Sheet()
-    sheet.full(told)
+    recording = Recording()
+    recording.full(told)
     end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": last_move}
-    sheet.sheet.hear(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
-    assert len(list(sheet.read().mainline_moves())) == plies
+    recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
+    assert len(list(recording.read().mainline_moves())) == plies
 
 
-def test_a_state_that_tells_of_an_offer_crosses_nothing_out() -> None:
-    sheet = Sheet()
-    sheet.full("")
-    sheet.think("", "cp 31")
-    sheet.state("", 180, 180)
-    sheet.state("e2e4", 180, 180)
-    assert next(iter(sheet.read().mainline())).eval() is not None
+def test_a_state_with_an_offer_changes_nothing() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.think("", "cp 31")
+    recording.state("", 180, 180)
+    recording.state("e2e4", 180, 180)
+    assert next(iter(recording.read().mainline())).eval() is not None
 
 
-def test_what_was_thought_of_another_reply_is_not_written_down() -> None:
-    sheet = Sheet(white=False)
-    sheet.full("")
-    sheet.think("e2e4", "cp 31")
-    sheet.state("d2d4 e7e5", 180, 180)
-    assert [node.eval() for node in sheet.read().mainline()] == [None, None]
+def test_the_evaluation_of_another_reply_is_not_written() -> None:
+    recording = Recording(white=False)
+    recording.full("")
+    recording.think("e2e4", "cp 31")
+    recording.state("d2d4 e7e5", 180, 180)
+    assert [node.eval() for node in recording.read().mainline()] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -183,40 +191,145 @@ def test_what_was_thought_of_another_reply_is_not_written_down() -> None:
     ],
 )
 def test_the_result_is_the_games(over: GameOver, result: str, termination: str) -> None:
-    sheet = Sheet()
-    sheet.full("e2e4 e7e5")
-    headers = sheet.read(over).headers
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    headers = recording.read(over).headers
     assert (headers["Result"], headers["Termination"]) == (result, termination)
 
 
 def test_a_game_without_moves_or_an_aborted_one_is_not_kept() -> None:
-    assert Sheet().sheet.pgn(WON) is None
-    sheet = Sheet()
-    sheet.full("")
-    assert sheet.sheet.pgn(WON) is None
-    sheet.full("e2e4")
-    assert sheet.sheet.pgn(GameOver(GameStatus.ABORTED, None, 1)) is None
+    assert Recording().recorder.pgn(WON) is None
+    recording = Recording()
+    recording.full("")
+    assert recording.recorder.pgn(WON) is None
+    recording.full("e2e4")
+    assert recording.recorder.pgn(GameOver(GameStatus.ABORTED, None, 1)) is None
 
 
 def test_a_position_with_black_to_move_and_castling_as_in_chess960() -> None:
     fen = "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1"
-    sheet = Sheet(white=False, variant={"key": "fromPosition"}, initialFen=fen)
-    sheet.full("e8h8 e1a1", 100, 90)
-    game = sheet.read()
+    recording = Recording(white=False, variant={"key": "fromPosition"}, initialFen=fen)
+    recording.full("e8h8 e1a1", 100, 90)
+    game = recording.read()
     assert [node.san() for node in game.mainline()] == ["O-O", "O-O-O"]
     assert [node.clock() for node in game.mainline()] == [None, 100]
 
 
 def test_chess960_is_named_and_its_start_is_kept() -> None:
-    sheet = Sheet(variant={"key": "chess960"}, initialFen=chess960_fen(1))
-    sheet.full("a2a3")
-    headers = sheet.read().headers
+    recording = Recording(variant={"key": "chess960"}, initialFen=chess960_fen(1))
+    recording.full("a2a3")
+    headers = recording.read().headers
     assert (headers["Variant"], headers["FEN"]) == ("Chess960", chess960_fen(1))
 
 
 def test_a_game_without_a_clock_has_none() -> None:
-    sheet = Sheet(clock=None, daysPerTurn=2)
-    sheet.full("e2e4")
-    game = sheet.read()
+    recording = Recording(clock=None, daysPerTurn=2)
+    recording.full("e2e4")
+    game = recording.read()
     assert game.headers["TimeControl"] == "1/172800"
     assert next(iter(game.mainline())).clock() is None
+
+
+# Files
+
+
+def record(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand") -> GameRecord:
+    board = Board()
+    board.push("e2e4")
+    text = pgn_text({"White": white, "Black": black, "GameId": f"game000{number}"}, board, "1-0")
+    return GameRecord(f"game000{number}", "TestBot", white, black, text)
+
+
+def games(path: Path) -> list[str]:
+    """Return the ids of the games in a file."""
+    file = io.StringIO(path.read_text(encoding="utf-8"))
+    found = []
+    while (game := chess.pgn.read_game(file)) is not None:
+        assert game.errors == []
+        assert [move.uci() for move in game.mainline_moves()] == ["e2e4"]
+        found.append(game.headers["GameId"])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("grouping", "names"),
+    [
+        (PgnGrouping.GAME, {"TestBot vs Ferdinand - game0001.pgn", "Karl vs TestBot - game0002.pgn"}),
+        (PgnGrouping.OPPONENT, {"TestBot games vs. Ferdinand.pgn", "TestBot games vs. Karl.pgn"}),
+        (PgnGrouping.ALL, {"TestBot games.pgn"}),
+    ],
+)
+def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGrouping, names: set[str]) -> None:
+    folder = tmp_path / "not" / "there yet"
+    archive = PgnArchive()
+    archive.put(record(1), folder, grouping)
+    archive.put(record(2, white="Karl", black="TestBot"), folder, grouping)
+    archive.close()
+    assert {path.name for path in folder.iterdir()} == names
+    assert sorted(game for name in names for game in games(folder / name)) == ["game0001", "game0002"]
+
+
+def test_a_game_archived_twice_has_one_file_with_one_game(tmp_path: Path) -> None:
+    archive = PgnArchive()
+    for _ in range(2):
+        archive.put(record(), tmp_path, PgnGrouping.GAME)
+    archive.close()
+    (path,) = tmp_path.iterdir()
+    assert games(path) == ["game0001"]
+
+
+NAMES = ["../../etc/passwd", "/root/x", "a\0b", ".", "..", "", "\ud800", "N" * 5000, "CON:|?*"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("grouping", PgnGrouping)
+def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path, name: str, grouping: PgnGrouping) -> None:
+    folder = tmp_path / "pgn"
+    archive = PgnArchive()
+    archive.put(record(black=name), folder, grouping)
+    archive.close()
+    (path,) = folder.iterdir()
+    assert list(tmp_path.iterdir()) == [folder]
+    assert path.stat().st_size > 0
+    assert all(letter.isascii() and (letter.isalnum() or letter in "_- .") for letter in path.name)
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive = PgnArchive()
+    archive.put(record(1), tmp_path, PgnGrouping.ALL)
+    archive.close()
+    write = os.write
+
+    def fails_halfway(file: int, data: memoryview) -> int:
+        if len(data) < 30:
+            raise OSError(28, "No space left on device")
+        return write(file, data[:20])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(archive_room.os, "write", fails_halfway)
+        archive = PgnArchive()
+        archive.put(record(2), tmp_path, PgnGrouping.ALL)
+        archive.close()
+    assert "pgn.lost game=game0002" in caplog.text
+    archive = PgnArchive()
+    archive.put(record(3), tmp_path, PgnGrouping.ALL)
+    archive.close()
+    assert games(tmp_path / "TestBot games.pgn") == ["game0001", "game0003"]
+
+
+def test_a_folder_that_cannot_be_made_is_logged_and_tried_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "pgn"
+    folder.write_text("a file in its place")
+    archive = PgnArchive()
+    archive.put(record(1), folder, PgnGrouping.GAME)
+    archive.close()
+    assert [it.levelno for it in caplog.records if "pgn.lost" in it.getMessage()] == [logging.WARNING]
+    folder.unlink()
+    archive = PgnArchive()
+    archive.put(record(2), folder, PgnGrouping.GAME)
+    archive.close()
+    assert len(list(folder.iterdir())) == 1

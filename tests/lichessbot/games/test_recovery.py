@@ -1,4 +1,4 @@
-"""When games are joined from memory, and when the memory is not to be trusted."""
+"""Which games are ours: from the records, and from lists of games in progress."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -6,85 +6,140 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.games.recovery import Resumption
+from lichessbot.games.recovery import GameRecovery, Reconciler
 from lichessbot.lichess.models import Account
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
+
+# Records
+
 
 URL = "https://lichess.org"
 US = Account(id="testbot", username="TestBot", title="BOT")
-WAITS = Waits()
-PATIENCE_S = WAITS.games_told.total_seconds()
+TIMEOUTS = Timeouts()
+PATIENCE_S = TIMEOUTS.games_told.total_seconds()
 NOW = 1000.0
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a process left that was killed in the middle of two games."""
-    with closing(Store(StateFile(tmp_path))) as store:
-        Resumption(store, URL, WAITS).introduce(US)
+    """Return the records of a process that was killed during two games."""
+    with closing(Store(Database(tmp_path))) as store:
+        GameRecovery(store, URL, TIMEOUTS).introduce(US)
         store.note_game("first", "Ferdinand")
         store.note_game("second", "Ada")
     return tmp_path
 
 
 @pytest.fixture
-def resumption(folder: Path) -> Iterator[Resumption]:
-    with closing(Store(StateFile(folder))) as store:
-        yield Resumption(store, URL, WAITS)
+def recovery(folder: Path) -> Iterator[GameRecovery]:
+    with closing(Store(Database(folder))) as store:
+        yield GameRecovery(store, URL, TIMEOUTS)
 
 
-def ids(resumption: Resumption, now: float) -> list[str]:
-    return [info.game_id for info in resumption.begin(now)]
+def ids(recovery: GameRecovery, now: float) -> list[str]:
+    return [info.game_id for info in recovery.begin(now)]
 
 
-def test_nothing_is_joined_before_there_is_an_engine(resumption: Resumption) -> None:
-    resumption.list_failed(NOW)
-    assert resumption.wake_at is None
-    assert ids(resumption, NOW + 100) == []
-    resumption.engine_is_good(NOW + 101)
-    assert resumption.wake_at == NOW + 101
-    assert ids(resumption, NOW + 101) == ["second", "first"]
+def test_nothing_is_joined_before_there_is_an_engine(recovery: GameRecovery) -> None:
+    recovery.list_failed(NOW)
+    assert recovery.wake_at is None
+    assert ids(recovery, NOW + 100) == []
+    recovery.engine_is_good(NOW + 101)
+    assert recovery.wake_at == NOW + 101
+    assert ids(recovery, NOW + 101) == ["second", "first"]
 
 
-def test_lichess_has_a_moment_to_tell(resumption: Resumption) -> None:
-    resumption.engine_is_good(NOW)
-    assert ids(resumption, NOW) == []
-    assert resumption.wake_at == NOW + PATIENCE_S
-    assert ids(resumption, NOW + PATIENCE_S) == ["second", "first"]
-    assert ids(resumption, NOW + PATIENCE_S) == []
-    assert resumption.wake_at is None
+def test_lichess_gets_time_to_send_the_list(recovery: GameRecovery) -> None:
+    recovery.engine_is_good(NOW)
+    assert ids(recovery, NOW) == []
+    assert recovery.wake_at == NOW + PATIENCE_S
+    assert ids(recovery, NOW + PATIENCE_S) == ["second", "first"]
+    assert ids(recovery, NOW + PATIENCE_S) == []
+    assert recovery.wake_at is None
 
 
-def test_a_failure_ends_the_patience(resumption: Resumption) -> None:
-    resumption.engine_is_good(NOW)
-    resumption.list_failed(NOW + 0.1)
-    assert ids(resumption, NOW + 0.1) == ["second", "first"]
+def test_a_failure_ends_the_wait(recovery: GameRecovery) -> None:
+    recovery.engine_is_good(NOW)
+    recovery.list_failed(NOW + 0.1)
+    assert ids(recovery, NOW + 0.1) == ["second", "first"]
 
 
-def test_a_list_that_came_makes_the_memory_useless(folder: Path) -> None:
-    with closing(Store(StateFile(folder))) as store:
-        resumption = Resumption(store, URL, WAITS)
-        resumption.engine_is_good(NOW)
-        resumption.list_came({"first"})
-        assert ids(resumption, NOW + PATIENCE_S) == []
-    with closing(Store(StateFile(folder))) as later:
+def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
+    with closing(Store(Database(folder))) as store:
+        recovery = GameRecovery(store, URL, TIMEOUTS)
+        recovery.engine_is_good(NOW)
+        recovery.list_came({"first"})
+        assert ids(recovery, NOW + PATIENCE_S) == []
+    with closing(Store(Database(folder))) as later:
         assert later.left_over == [("first", "Ferdinand")]
 
 
-def test_another_account_has_no_part_in_the_games(resumption: Resumption) -> None:
+def test_the_games_of_another_account_are_not_joined(recovery: GameRecovery) -> None:
     other = Account(id="other", username="Other", title="BOT")
-    assert resumption.is_another(other)
-    assert not resumption.is_another(US)
-    resumption.engine_is_good(NOW)
-    resumption.introduce(other)
-    assert ids(resumption, NOW + PATIENCE_S) == []
+    assert recovery.is_another(other)
+    assert not recovery.is_another(US)
+    recovery.engine_is_good(NOW)
+    recovery.introduce(other)
+    assert ids(recovery, NOW + PATIENCE_S) == []
 
 
-def test_games_of_another_server_are_not_looked_for_here(folder: Path) -> None:
-    with closing(Store(StateFile(folder))) as store:
-        resumption = Resumption(store, "http://localhost:9663", WAITS)
-        resumption.engine_is_good(NOW)
-        assert ids(resumption, NOW + PATIENCE_S) == []
-        assert not resumption.is_another(Account(id="anybody", username="Anybody"))
+def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
+    with closing(Store(Database(folder))) as store:
+        recovery = GameRecovery(store, "http://localhost:9663", TIMEOUTS)
+        recovery.engine_is_good(NOW)
+        assert ids(recovery, NOW + PATIENCE_S) == []
+        assert not recovery.is_another(Account(id="anybody", username="Anybody"))
+
+
+# Lists of games in progress
+
+
+SPACING_S = TIMEOUTS.playing_spacing.total_seconds()
+HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
+
+
+def test_no_list_is_requested_without_a_reason() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    assert reconciler.wake_at is None
+    assert not reconciler.begin(NOW)
+
+
+def test_many_reasons_make_one_request() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    for _ in range(20):
+        reconciler.want(NOW)
+    assert reconciler.begin(NOW)
+    assert not reconciler.begin(NOW)
+    reconciler.done(NOW + 1, answered=True)
+    assert not reconciler.begin(NOW + SPACING_S)
+
+
+def test_a_reason_during_a_request_needs_another_one() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    reconciler.want(NOW)
+    reconciler.begin(NOW)
+    reconciler.want(NOW + 0.1)
+    assert not reconciler.begin(NOW + 60), "one at a time"
+    reconciler.done(NOW + 0.2, answered=True)
+    assert not reconciler.begin(NOW + 1), "and some seconds apart"
+    assert reconciler.wake_at == NOW + SPACING_S
+    assert reconciler.begin(NOW + SPACING_S)
+
+
+def test_a_failed_request_is_repeated() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    reconciler.want(NOW)
+    reconciler.begin(NOW)
+    reconciler.done(NOW + 15, answered=False)
+    assert reconciler.begin(NOW + 15 + SPACING_S)
+
+
+def test_the_list_is_requested_regularly() -> None:
+    reconciler = Reconciler(TIMEOUTS)
+    reconciler.want(NOW)
+    reconciler.begin(NOW)
+    reconciler.done(NOW, answered=True)
+    assert not reconciler.begin(NOW + HEARTBEAT_S - 1)
+    assert reconciler.begin(NOW + HEARTBEAT_S)

@@ -1,3 +1,5 @@
+"""The time budget of a game, and the measured move overhead."""
+
 import math
 from dataclasses import replace
 
@@ -7,12 +9,15 @@ from hypothesis import strategies as st
 
 from engine.facade import longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.games.time_budget import GameClock
+from lichessbot.games.time_budget import GameClock, MoveOverhead
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, GameState
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
-WAITS = Waits()
+# Time budget
+
+
+TIMEOUTS = Timeouts()
 ENGINE = EngineConfig()
 NOW = 1000.0
 
@@ -34,56 +39,48 @@ def clock(
         binc=increment_ms,
         status=GameStatus.STARTED,
     )
-    return GameClock(colour, timed, running, state, NOW)
+    return GameClock(colour, timed, running, state, NOW, TIMEOUTS)
 
 
-def test_our_clock_runs_down_since_the_state_was_read() -> None:
-    assert clock().remaining_s(NOW + 10) == 50
-    assert clock(colour=Colour.BLACK).remaining_s(NOW + 10) == 50
-
-
-def test_a_clock_never_goes_below_zero() -> None:
-    assert clock().remaining_s(NOW + 100) == 0
-
-
-def test_a_clock_that_does_not_run_stands_still() -> None:
-    assert clock(running=False).remaining_s(NOW + 10) == 60
-
-
-def test_without_a_clock_time_is_endless() -> None:
-    assert clock(timed=False).remaining_s(NOW + 10**6) == math.inf
+@pytest.mark.parametrize(
+    ("reading", "elapsed_s", "remaining_s"),
+    [
+        (clock(), 10, 50),
+        (clock(colour=Colour.BLACK), 10, 50),
+        (clock(), 100, 0),
+        (clock(running=False), 10, 60),
+        (clock(timed=False), 10**6, math.inf),
+    ],
+    ids=["white", "black", "flag", "not running", "untimed"],
+)
+def test_the_remaining_time(reading: GameClock, elapsed_s: float, remaining_s: float) -> None:
+    assert reading.remaining_s(NOW + elapsed_s) == remaining_s
 
 
 def test_the_engine_gets_what_is_left_of_both_clocks() -> None:
-    limits = clock(increment_ms=2000).limits(ENGINE, WAITS, NOW + 1)
+    limits = clock(increment_ms=2000).limits(ENGINE, NOW + 1)
     assert (limits.white_time_ms, limits.black_time_ms) == (59_000, 90_000)
     assert (limits.white_increment_ms, limits.black_increment_ms) == (2000, 2000)
-    limits = clock(colour=Colour.BLACK).limits(ENGINE, WAITS, NOW + 1)
+    limits = clock(colour=Colour.BLACK).limits(ENGINE, NOW + 1)
     assert (limits.white_time_ms, limits.black_time_ms) == (90_000, 59_000)
-
-
-def test_the_engine_is_never_given_no_time_at_all() -> None:
-    assert clock().limits(ENGINE, WAITS, NOW + 100).white_time_ms == 1
-
-
-def test_depth_and_nodes_come_from_the_config() -> None:
-    limits = clock().limits(EngineConfig(depth=5, nodes=1000), WAITS, NOW)
+    assert clock().limits(ENGINE, NOW + 100).white_time_ms == 1, "never 0"
+    limits = clock().limits(EngineConfig(depth=5, nodes=1000), NOW)
     assert (limits.depth, limits.nodes) == (5, 1000)
 
 
 def test_a_fixed_move_time_gives_way_when_the_clock_no_longer_bears_it() -> None:
     engine = EngineConfig(move_time_ms=1000)
-    assert clock(60_000).limits(engine, WAITS, NOW).move_time_ms == 1000
-    assert clock(15_000).limits(engine, WAITS, NOW).move_time_ms is None
-    assert clock(15_000, increment_ms=1000).limits(engine, WAITS, NOW).move_time_ms == 1000
-    assert clock(900, increment_ms=1000).limits(engine, WAITS, NOW).move_time_ms is None
+    assert clock(60_000).limits(engine, NOW).move_time_ms == 1000
+    assert clock(15_000).limits(engine, NOW).move_time_ms is None
+    assert clock(15_000, increment_ms=1000).limits(engine, NOW).move_time_ms == 1000
+    assert clock(900, increment_ms=1000).limits(engine, NOW).move_time_ms is None
 
 
 def test_a_game_without_a_clock_has_a_fixed_move_time() -> None:
     untimed = clock(2_147_483_647, timed=False)
-    assert untimed.limits(ENGINE, WAITS, NOW).move_time_ms == 10_000
-    assert untimed.limits(EngineConfig(move_time_ms=300), WAITS, NOW).move_time_ms == 300
-    assert untimed.limits(ENGINE, WAITS, NOW).white_time_ms is None
+    assert untimed.limits(ENGINE, NOW).move_time_ms == 10_000
+    assert untimed.limits(EngineConfig(move_time_ms=300), NOW).move_time_ms == 300
+    assert untimed.limits(ENGINE, NOW).white_time_ms is None
 
 
 @settings(deadline=None)  # a busy machine is no failure
@@ -92,52 +89,52 @@ def test_a_hung_engine_is_replaced_before_the_flag_falls(ours_ms: int, increment
     reading = clock(ours_ms, increment_ms=increment_ms)
     now = NOW + elapsed_s
     remaining_s = reading.remaining_s(now)
-    patience_s = reading.patience_s(ENGINE, reading.limits(ENGINE, WAITS, now), WAITS, now)
-    stopping_s = reading.stopping_s(WAITS, now + patience_s)
-    fallback_s = reading.fallback_s(WAITS, now + patience_s + stopping_s)
+    patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, now), now)
+    stopping_s = reading.stop_limit_s(now + patience_s)
+    fallback_s = reading.fallback_limit_s(now + patience_s + stopping_s)
     assert 0 <= patience_s <= remaining_s
     assert stopping_s >= 0
     assert 0 <= fallback_s <= 0.05
     assert patience_s + stopping_s + fallback_s < remaining_s or remaining_s == 0
 
 
-def test_our_own_engine_is_hung_as_soon_as_it_thinks_longer_than_it_ever_would() -> None:
+def test_our_own_engine_is_stopped_after_its_known_maximum() -> None:
     foreign = EngineConfig(command=("stockfish",))
     reading = clock(60_000)
-    limits = reading.limits(ENGINE, WAITS, NOW)
-    assert reading.patience_s(foreign, limits, WAITS, NOW) == 30
+    limits = reading.limits(ENGINE, NOW)
+    assert reading.think_limit_s(foreign, limits, NOW) == 30
     longest_s = longest_think_s(limits, white=True)
     assert 3 < longest_s < 10
-    assert reading.patience_s(ENGINE, limits, WAITS, NOW) == longest_s + 2
-    assert clock(3000).patience_s(ENGINE, clock(3000).limits(ENGINE, WAITS, NOW), WAITS, NOW) < 1
+    assert reading.think_limit_s(ENGINE, limits, NOW) == longest_s + 2
+    assert clock(3000).think_limit_s(ENGINE, clock(3000).limits(ENGINE, NOW), NOW) < 1
 
 
-def test_patience_waits_for_an_engine_that_is_starting_while_no_clock_runs() -> None:
+def test_the_think_limit_covers_a_start_while_no_clock_runs() -> None:
     reading = clock(5000, running=False)
-    patience_s = reading.patience_s(ENGINE, reading.limits(ENGINE, WAITS, NOW), WAITS, NOW)
-    assert patience_s > WAITS.engine_handshake.total_seconds()
+    patience_s = reading.think_limit_s(ENGINE, reading.limits(ENGINE, NOW), NOW)
+    assert patience_s > TIMEOUTS.engine_handshake.total_seconds()
 
 
-def test_a_first_move_is_found_before_opponents_give_the_game_up() -> None:
+def test_a_first_move_is_found_before_opponents_abort() -> None:
     reading = clock(1_800_000, running=False)
-    limits = reading.limits(ENGINE, WAITS, NOW)
+    limits = reading.limits(ENGINE, NOW)
     assert limits.white_time_ms == 120_000
-    assert reading.patience_s(ENGINE, limits, WAITS, NOW) == 25
-    assert clock(1_800_000).limits(ENGINE, WAITS, NOW).white_time_ms == 1_800_000
+    assert reading.think_limit_s(ENGINE, limits, NOW) == 25
+    assert clock(1_800_000).limits(ENGINE, NOW).white_time_ms == 1_800_000
 
 
-def test_days_for_a_move_leave_most_of_what_is_left() -> None:
+def test_a_correspondence_search_takes_a_share_of_the_days() -> None:
     by_days = replace(clock(40_000, timed=False), by_days=True)
     assert by_days.remaining_s(NOW + 10) == 30
-    assert by_days.limits(EngineConfig(move_time_ms=60_000), WAITS, NOW).move_time_ms == 10_000
-    assert by_days.limits(EngineConfig(move_time_ms=5000), WAITS, NOW).move_time_ms == 5000
-    assert by_days.limits(EngineConfig(move_time_ms=5000), WAITS, NOW + 100).move_time_ms == 1
+    assert by_days.limits(EngineConfig(move_time_ms=60_000), NOW).move_time_ms == 10_000
+    assert by_days.limits(EngineConfig(move_time_ms=5000), NOW).move_time_ms == 5000
+    assert by_days.limits(EngineConfig(move_time_ms=5000), NOW + 100).move_time_ms == 1
 
 
-def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
+def test_the_think_limit_without_a_clock() -> None:
     reading = clock(timed=False)
-    limits = reading.limits(ENGINE, WAITS, NOW)
-    assert reading.patience_s(ENGINE, limits, WAITS, NOW) == 12
+    limits = reading.limits(ENGINE, NOW)
+    assert reading.think_limit_s(ENGINE, limits, NOW) == 12
 
 
 @pytest.mark.parametrize(
@@ -154,46 +151,46 @@ def test_patience_without_a_clock_is_the_move_time_and_a_little() -> None:
     ],
 )
 def test_a_refused_move_waits_as_long_as_the_clock_allows(ours_ms: int, asked_s: float, expected_s: float) -> None:
-    assert clock(ours_ms).refused_move_pause_s(asked_s, WAITS, NOW) == expected_s
+    assert clock(ours_ms).refused_move_pause_s(asked_s, NOW) == expected_s
 
 
-def test_a_refused_first_move_waits_no_longer_than_opponents_do() -> None:
-    assert clock(60_000, running=False).refused_move_pause_s(60.0, WAITS, NOW) == 10.0
-    assert clock(60_000, running=False).refused_move_pause_s(3.0, WAITS, NOW) == 3.0
+def test_a_refused_first_move_waits_at_most_ten_seconds() -> None:
+    assert clock(60_000, running=False).refused_move_pause_s(60.0, NOW) == 10.0
+    assert clock(60_000, running=False).refused_move_pause_s(3.0, NOW) == 3.0
 
 
 def test_a_refused_move_waits_as_asked_in_a_game_without_a_clock() -> None:
-    assert clock(timed=False).refused_move_pause_s(60.0, WAITS, NOW) == 60.0
+    assert clock(timed=False).refused_move_pause_s(60.0, NOW) == 60.0
 
 
 @pytest.mark.parametrize(
     ("ours_ms", "planned_s", "expected_s"), [(60_000, 3, 3), (8_000, 3, 1), (80, 3, 0.1), (80, 0, 0)]
 )
 def test_a_retry_takes_no_more_than_a_part_of_the_clock(ours_ms: int, planned_s: float, expected_s: float) -> None:
-    assert clock(ours_ms).retry_pause_s(planned_s, WAITS, NOW) == pytest.approx(expected_s)
+    assert clock(ours_ms).retry_pause_s(planned_s, NOW) == pytest.approx(expected_s)
 
 
 @pytest.mark.parametrize(("ours_ms", "expected_s"), [(3_600_000, 20), (80_000, 10), (10_000, 3)])
-def test_the_less_time_we_have_the_sooner_a_silent_opponent_is_doubted(ours_ms: int, expected_s: float) -> None:
-    assert clock(ours_ms, running=False).silence_s(WAITS, NOW) == expected_s
+def test_a_silent_opponent_is_checked_sooner_with_less_time(ours_ms: int, expected_s: float) -> None:
+    assert clock(ours_ms, running=False).silence_s(NOW) == expected_s
 
 
-def test_without_a_clock_a_silent_opponent_is_doubted_all_the_same() -> None:
-    assert clock(timed=False).silence_s(WAITS, NOW) == WAITS.heartbeat.total_seconds()
+def test_a_silent_opponent_is_checked_without_a_clock() -> None:
+    assert clock(timed=False).silence_s(NOW) == TIMEOUTS.heartbeat.total_seconds()
 
 
-def test_while_the_game_cannot_be_seen_our_clock_is_taken_to_run() -> None:
+def test_our_clock_counts_as_running_while_the_stream_is_lost() -> None:
     waiting = clock(80_000, running=False)
-    assert waiting.unseen_pause_s(60.0, WAITS, NOW, as_asked=True) == 60.0
-    assert waiting.unseen_pause_s(60.0, WAITS, NOW + 20, as_asked=True) == 30.0
+    assert waiting.reopen_pause_s(60.0, NOW, as_asked=True) == 60.0
+    assert waiting.reopen_pause_s(60.0, NOW + 20, as_asked=True) == 30.0
 
 
-def test_an_unseen_game_is_looked_for_the_more_often_the_less_time_is_left() -> None:
+def test_a_lost_stream_is_reopened_sooner_with_less_time() -> None:
     waiting = clock(80_000, running=False)
     moments = (0, 40, 60, 76, 79.9)
-    pauses_s = [waiting.unseen_pause_s(4.0, WAITS, NOW + gone_s, as_asked=False) for gone_s in moments]
+    pauses_s = [waiting.reopen_pause_s(4.0, NOW + gone_s, as_asked=False) for gone_s in moments]
     assert pauses_s == pytest.approx([4.0, 4.0, 2.5, 0.5, 0.1])
-    asked_s = [waiting.unseen_pause_s(4.0, WAITS, NOW + gone_s, as_asked=True) for gone_s in moments]
+    asked_s = [waiting.reopen_pause_s(4.0, NOW + gone_s, as_asked=True) for gone_s in moments]
     assert asked_s == pytest.approx([4.0, 4.0, 4.0, 2.0, 1.0])
 
 
@@ -213,4 +210,43 @@ def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None
     ],
 )
 def test_a_game_has_a_clock_if_its_times_say_so(game: GameFull, timed: bool) -> None:
-    assert GameClock.read(game, game.state, Colour.WHITE, "white", NOW).timed is timed
+    assert GameClock.read(game, game.state, Colour.WHITE, "white", NOW, TIMEOUTS).timed is timed
+
+
+# Move overhead
+
+
+CONFIG = EngineConfig(
+    move_overhead_ms=200, move_overhead_percentile=90, min_move_overhead_ms=20, max_move_overhead_ms=1000
+)
+
+
+def test_until_enough_is_known_the_configured_overhead_holds() -> None:
+    assert MoveOverhead([50.0] * 19).now_ms(CONFIG) == 200
+    assert MoveOverhead([50.0] * 20).now_ms(CONFIG) == 50
+
+
+def test_the_overhead_is_a_percentile_of_the_round_trips() -> None:
+    assert MoveOverhead([float(ms) for ms in range(1, 101)]).now_ms(CONFIG) == 90
+    slow_sometimes = MoveOverhead([50.0] * 95 + [900.0] * 5)
+    assert slow_sometimes.now_ms(CONFIG) == 50
+    assert slow_sometimes.now_ms(CONFIG.model_copy(update={"move_overhead_percentile": 99})) == 900
+
+
+def test_old_round_trips_are_forgotten() -> None:
+    overhead = MoveOverhead([900.0] * 500)
+    for _ in range(200):
+        overhead.note(40.2)
+    assert overhead.now_ms(CONFIG) == 41
+
+
+@pytest.mark.parametrize(("ms", "expected"), [(0.4, 20), (30_000.0, 1000)])
+def test_the_bounds_hold_whatever_is_measured(ms: float, expected: int) -> None:
+    assert MoveOverhead([ms] * 50).now_ms(CONFIG) == expected
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(st.lists(st.floats(0, 1e6), max_size=300), st.integers(50, 100))
+def test_the_overhead_is_always_within_its_bounds(round_trips: list[float], percentile: int) -> None:
+    config = CONFIG.model_copy(update={"move_overhead_percentile": percentile})
+    assert 20 <= MoveOverhead(round_trips).now_ms(config) <= 1000

@@ -2,7 +2,7 @@ from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import ExactClock, Mode, Variant
 
 
-def test_a_variant_has_a_rating_of_its_own_whatever_the_speed() -> None:
+def test_a_variant_has_one_rating_for_every_speed() -> None:
     clock = ExactClock(180, 0)
     assert Terms(Variant.STANDARD, clock, True).rating_category == "blitz"
     assert Terms(Variant.CHESS960, clock, True).rating_category == "chess960"
@@ -10,7 +10,7 @@ def test_a_variant_has_a_rating_of_its_own_whatever_the_speed() -> None:
     assert Terms(Variant.STANDARD, ExactClock(15, 0), False).speed == "ultraBullet"
 
 
-def test_terms_read_as_people_write_them() -> None:
+def test_terms_as_text() -> None:
     assert str(Terms(Variant.STANDARD, ExactClock(180, 2), True)) == "3+2 rated standard"
     assert str(Terms(Variant.CHESS960, ExactClock(30, 1), False)) == "0.5+1 casual chess960"
     assert str(Terms(Variant.STANDARD, Days(3), False)) == "3 d a move casual standard"

@@ -1,4 +1,4 @@
-"""Lanes against a scripted server on a real socket."""
+"""The outbox against a scripted server on a real socket."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.challenge_terms import Terms
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import (
     Abort,
     AcceptChallenge,
@@ -34,9 +34,9 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import ChatRoom, DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Account
-from lichessbot.lichess.outbox import Gate
-from lichessbot.lichess.rate_limiter import Courtesy
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 PATIENCE_S = 10.0
@@ -47,16 +47,16 @@ OTHER_MOVE_PATH = "/api/bot/game/wxyz9876/move/d2d4"
 ACCEPT_PATH = "/api/challenge/c1/accept"
 CHAT_PATH = "/api/bot/game/abcd1234/chat"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     game_answer=timedelta(seconds=0.5),
-    house_answer=timedelta(seconds=0.5),
-    house_patience=timedelta(seconds=0.6),
+    request_answer=timedelta(seconds=0.5),
+    request_patience=timedelta(seconds=0.6),
     backoff_first=timedelta(seconds=0.1),
     offer_answer=timedelta(seconds=0.2),
     rate_limit=timedelta(seconds=0.4),
-    stuck_answer=timedelta(seconds=0.7),
-    stuck_house_answer=timedelta(seconds=0.7),
+    stuck_move=timedelta(seconds=0.7),
+    stuck_request=timedelta(seconds=0.7),
 )
 
 
@@ -66,11 +66,13 @@ def inbox() -> Inbox:
 
 
 @pytest.fixture
-def gate(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Gate]:
-    access = Access(lichess.url, SecretStr("lip_x"), WAITS)
-    gate = Gate(lambda read_timeout: Api(access, read_timeout), inbox.put, WAITS, Courtesy(WAITS))
-    yield gate
-    gate.close()
+def outbox(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Outbox]:
+    access = Access(lichess.url, SecretStr("lip_x"), TIMEOUTS)
+    outbox = Outbox(
+        lambda read_timeout: LichessClient(access, read_timeout), inbox.put, TIMEOUTS, RateLimiter(TIMEOUTS)
+    )
+    yield outbox
+    outbox.close()
 
 
 def answer(inbox: Inbox) -> CommandDone | CommandFailed:
@@ -94,33 +96,33 @@ def answer(inbox: Inbox) -> CommandDone | CommandFailed:
         (DeclineChallenge("c1", DeclineReason.LATER), "/api/challenge/c1/decline"),
     ],
 )
-def test_each_command_goes_to_its_endpoint_and_is_answered_once(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, command: Command, path: str
+def test_each_command_is_sent_to_its_endpoint_and_reported_once(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command, path: str
 ) -> None:
     lichess.answer(path, Reply())
-    gate.send(command)
+    outbox.send(command)
     assert answer(inbox) == CommandDone(command)
     assert lichess.paths() == [path]
     assert inbox.empty()
 
 
-def test_what_is_read_comes_with_the_answer(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_read_returns_its_answer(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
-    gate.send(ReadAccount())
+    outbox.send(ReadAccount())
     assert answer(inbox) == CommandDone(ReadAccount(), Account.model_validate(ACCOUNT))
-    gate.send(ReadPlaying())
+    outbox.send(ReadPlaying())
     assert answer(inbox) == CommandDone(ReadPlaying(), ())
 
 
 @pytest.mark.parametrize(
     ("reply", "error"), [(Reply(400, {"error": "no"}), Refused), (Reply(429), RateLimited), (Reply(502), Unreachable)]
 )
-def test_a_game_command_is_tried_once_whatever_happens(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, reply: Reply, error: type[Exception]
+def test_a_game_command_is_sent_once(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, reply: Reply, error: type[Exception]
 ) -> None:
     lichess.answer(MOVE_PATH, reply)
-    gate.send(MOVE)
+    outbox.send(MOVE)
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert failed.command == MOVE
@@ -128,58 +130,58 @@ def test_a_game_command_is_tried_once_whatever_happens(
     assert len(lichess.requests) == 1
 
 
-def test_a_slow_move_holds_up_no_other_game(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_slow_move_delays_no_other_game(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.4))
     lichess.answer(OTHER_MOVE_PATH, Reply())
-    gate.send(MOVE)
+    outbox.send(MOVE)
     began = time.monotonic()
-    gate.send(OTHER_MOVE)
+    outbox.send(OTHER_MOVE)
     assert answer(inbox) == CommandDone(OTHER_MOVE)
     assert time.monotonic() - began < 0.3
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_the_house_holds_up_no_game(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_other_commands_delay_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(delay_s=0.4))
     lichess.answer(MOVE_PATH, Reply())
-    gate.send(AcceptChallenge("c1"))
-    gate.send(MOVE)
+    outbox.send(AcceptChallenge("c1"))
+    outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_of_the_moves_that_wait_for_a_slow_one_only_the_newest_is_sent(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_of_several_waiting_moves_only_the_newest_is_sent(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 5)]
     for move, delay_s in zip(moves, [0.3, 0.0, 0.0, 0.0], strict=True):
         lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply(delay_s=delay_s))
-    gate.send(moves[0])
+    outbox.send(moves[0])
     time.sleep(0.1)
     for move in moves[1:]:
-        gate.send(move)
+        outbox.send(move)
     assert [answer(inbox).command, answer(inbox).command] == [moves[0], moves[3]]
     assert len(lichess.requests) == 2
 
 
-def test_the_house_repeats_what_got_no_answer(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_command_without_an_answer_is_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502), Reply(502), Reply())
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
     assert len(lichess.requests) == 3
 
 
-def test_the_patience_of_the_house_has_an_end(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_repeating_ends_at_the_deadline(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502))
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert isinstance(failed.error, Unreachable)
     assert 2 < len(lichess.requests) < 12
 
 
-def test_the_house_does_not_repeat_a_refusal(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_refusal_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert not failed.perhaps_done
@@ -187,82 +189,84 @@ def test_the_house_does_not_repeat_a_refusal(lichess: ScriptedLichess, gate: Gat
 
 
 @pytest.mark.parametrize("last", [Reply(404, {"error": "Not found"}), Reply(429, {"error": "wait"}), Reply(502)])
-def test_what_once_had_no_answer_may_have_been_done_whatever_is_said_later(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, last: Reply
+def test_a_command_that_once_had_no_answer_is_perhaps_done(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, last: Reply
 ) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502), last)
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert failed.perhaps_done
 
 
-def test_after_a_rate_limit_the_house_keeps_the_pause(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_after_a_429_commands_wait_for_the_pause(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}))
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     began = time.monotonic()
-    gate.send(AcceptChallenge("c1"))
-    gate.send(ReadAccount())
+    outbox.send(AcceptChallenge("c1"))
+    outbox.send(ReadAccount())
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert isinstance(failed.error, RateLimited)
     assert isinstance(answer(inbox), CommandDone)
-    assert time.monotonic() - began >= WAITS.rate_limit.total_seconds()
+    assert time.monotonic() - began >= TIMEOUTS.rate_limit.total_seconds()
 
 
-def test_after_a_429_on_a_move_everything_but_moves_is_held_back(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_after_a_429_on_a_move_all_commands_but_moves_wait(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}), Reply())
     lichess.answer(OTHER_MOVE_PATH, Reply())
     lichess.answer(ACCEPT_PATH, Reply())
-    gate.send(MOVE)
+    outbox.send(MOVE)
     assert isinstance(answer(inbox), CommandFailed)
     limited_at = time.monotonic()
-    gate.send(AcceptChallenge("c1"))
-    gate.send(OTHER_MOVE)
-    gate.send(MOVE)
+    outbox.send(AcceptChallenge("c1"))
+    outbox.send(OTHER_MOVE)
+    outbox.send(MOVE)
     assert {answer(inbox).command, answer(inbox).command} == {OTHER_MOVE, MOVE}
-    assert time.monotonic() - limited_at < WAITS.rate_limit.total_seconds()
+    assert time.monotonic() - limited_at < TIMEOUTS.rate_limit.total_seconds()
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
-    assert time.monotonic() - limited_at >= WAITS.rate_limit.total_seconds() - 0.05
+    assert time.monotonic() - limited_at >= TIMEOUTS.rate_limit.total_seconds() - 0.05
 
 
-def test_the_most_urgent_command_goes_first(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_commands_are_sent_by_priority(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
     paths = ["/api/bot/game/abcd1234/abort", ACCEPT_PATH, "/api/account/playing", "/api/challenge/c2/decline"]
     for path in paths:
         lichess.answer(path, Reply(body={"nowPlaying": []}))
-    gate.send(ReadAccount())
+    outbox.send(ReadAccount())
     time.sleep(0.05)
     least_urgent_first = (
         DeclineChallenge("c2", DeclineReason.LATER), ReadPlaying(), AcceptChallenge("c1"), Abort("abcd1234", "why"),
     )
     for command in least_urgent_first:
-        gate.send(command)
+        outbox.send(command)
     for _ in range(5):
         answer(inbox)
     assert [path.partition("?")[0] for path in lichess.paths()] == ["/api/account", *paths]
 
 
-def test_what_waits_to_be_repeated_lets_others_pass(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_command_that_waits_for_its_retry_lets_others_pass(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
     lichess.answer(ACCEPT_PATH, Reply(502))
     lichess.answer("/api/bot/game/abcd1234/resign", Reply())
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     time.sleep(0.1)
-    gate.send(Resign("abcd1234", "why"))
+    outbox.send(Resign("abcd1234", "why"))
     assert answer(inbox) == CommandDone(Resign("abcd1234", "why"))
     assert isinstance(answer(inbox), CommandFailed)
 
 
-def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    gate.send(MOVE)
+    outbox.send(MOVE)
     answer(inbox)
     began = time.monotonic()
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
@@ -271,33 +275,33 @@ def test_an_answer_to_a_challenge_that_had_to_wait_too_long_is_not_sent(
     assert ACCEPT_PATH not in lichess.paths()
 
 
-def test_the_account_is_asked_for_once_and_when_its_time_has_come(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_the_account_is_read_once_and_not_before_its_time(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/account", Reply(502))
     lichess.answer(ACCEPT_PATH, Reply())
     began = time.monotonic()
-    gate.send(ReadAccount(), timedelta(seconds=0.5))
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(ReadAccount(), timedelta(seconds=0.5))
+    outbox.send(AcceptChallenge("c1"))
     assert answer(inbox).command == AcceptChallenge("c1"), "what is put off lets others pass"
     assert isinstance(answer(inbox), CommandFailed)
     assert time.monotonic() - began >= 0.5
     assert lichess.paths() == [ACCEPT_PATH, "/api/account"]
 
 
-def test_the_account_is_not_asked_for_more_often_than_lichess_allows(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_the_account_is_not_read_more_often_than_lichess_allows(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     for _ in range(40):
-        gate.send(ReadAccount())
+        outbox.send(ReadAccount())
     time.sleep(0.6)
     assert 10 < lichess.paths().count("/api/account") <= 30
 
 
-def test_a_draw_is_offered_with_the_move(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_draw_is_offered_with_the_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply())
-    gate.send(replace(MOVE, offering_draw=True))
+    outbox.send(replace(MOVE, offering_draw=True))
     assert isinstance(answer(inbox), CommandDone)
     assert lichess.paths() == [f"{MOVE_PATH}?offeringDraw=true"]
 
@@ -306,34 +310,34 @@ def test_a_draw_is_offered_with_the_move(lichess: ScriptedLichess, gate: Gate, i
     "command",
     [AnswerTakeback("abcd1234", granted=True), ClaimVictory("abcd1234"), Say("abcd1234", ChatRoom.PLAYER, "x")],
 )
-def test_what_only_matters_now_is_not_sent_after_a_pause(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox, command: Command
+def test_a_command_that_expires_is_not_sent_after_a_pause(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    gate.send(MOVE)
+    outbox.send(MOVE)
     answer(inbox)
-    gate.send(command)
+    outbox.send(command)
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert failed.command == command
     assert "too late" in str(failed.error)
     assert lichess.paths() == [MOVE_PATH]
-    assert not gate.is_talking
+    assert not outbox.is_talking
 
 
-def test_what_a_game_repeats_during_a_pause_is_sent_once_after_it(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_a_command_repeated_during_a_pause_is_sent_once(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "1")]))
-    gate.send(MOVE)
+    outbox.send(MOVE)
     answer(inbox)
     resign, path = Resign("abcd1234", "why"), "/api/bot/game/abcd1234/resign"
     for _ in range(6):
-        gate.send(resign)
-    gate.send(Resign("efgh5678", "why"))
+        outbox.send(resign)
+    outbox.send(Resign("efgh5678", "why"))
     assert {answer(inbox).command.game_id, answer(inbox).command.game_id} == {"abcd1234", "efgh5678"}
     assert lichess.paths().count(path) == 1
-    gate.send(resign)
+    outbox.send(resign)
     assert answer(inbox).command == resign, "what was answered may be sent again"
 
 
@@ -341,78 +345,78 @@ def talk(number: int) -> Say:
     return Say("abcd1234", ChatRoom.PLAYER, f"line {number}")
 
 
-def test_talk_waits_for_everything_else_and_the_oldest_of_too_much_is_dropped(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_chat_lines_are_sent_last_and_the_oldest_of_too_many_are_dropped(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
     lichess.answer(CHAT_PATH, Reply())
     lichess.answer(ACCEPT_PATH, Reply())
-    gate.send(ReadAccount())
+    outbox.send(ReadAccount())
     time.sleep(0.05)
     for number in range(25):
-        gate.send(talk(number))
-    assert gate.is_talking
-    gate.send(AcceptChallenge("c1"))
+        outbox.send(talk(number))
+    assert outbox.is_talking
+    outbox.send(AcceptChallenge("c1"))
     reports = [answer(inbox) for _ in range(27)]
     assert [it.command for it in reports if isinstance(it, CommandFailed)] == [talk(number) for number in range(5)]
     done = [it.command for it in reports if isinstance(it, CommandDone)]
     assert done[1:] == [AcceptChallenge("c1"), *(talk(number) for number in range(5, 25))]
-    assert not gate.is_talking
+    assert not outbox.is_talking
 
 
-def test_talk_without_an_answer_is_not_repeated(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_chat_line_without_an_answer_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(CHAT_PATH, Reply(502))
-    gate.send(talk(1))
+    outbox.send(talk(1))
     assert isinstance(answer(inbox), CommandFailed)
     assert lichess.paths() == [CHAT_PATH]
 
 
-def test_talk_that_hangs_holds_up_no_move(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_stuck_chat_line_delays_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(CHAT_PATH, Reply(delay_s=0.4))
     lichess.answer(MOVE_PATH, Reply())
-    gate.send(talk(1))
-    gate.send(MOVE)
+    outbox.send(talk(1))
+    outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
 
 
-def test_what_is_said_in_the_end_outlives_the_game(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.1))
     lichess.answer(CHAT_PATH, Reply())
-    gate.send(ReadAccount())
-    gate.send(talk(1))
-    gate.close_game("abcd1234")
+    outbox.send(ReadAccount())
+    outbox.send(talk(1))
+    outbox.close_game("abcd1234")
     assert answer(inbox).command == ReadAccount()
     assert answer(inbox) == CommandDone(talk(1))
 
 
-def test_an_answer_that_trickles_in_does_not_hold_up_the_next_move(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_an_endless_answer_does_not_delay_the_next_move(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     trickle: list[bytes | float] = [b" ", 0.2] * 50
     lichess.answer(MOVE_PATH, Reply(lines=trickle), Reply())
-    gate.send(MOVE)
-    time.sleep(WAITS.stuck_answer.total_seconds() + 0.1)
-    gate.send(MOVE)
+    outbox.send(MOVE)
+    time.sleep(TIMEOUTS.stuck_move.total_seconds() + 0.1)
+    outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
     assert inbox.empty()
 
 
-def test_a_house_answer_that_trickles_in_is_given_up_and_what_waits_behind_it_goes_on(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
-    assert gate.wake_at is None
+    assert outbox.wake_at is None
     trickle: list[bytes | float] = [b" ", 0.2] * 50
     lichess.answer("/api/account", Reply(lines=trickle))
     lichess.answer("/api/bot/game/abcd1234/abort", Reply())
-    gate.send(ReadAccount())
+    outbox.send(ReadAccount())
     while not lichess.requests:
         time.sleep(0.01)
-    gate.send(Abort("abcd1234", "why"))
-    assert gate.wake_at is not None
-    gate.tick()
+    outbox.send(Abort("abcd1234", "why"))
+    assert outbox.wake_at is not None
+    outbox.tick()
     assert inbox.empty()
-    time.sleep(WAITS.stuck_house_answer.total_seconds() + 0.1)
-    gate.tick()
+    time.sleep(TIMEOUTS.stuck_request.total_seconds() + 0.1)
+    outbox.tick()
     given_up = answer(inbox)
     assert isinstance(given_up, CommandFailed)
     assert given_up.command == ReadAccount()
@@ -420,42 +424,42 @@ def test_a_house_answer_that_trickles_in_is_given_up_and_what_waits_behind_it_go
     assert inbox.empty()
 
 
-def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
     began = time.monotonic()
-    gate.send(MOVE)
+    outbox.send(MOVE)
     done = answer(inbox)
     assert isinstance(done, CommandDone)
     assert began <= done.sent_at <= done.answered_at <= time.monotonic()
     assert 0.2 <= done.answered_at - done.sent_at < 0.5
 
 
-def test_a_closed_game_says_no_more(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_closed_game_sends_no_more_commands(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
-    gate.send(MOVE)
+    outbox.send(MOVE)
     time.sleep(0.1)
-    gate.send(SendMove("abcd1234", 3, "g1f3"))
-    gate.close_game("abcd1234")
+    outbox.send(SendMove("abcd1234", 3, "g1f3"))
+    outbox.close_game("abcd1234")
     time.sleep(0.4)
     assert inbox.empty()
     assert lichess.paths() == [MOVE_PATH]
 
 
-def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     answer(inbox)
-    gate.send(AcceptChallenge("c1"))
+    outbox.send(AcceptChallenge("c1"))
     began = time.monotonic()
-    gate.close()
+    outbox.close()
     assert time.monotonic() - began < 0.5
     assert inbox.empty()
 
 
-def test_an_acceptance_is_not_sent_when_the_challenger_has_given_up(
-    lichess: ScriptedLichess, gate: Gate, inbox: Inbox
+def test_an_acceptance_is_not_sent_after_the_challenge_expired(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
-    gate.send(AcceptChallenge("c1", until=time.monotonic() - 0.01))
+    outbox.send(AcceptChallenge("c1", until=time.monotonic() - 0.01))
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
@@ -467,29 +471,33 @@ def test_an_acceptance_is_not_sent_when_the_challenger_has_given_up(
 CREATE = CreateChallenge("rival", Terms(Variant.STANDARD, ExactClock(60, 0), False))
 
 
-def test_a_challenge_without_an_answer_is_not_made_twice(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_challenge_without_an_answer_is_not_repeated(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
     lichess.answer("/api/challenge/rival", Reply(502))
-    gate.send(CREATE)
+    outbox.send(CREATE)
     failed = answer(inbox)
     assert isinstance(failed, CommandFailed)
     assert isinstance(failed.error, Unreachable)
     assert lichess.paths() == ["/api/challenge/rival"]
 
 
-def test_a_withdrawal_without_an_answer_is_repeated(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_withdrawal_without_an_answer_is_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/challenge/abcd1234/cancel", Reply(502), Reply())
-    gate.send(CancelChallenge("abcd1234"))
+    outbox.send(CancelChallenge("abcd1234"))
     assert answer(inbox) == CommandDone(CancelChallenge("abcd1234"))
 
 
-def test_a_withdrawal_goes_before_what_nobody_waits_for(lichess: ScriptedLichess, gate: Gate, inbox: Inbox) -> None:
+def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
     paths = ["/api/challenge/abcd1234/decline", "/api/challenge/wxyz9876/cancel", "/api/bot/online"]
     for path in paths:
         lichess.answer(path, Reply(lines=[]) if "online" in path else Reply())
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}, delay_s=0.3))
-    gate.send(ReadPlaying())
+    outbox.send(ReadPlaying())
     for command in (ReadBots(), DeclineChallenge("abcd1234", DeclineReason.LATER), CancelChallenge("wxyz9876")):
-        gate.send(command)
+        outbox.send(command)
     for _ in range(4):
         answer(inbox)
     asked = [path.partition("?")[0] for path in lichess.paths()]

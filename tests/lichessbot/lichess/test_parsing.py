@@ -28,8 +28,8 @@ def read(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def house(name: str) -> events.StreamLine:
-    return parsing.parse_house_event(json.dumps(read(name)).encode())
+def context(name: str) -> events.StreamLine:
+    return parsing.parse_account_event(json.dumps(read(name)).encode())
 
 
 def game(name: str) -> events.StreamLine:
@@ -37,10 +37,10 @@ def game(name: str) -> events.StreamLine:
 
 
 def check_payload(path: Path) -> None:
-    """Parse a payload with the model that its file name names, and see that the model knew it."""
+    """Parse a payload with the model that its file name gives, and check that the type is known."""
     text = path.read_bytes()
     if path.name.startswith("event-"):
-        assert not isinstance(parsing.parse_house_event(text), events.UnknownEvent)
+        assert not isinstance(parsing.parse_account_event(text), events.UnknownEvent)
     elif path.name.startswith(("game-game", "game-chatLine", "game-opponentGone")):
         assert not isinstance(parsing.parse_game_event(text), events.UnknownEvent)
     elif path.name.startswith(("error-", "issue-")):
@@ -48,7 +48,7 @@ def check_payload(path: Path) -> None:
         assert body is not None
         assert body.text
     elif path.name.startswith(("account", "user-public", "bot-online")):
-        assert parsing.parse_account(json.loads(text)).id
+        assert parsing.validated(events.Account, json.loads(text)).id
     elif path.name.startswith("challenge-ai"):
         assert events.GameInfo.model_validate_json(text).game_id
     elif path.name.startswith(("challenge-create", "challenge-open", "challenge-outgoing")):
@@ -72,7 +72,7 @@ def test_every_payload_of_another_collection_parses() -> None:
 
 
 def test_a_challenge_is_read() -> None:
-    event = house("event-challenge.json")
+    event = context("event-challenge.json")
     assert isinstance(event, events.ChallengeReceived)
     challenge = event.challenge
     assert (challenge.id, challenge.speed, challenge.rated) == ("Qm3xT7ab", "blitz", True)
@@ -84,7 +84,7 @@ def test_a_challenge_is_read() -> None:
 
 
 def test_a_challenger_may_be_null() -> None:
-    event = house("event-challenge-anonymous.json")
+    event = context("event-challenge-anonymous.json")
     assert isinstance(event, events.ChallengeReceived)
     assert event.challenge.challenger is None
     assert event.challenge.time_control.limit is None
@@ -92,7 +92,7 @@ def test_a_challenger_may_be_null() -> None:
 
 
 def test_the_built_in_ai_has_no_id() -> None:
-    event = house("event-gameStart-ai.json")
+    event = context("event-gameStart-ai.json")
     assert isinstance(event, events.GameStart)
     assert event.game.opponent.id is None
     full = game("game-gameFull-ai.json")
@@ -105,7 +105,7 @@ def test_an_anonymous_player_has_neither_id_nor_name() -> None:
 
 
 def test_status_is_an_object_in_the_event_stream_and_a_name_in_the_game_stream() -> None:
-    finish, state = house("event-gameFinish.json"), game("game-gameState-over.json")
+    finish, state = context("event-gameFinish.json"), game("game-gameState-over.json")
     assert isinstance(finish, events.GameFinish)
     assert isinstance(state, events.GameState)
     assert finish.game.status is not None
@@ -119,7 +119,7 @@ def test_games_in_progress_have_no_id_but_a_game_id() -> None:
     assert info.compat.bot
 
 
-def test_either_spelling_of_a_game_id_will_do() -> None:
+def test_a_game_id_may_have_either_key() -> None:
     info = events.GameInfo.model_validate({"id": "abcd1234", "variant": {"key": "standard"}})
     assert info.game_id == "abcd1234"
 
@@ -140,13 +140,13 @@ def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> No
 
 def test_an_unknown_type_is_no_error() -> None:
     for line in (b'{"type":"confetti","colour":1}', b"{}", b'{"type":null}', b'{"type":7}'):
-        assert isinstance(parsing.parse_house_event(line), events.UnknownEvent)
+        assert isinstance(parsing.parse_account_event(line), events.UnknownEvent)
         assert isinstance(parsing.parse_game_event(line), events.UnknownEvent)
 
 
 @pytest.fixture
 def no_collection() -> Iterator[None]:
-    """Python's collector rests: a finalizer of some earlier test's object cannot run where the stack is exhausted."""
+    """Pause the garbage collector, as a finalizer of another test cannot run on an exhausted stack."""
     gc.disable()
     yield
     gc.enable()
@@ -157,21 +157,21 @@ def no_collection() -> Iterator[None]:
     "line",
     [b"", b"<html>", b"[1]", b'"text"', b"null", b'{"type":', b"\xff\xfe", b"[" * 100_000, b'{"type":"gameState"}'],
 )
-def test_an_unreadable_line_is_one_narrow_error(line: bytes) -> None:
+def test_an_unreadable_line_raises_unreadable_line(line: bytes) -> None:
     with pytest.raises(UnreadableLine):
         parsing.parse_game_event(line)
 
 
 @pytest.mark.parametrize("game_id", ["../../account", "a b", "", "x" * 50, "a?b"])
-def test_an_id_that_could_bend_an_address_is_unreadable(game_id: str) -> None:
+def test_an_id_that_could_change_an_address_is_unreadable(game_id: str) -> None:
     with pytest.raises(UnreadableLine):
-        parsing.parse_house_event(
+        parsing.parse_account_event(
             json.dumps({"type": "gameStart", "game": {"gameId": game_id, "variant": {"key": "standard"}}}).encode()
         )
 
 
 def nulls_in_turn(data: Any) -> list[Any]:
-    """Every copy of a payload in which one value, at whatever depth, is null."""
+    """Yield every copy of a payload in which one value, at any depth, is null."""
     if not isinstance(data, dict):
         return []
     copies: list[Any] = [{**data, key: None} for key in data]
@@ -181,10 +181,10 @@ def nulls_in_turn(data: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(DATA.glob("event-*.json"))])
-def test_a_null_anywhere_is_survived_or_unreadable(name: str) -> None:
+def test_a_null_anywhere_parses_or_is_unreadable(name: str) -> None:
     for data in nulls_in_turn(read(name)):
         with suppress(UnreadableLine):
-            parsing.parse_house_event(json.dumps(data).encode())
+            parsing.parse_account_event(json.dumps(data).encode())
 
 
 def test_null_flags_mean_absent() -> None:
@@ -195,7 +195,7 @@ def test_null_flags_mean_absent() -> None:
 
 
 def numbers_in(model: Any) -> Iterator[float]:
-    """Every number of a model, at whatever depth."""
+    """Yield every number of a model, at any depth."""
     for _, value in model if isinstance(model, BaseModel) else enumerate(model):
         if isinstance(value, BaseModel | tuple):
             yield from numbers_in(value)
@@ -205,9 +205,9 @@ def numbers_in(model: Any) -> Iterator[float]:
 
 @pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, "9" * 6000, "-" + "9" * 6000])
 @pytest.mark.parametrize("path", sorted(DATA.glob("*-game*.json")), ids=lambda path: path.name)
-def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: Path, number: str) -> None:
+def test_huge_numbers_hide_no_game_and_overflow_nothing(path: Path, number: str) -> None:
     text = path.read_text(encoding="utf-8")
-    parse = parsing.parse_house_event if path.name.startswith("event-") else parsing.parse_game_event
+    parse = parsing.parse_account_event if path.name.startswith("event-") else parsing.parse_game_event
     for found in re.finditer(r"(?<=: )-?\d+", text):
         event = parse((text[: found.start()] + number + text[found.end() :]).encode())
         assert type(event) is type(parse(text.encode()))
@@ -216,14 +216,14 @@ def test_numbers_of_hundreds_of_digits_hide_no_game_and_overflow_nothing(path: P
             assert timedelta(seconds=value / 1000) < timedelta(days=10**6)
 
 
-def test_a_clock_beyond_all_reason_is_as_good_as_none() -> None:
+def test_an_absurd_clock_is_limited() -> None:
     line = {**read("game-gameState.json"), "wtime": 10**400, "btime": -(10**400)}
     state = parsing.parse_game_event(json.dumps(line).encode())
     assert isinstance(state, events.GameState)
     assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
 
 
-def test_a_pause_beyond_all_reason_leaves_the_rest_of_the_refusal_readable() -> None:
+def test_an_absurd_pause_leaves_the_rest_of_the_error_readable() -> None:
     limit = {"key": "bot.vsBot.day", "seconds": 10**400}
     body = parsing.parse_error(json.dumps({"error": "played enough", "ratelimit": limit}).encode())
     assert body is not None
@@ -238,10 +238,10 @@ JSON = st.recursive(
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(JSON)
-def test_no_json_makes_parsing_fail_otherwise(data: Any) -> None:
+def test_any_json_parses_or_raises_unreadable_line(data: Any) -> None:
     for kind in ("challenge", "gameStart", "gameFull", "gameState"):
         line = {**data, "type": kind} if isinstance(data, dict) else data
-        for parse in (parsing.parse_house_event, parsing.parse_game_event):
+        for parse in (parsing.parse_account_event, parsing.parse_game_event):
             with suppress(UnreadableLine):
                 parse(json.dumps(line).encode())
 
@@ -261,11 +261,11 @@ def test_an_error_may_say_how_long_to_wait() -> None:
     assert body.pause == timedelta(seconds=4711)
 
 
-def test_a_page_instead_of_json_is_no_error_body() -> None:
+def test_html_is_no_error_body() -> None:
     assert parsing.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
 
 
-def test_the_scopes_of_a_token_are_a_list_with_commas() -> None:
+def test_the_scopes_of_a_token_are_separated_by_commas() -> None:
     info = parsing.parse_token_test(read("token-test.json"), "lip_good")
     assert info is not None
     assert info.scope_names == {"bot:play", "challenge:read", "challenge:write"}

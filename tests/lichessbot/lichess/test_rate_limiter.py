@@ -6,73 +6,76 @@ from random import Random
 import pytest
 
 from lichessbot.backoff import Backoff
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.timeouts import Waits
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.timeouts import Timeouts
 
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     rate_limit=timedelta(seconds=0.2),
     longest_pause=timedelta(seconds=5),
     event_stream_window=timedelta(seconds=0.3),
 )
 
 
-def test_without_a_reason_nobody_waits() -> None:
-    courtesy = Courtesy(WAITS)
-    assert [courtesy.ask(Purpose.OTHER) for _ in range(1000)] == [0.0] * 1000
+def test_requests_do_not_wait_without_a_reason() -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    assert [rate_limiter.ask(Purpose.OTHER) for _ in range(1000)] == [0.0] * 1000
 
 
-def test_after_a_429_everybody_waits_as_long_as_it_asked() -> None:
-    courtesy = Courtesy(WAITS)
-    courtesy.hold_back(timedelta(seconds=0.1))
+def test_after_a_429_all_requests_wait_for_its_pause() -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(seconds=0.1))
     for purpose in Purpose:
-        assert 0.0 < courtesy.ask(purpose) <= 0.1
+        assert 0.0 < rate_limiter.ask(purpose) <= 0.1
     time.sleep(0.11)
-    assert courtesy.ask(Purpose.OTHER) == 0.0
+    assert rate_limiter.ask(Purpose.OTHER) == 0.0
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
-    courtesy = Courtesy(WAITS)
-    courtesy.hold_back(timedelta(seconds=2))
-    courtesy.hold_back(timedelta(seconds=0.1))
-    assert courtesy.ask(Purpose.OTHER) > 1
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(seconds=2))
+    rate_limiter.hold_back(timedelta(seconds=0.1))
+    assert rate_limiter.ask(Purpose.OTHER) > 1
 
 
 def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours() -> None:
-    courtesy = Courtesy(WAITS)
-    courtesy.hold_back(timedelta(hours=20))
-    assert courtesy.ask(Purpose.OTHER) <= 0.2
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(hours=20))
+    assert rate_limiter.ask(Purpose.OTHER) <= 0.2
 
 
 def test_the_event_stream_is_never_opened_thirty_times_in_a_window() -> None:
-    courtesy = Courtesy(WAITS)
+    rate_limiter = RateLimiter(TIMEOUTS)
     opened = 0
-    while (wait_s := courtesy.ask(Purpose.EVENT_STREAM)) == 0.0:
+    while (wait_s := rate_limiter.ask(Purpose.EVENT_STREAM)) == 0.0:
         opened += 1
     assert 20 <= opened < 30
-    assert courtesy.ask(Purpose.OTHER) == 0.0, "other requests have no part in it"
+    assert rate_limiter.ask(Purpose.OTHER) == 0.0, "other requests have no part in it"
     time.sleep(wait_s + 0.01)
-    assert courtesy.ask(Purpose.EVENT_STREAM) == 0.0
+    assert rate_limiter.ask(Purpose.EVENT_STREAM) == 0.0
 
 
 def test_a_request_that_has_to_wait_is_not_counted() -> None:
-    courtesy = Courtesy(WAITS)
-    courtesy.hold_back(timedelta(seconds=0.05))
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(seconds=0.05))
     for _ in range(100):
-        courtesy.ask(Purpose.EVENT_STREAM)
+        rate_limiter.ask(Purpose.EVENT_STREAM)
     time.sleep(0.06)
-    assert courtesy.ask(Purpose.EVENT_STREAM) == 0.0
+    assert rate_limiter.ask(Purpose.EVENT_STREAM) == 0.0
 
 
 @pytest.mark.parametrize("purpose", [Purpose.EVENT_STREAM, Purpose.ACCOUNT])
-def test_an_outage_of_hours_does_not_use_up_what_lichess_allows(
+def test_an_outage_of_hours_stays_within_the_limits(
     purpose: Purpose, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.monotonic()
     monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
-    waits = Waits()
-    courtesy, backoff = Courtesy(waits), Backoff(waits.backoff_first, waits.backoff_ceiling, random=Random(7))
+    timeouts = Timeouts()
+    rate_limiter, backoff = (
+        RateLimiter(timeouts),
+        Backoff(timeouts.backoff_first, timeouts.backoff_ceiling, random=Random(7)),
+    )
     for _ in range(500):
-        wait_s = courtesy.ask(purpose)
-        assert wait_s < waits.backoff_ceiling.total_seconds()
+        wait_s = rate_limiter.ask(purpose)
+        assert wait_s < timeouts.backoff_ceiling.total_seconds()
         now += wait_s or backoff.next_delay().total_seconds()

@@ -1,4 +1,4 @@
-"""A reader against a scripted server on a real socket, its waits shortened."""
+"""A stream reader against a scripted server on a real socket, with short timeouts."""
 
 import json
 import time
@@ -13,10 +13,10 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, UnknownEvent
-from lichessbot.lichess.parsing import parse_game_event, parse_house_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.parsing import parse_account_event, parse_game_event
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     PlayingWanted,
     Source,
@@ -26,15 +26,15 @@ from lichessbot.lichess.streams import (
     StreamReader,
     StreamRefused,
 )
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 PATIENCE_S = 60.0
 GAME = "abcd1234"
 GAME_PATH = f"/api/bot/game/stream/{GAME}"
 EVENT_PATH = "/api/stream/event"
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     liveness=timedelta(seconds=0.5),
     backoff_first=timedelta(seconds=0.1),
     game_backoff_ceiling=timedelta(seconds=0.2),
@@ -68,13 +68,13 @@ def inbox() -> Inbox:
 def read(lichess: ScriptedLichess, inbox: Inbox) -> Iterator[Read]:
     readers: list[StreamReader] = []
 
-    def begin(game_id: str | None = GAME, waits: Waits = WAITS) -> StreamReader:
-        api = Api(Access(lichess.url, SecretStr("lip_x"), waits), waits.liveness)
+    def begin(game_id: str | None = GAME, timeouts: Timeouts = TIMEOUTS) -> StreamReader:
+        api = LichessClient(Access(lichess.url, SecretStr("lip_x"), timeouts), timeouts.liveness)
         if game_id is None:
-            source = Source(None, api, api.event_stream, parse_house_event)
+            source = Source(None, api, api.event_stream, parse_account_event)
         else:
             source = Source(game_id, api, lambda: api.game_stream(game_id), parse_game_event)
-        readers.append(StreamReader(source, inbox.put, waits, Courtesy(waits)))
+        readers.append(StreamReader(source, inbox.put, timeouts, RateLimiter(timeouts)))
         readers[-1].start()
         return readers[-1]
 
@@ -90,7 +90,7 @@ def heard(inbox: Inbox) -> Report:
 
 
 def texts(inbox: Inbox, count: int) -> list[str]:
-    """The next chat lines; everything else is passed over."""
+    """Return the next chat lines and skip everything else."""
     found: list[str] = []
     while len(found) < count:
         report = heard(inbox)
@@ -130,7 +130,7 @@ def test_a_line_arrives_when_it_is_written_not_when_a_block_is_full(
         reader.join(PATIENCE_S)
 
 
-def test_lines_may_be_cut_anywhere(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_lines_may_arrive_in_pieces(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     whole = chat("one") + chat("two") + chat("three")
     pieces: list[bytes | float] = [whole[start : start + 7] for start in range(0, len(whole), 7)]
     lichess.answer(GAME_PATH, Reply(lines=pieces, end=End.STALL))
@@ -139,7 +139,7 @@ def test_lines_may_be_cut_anywhere(lichess: ScriptedLichess, inbox: Inbox, read:
 
 
 @pytest.mark.parametrize("end", [End.CLEAN, End.CUT, End.RESET, End.STALL])
-def test_a_stream_that_ends_in_whatever_way_is_opened_again(
+def test_a_stream_is_reopened_however_it_ends(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, end: End
 ) -> None:
     lichess.answer(GAME_PATH, Reply(lines=[chat("before")], end=end), Reply(lines=[chat("after")], end=End.STALL))
@@ -147,13 +147,13 @@ def test_a_stream_that_ends_in_whatever_way_is_opened_again(
     assert texts(inbox, 2) == ["before", "after"]
 
 
-def test_the_first_time_it_is_opened_again_at_once(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_the_first_retry_is_immediate(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(lines=[chat("x")], end=End.CUT), STAY)
     read()
     assert lost(inbox).retry_in == timedelta()
 
 
-def test_failures_in_a_row_are_retried_ever_slower(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_failures_in_a_row_are_retried_with_growing_delays(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(502, "<html>Bad Gateway</html>"))
     read()
     first, second, third, fourth = (lost(inbox).retry_in.total_seconds() for _ in range(4))
@@ -163,7 +163,7 @@ def test_failures_in_a_row_are_retried_ever_slower(lichess: ScriptedLichess, inb
     assert 0.1 <= fourth <= 0.2
 
 
-def test_after_an_outage_the_first_end_is_no_reason_to_wait(
+def test_after_an_outage_the_first_end_is_retried_at_once(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     ended = Reply(lines=[chat("x")], end=End.CUT)
@@ -175,7 +175,7 @@ def test_after_an_outage_the_first_end_is_no_reason_to_wait(
     assert second_end > timedelta()
 
 
-def test_a_server_that_is_away_is_waited_for(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_an_unreachable_server_is_retried(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.close()
     read()
     assert "refused" in lost(inbox).reason
@@ -191,7 +191,7 @@ def test_keep_alives_keep_a_quiet_stream_alive(lichess: ScriptedLichess, inbox: 
     assert len(lichess.requests) == 1
 
 
-def test_silence_is_death(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_a_silent_stream_is_lost(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, STAY)
     read()
     began = time.monotonic()
@@ -199,7 +199,7 @@ def test_silence_is_death(lichess: ScriptedLichess, inbox: Inbox, read: Read) ->
     assert time.monotonic() - began < 1.5
 
 
-def test_headers_that_never_come_are_silence_too(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_a_stream_without_headers_is_lost(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(delay_s=30), Reply(lines=[chat("after")], end=End.STALL))
     read()
     assert texts(inbox, 1) == ["after"]
@@ -209,7 +209,7 @@ BROKEN = [b"<html>\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_after_an_unreadable_line_the_game_is_read_anew(
+def test_after_an_unreadable_line_the_game_is_read_again(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, broken: bytes
 ) -> None:
     first = Reply(lines=[broken, chat("lost")], end=End.STALL)
@@ -219,7 +219,7 @@ def test_after_an_unreadable_line_the_game_is_read_anew(
     assert "stream.unreadable" in caplog.text
 
 
-def test_an_unreadable_event_is_skipped_and_asks_for_a_look_at_the_games(
+def test_an_unreadable_event_is_skipped_and_the_games_are_read(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     start = line("gameStart", game={"gameId": GAME, "variant": {"key": "standard"}})
@@ -244,7 +244,7 @@ def test_a_line_without_end_is_given_up(lichess: ScriptedLichess, inbox: Inbox, 
     assert "a line of more than" in lost(inbox).reason
 
 
-def test_a_line_that_trickles_in_for_ever_is_given_up(
+def test_a_line_that_arrives_too_slowly_is_given_up(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     trickle: list[bytes | float] = [b"x", 0.2] * 50
@@ -253,7 +253,7 @@ def test_a_line_that_trickles_in_for_ever_is_given_up(
     assert "a line that does not end" in lost(inbox).reason
 
 
-def test_a_page_that_denies_a_game_stream_is_no_certain_refusal(
+def test_a_html_refusal_of_a_game_stream_is_not_certain(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     lichess.answer(GAME_PATH, Reply(403, "<html>Forbidden</html>"))
@@ -263,7 +263,7 @@ def test_a_page_that_denies_a_game_stream_is_no_certain_refusal(
     assert not refused.certain
 
 
-def test_after_the_final_state_the_stream_is_not_opened_again(
+def test_after_the_final_state_the_stream_is_not_reopened(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     lichess.answer(GAME_PATH, Reply(lines=[game_state(), game_state("mate"), chat("good game")]))
@@ -286,7 +286,7 @@ def test_the_full_state_of_a_finished_game_is_final_too(lichess: ScriptedLichess
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-def test_a_refused_game_stream_is_opened_again_only_when_asked(
+def test_a_refused_game_stream_is_reopened_only_on_request(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, status: int
 ) -> None:
     lichess.answer(GAME_PATH, Reply(status, {"error": "No such game"}), Reply(lines=[chat("after all")], end=End.STALL))
@@ -312,15 +312,17 @@ def test_a_rate_limited_stream_waits_as_long_as_asked(lichess: ScriptedLichess, 
     lichess.answer(EVENT_PATH, Reply(429, body), Reply(429, "<html>"), STAY)
     read(None)
     assert lost(inbox) == StreamLost(None, ANY, timedelta(seconds=0.3), as_asked=True)
-    assert lost(inbox) == StreamLost(None, ANY, WAITS.rate_limit, as_asked=True)
+    assert lost(inbox) == StreamLost(None, ANY, TIMEOUTS.rate_limit, as_asked=True)
 
 
-PATIENT = replace(WAITS, backoff_first=timedelta(seconds=60), game_backoff_ceiling=timedelta(seconds=60))
+PATIENT = replace(TIMEOUTS, backoff_first=timedelta(seconds=60), game_backoff_ceiling=timedelta(seconds=60))
 
 
-def test_a_wait_of_our_own_ends_when_others_get_through(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+def test_a_wait_chosen_by_the_reader_ends_when_another_request_succeeds(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read
+) -> None:
     lichess.answer(GAME_PATH, Reply(502), Reply(502), Reply(lines=[chat("at last")], end=End.STALL))
-    reader = read(waits=PATIENT)
+    reader = read(timeouts=PATIENT)
     lost(inbox)
     assert lost(inbox).retry_in > timedelta(seconds=20)
     began = time.monotonic()
@@ -330,11 +332,11 @@ def test_a_wait_of_our_own_ends_when_others_get_through(lichess: ScriptedLichess
 
 
 @pytest.mark.parametrize("reply", [STAY, Reply(429, {"error": "wait"}, [("Retry-After", "60")]), Reply(404)])
-def test_nothing_else_is_hurried_by_others(
+def test_other_waits_are_not_shortened_by_other_requests(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, Reply(502), Reply(502), reply)
-    reader = read(waits=replace(PATIENT, liveness=timedelta(seconds=60)))
+    reader = read(timeouts=replace(PATIENT, liveness=timedelta(seconds=60)))
     lost(inbox), lost(inbox)
     reader.others_got_through()
     heard(inbox)
@@ -343,28 +345,28 @@ def test_nothing_else_is_hurried_by_others(
     assert len(lichess.requests) == 3
 
 
-def test_an_eviction_is_said_and_not_fought(
+def test_an_eviction_is_logged_and_followed_by_a_pause(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture
 ) -> None:
     lichess.answer(EVENT_PATH, Reply(lines=[b"\n"]))
     read(None)
     assert lost(inbox).retry_in == timedelta()
-    assert lost(inbox) == StreamLost(None, ANY, WAITS.eviction_pause, as_asked=True)
+    assert lost(inbox) == StreamLost(None, ANY, TIMEOUTS.eviction_pause, as_asked=True)
     assert "another client seems to use this token" in caplog.text
 
 
 def test_a_clean_end_of_a_long_lived_stream_is_no_eviction(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(EVENT_PATH, Reply(lines=[b"\n", 0.3]))
-    read(None, waits=replace(WAITS, stream_proven=timedelta(seconds=0.1)))
+    read(None, timeouts=replace(TIMEOUTS, stream_proven=timedelta(seconds=0.1)))
     assert [lost(inbox).retry_in for _ in range(3)] == [timedelta()] * 3
 
 
 @pytest.mark.parametrize("reply", [STAY, Reply(delay_s=30), Reply(429, {"error": "wait"}, [("Retry-After", "60")])])
-def test_a_reader_stops_in_whatever_state_it_is(
+def test_a_reader_stops_in_every_state(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, reply)
-    reader = read(waits=replace(WAITS, liveness=timedelta(seconds=1)))
+    reader = read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=1)))
     time.sleep(0.2)
     began = time.monotonic()
     reader.stop()
@@ -376,7 +378,7 @@ def test_a_reader_stops_in_whatever_state_it_is(
         inbox.get(timeout=0.2)
 
 
-def test_who_is_stopped_while_waiting_for_leave_does_not_take_it(
+def test_a_reader_stopped_at_the_rate_limiter_uses_no_budget(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
     lichess.answer(EVENT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "60")]))
@@ -390,11 +392,11 @@ def test_who_is_stopped_while_waiting_for_leave_does_not_take_it(
 
 
 @pytest.mark.parametrize("reply", [STAY, Reply(429, {"error": "wait"}, [("Retry-After", "60")])])
-def test_a_stream_is_read_anew_on_request_without_waiting(
+def test_a_stream_is_reopened_on_request_without_waiting(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
     lichess.answer(GAME_PATH, reply, Reply(lines=[chat("anew")], end=End.STALL))
-    reader = read(waits=replace(WAITS, liveness=timedelta(seconds=30)))
+    reader = read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=30)))
     heard(inbox)
     began = time.monotonic()
     reader.reopen()

@@ -10,7 +10,7 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
 from lichessbot.matchmaking.history import Opponents, Silence
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 
 NOW = 1_800_000_000.0
@@ -23,7 +23,7 @@ CHESS960 = Terms(Variant.CHESS960, ExactClock(180, 0), True)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(StateFile(tmp_path))
+    store = Store(Database(tmp_path))
     yield store
     store.close()
 
@@ -103,14 +103,14 @@ def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, 
     declined(opponents, DeclineReason.TOO_FAST)
     opponents.capped("busy", NOW)
     store.close()
-    again = Store(StateFile(tmp_path))
+    again = Store(Database(tmp_path))
     restarted = Opponents(again)
     assert restarted.rests_until("rival", BLITZ) == NOW + DAY_S
     declined(restarted, DeclineReason.TOO_FAST)
     assert restarted.rests_until("rival", BLITZ) == NOW + timedelta(days=2).total_seconds()
     restarted.agreed("rival", BLITZ)
     again.close()
-    third = Store(StateFile(tmp_path))
+    third = Store(Database(tmp_path))
     assert Opponents(third).rests_until("rival", BLITZ) == 0.0
     third.close()
 

@@ -16,9 +16,9 @@ from lichessbot.errors import RateLimited
 from lichessbot.lichess.enums import Colour
 from lichessbot.matchmaking.history import BotGame, Diary
 from lichessbot.matchmaking.limits import BOT_GAMES, Quota
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
 NOW = 1_800_000_000.0
 HOUR_S, DAY_S = 3600.0, 86400.0
@@ -29,9 +29,9 @@ class Books:
     """A quota with its diary and a day of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = Store(StateFile(folder))
+        self.store = Store(Database(folder))
         self.diary = Diary(self.store)
-        self.quota = Quota(self.diary, self.store, Waits())
+        self.quota = Quota(self.diary, self.store, Timeouts())
         self._number = 0
 
     def play(self, *moments: float, ours: bool = True) -> None:

@@ -16,18 +16,19 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.challenges.player_lists import PlayerLists
-from lichessbot.challenges.policy import Decline
-from lichessbot.config import Config
+from lichessbot.challenges.policy import Decline, Snapshot
+from lichessbot.challenges.slots import Slots
+from lichessbot.config import ChallengeConfig, Config
 from lichessbot.errors import RateLimited
 from lichessbot.inbox import Inbox, Report
-from lichessbot.lichess.client import Access, Api
+from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.models import ChallengeDeclined, ChallengeReceived, GameStart
-from lichessbot.lichess.outbox import Gate
-from lichessbot.lichess.parsing import parse_house_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.lichess.parsing import parse_account_event
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
-from lichessbot.matchmaking.matchmaker import Matchmaker, Situation
+from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.rehearsal.players.house_bots import House, Manners
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
@@ -37,17 +38,17 @@ from lichessbot.rehearsal.rules.enums import ChallengeStatus, DeclineReason, Var
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Happening
-from lichessbot.storage.database import StateFile
-from lichessbot.storage.records import Guest
+from lichessbot.storage.database import Database
+from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import SlowOpponent
 
 PATIENCE_S = 20.0
 US = "TestBot"
 QUICK = timedelta(milliseconds=10)
-WAITS = replace(
-    Waits(),
+TIMEOUTS = replace(
+    Timeouts(),
     challenge_minute=QUICK,
     challenge_spacing=QUICK,
     challenge_spacing_ceiling=QUICK,
@@ -60,17 +61,28 @@ OBLIGING = Manners()
 TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
 
 
+class Kept(Slots):
+    """Takes note of whose slots are kept."""
+
+    def __init__(self, doubts: list[str]) -> None:
+        super().__init__(TIMEOUTS.game_start)
+        self._doubts = doubts
+
+    def keep(self, challenge_id: str, holder: SlotHolder, until: float | None = None) -> None:
+        self._doubts.append(holder.user_id)
+
+
 class Desk:
     """What the supervisor does for a matchmaker, and nothing else."""
 
-    def __init__(self, server: RehearsalServer, folder: Path, waits: Waits = WAITS) -> None:
-        self.server, self.site, self.folder, self.waits = server, server.site, folder, waits
+    def __init__(self, server: RehearsalServer, folder: Path, timeouts: Timeouts = TIMEOUTS) -> None:
+        self.server, self.site, self.folder, self.timeouts = server, server.site, folder, timeouts
         self.made: list[Challenge] = []
         self.settled: list[Challenge] = []
         self.us = self.site.accounts.add(Account(US, 0, title="BOT"))
         token = self.site.accounts.issue_token(self.us)
-        self._access = Access(self.site.url, SecretStr(token), WAITS)
-        self._house = server.call(lambda: House(self.site))
+        self._access = Access(self.site.url, SecretStr(token), TIMEOUTS)
+        self._context = server.call(lambda: House(self.site))
         server.call(lambda: self.site.observe(self._note))
         self.seek()
         self.games, self.slots = 0, 1
@@ -98,40 +110,46 @@ class Desk:
         account = self.site.accounts.get(name)
         if account is None:
             account = self.site.accounts.add(Account(name, 0, title="BOT", bio="Plays.", rating=rating))
-        return self.server.call(lambda: self._house.hire(account, lambda game_id: mind(game_id), manners))
+        return self.server.call(lambda: self._context.hire(account, lambda game_id: mind(game_id), manners))
 
     def open(self) -> None:
         """A new process, as far as the matchmaker can tell."""
         self.inbox: Inbox = SimpleQueue()
-        courtesy = Courtesy(WAITS)
-        self.gate = Gate(lambda read_timeout: Api(self._access, read_timeout), self.inbox.put, WAITS, courtesy)
-        self.store = Store(StateFile(self.folder))
-        lists = PlayerLists(self.store, self.inbox.put, WAITS, None)
-        self.matchmaker = Matchmaker(self.gate, self.store, self.waits, lists, self._keep_slot)
-        api = Api(self._access, WAITS.liveness)
+        rate_limiter = RateLimiter(TIMEOUTS)
+        self.outbox = Outbox(
+            lambda read_timeout: LichessClient(self._access, read_timeout), self.inbox.put, TIMEOUTS, rate_limiter
+        )
+        self.store = Store(Database(self.folder))
+        lists = PlayerLists(self.store, self.inbox.put, TIMEOUTS, None)
+        self.matchmaker = Matchmaker(self.outbox, self.store, self.timeouts, lists, Kept(self.doubts), self.snapshot)
+        api = LichessClient(self._access, TIMEOUTS.liveness)
         self.matchmaker.introduce(api.account())
         self._events = StreamReader(
-            Source(None, api, api.event_stream, parse_house_event), self.inbox.put, WAITS, courtesy
+            Source(None, api, api.event_stream, parse_account_event), self.inbox.put, TIMEOUTS, rate_limiter
         )
         self._events.start()
         assert isinstance(self.inbox.get(timeout=PATIENCE_S), StreamOpened)
 
-    def _keep_slot(self, challenge_id: str, guest: Guest, until: float) -> None:
-        self.doubts.append(guest.user_id)
-
     def close(self) -> None:
         self._events.stop()
-        self.gate.close()
+        self.outbox.close()
         self.store.close()
 
     def leave(self) -> None:
         self.close()
-        self.server.call(self._house.close)
+        self.server.call(self._context.close)
 
-    @property
-    def situation(self) -> Situation:
-        free = self.slots - self.games - len(self.matchmaker)
-        return Situation(self.config, self.games, free, self.humans_until)
+    def snapshot(self) -> Snapshot:
+        config = self.config.model_copy(update={"challenge": ChallengeConfig(concurrency=max(1, self.slots))})
+        playing = (SlotHolder("other", is_bot=True),) * self.games
+        return Snapshot(
+            config,
+            US,
+            playing,
+            tuple(self.matchmaker.slot_holders),
+            stopping=self.slots == 0,
+            human_expected_until=self.humans_until,
+        )
 
     def objection(self) -> Decline | None:
         return self.matchmaker.objection_to_bots(self.config, self.humans_until)
@@ -140,7 +158,7 @@ class Desk:
         deadline = time.monotonic() + PATIENCE_S
         while not fact():
             assert time.monotonic() < deadline, [(it.target.name, it.settled) for it in self.made if it.target]
-            self.matchmaker.tick(self.situation)
+            self.matchmaker.tick()
             try:
                 self._dispatch(self.inbox.get(timeout=0.01))
             except Empty:
@@ -154,7 +172,7 @@ class Desk:
         match report:
             case CommandDone() | CommandFailed():
                 self.limits += isinstance(report, CommandFailed) and isinstance(report.error, RateLimited)
-                self.matchmaker.hear(report, self.situation)
+                self.matchmaker.answered(report)
             case StreamEvent(event=event) if not self.deaf:
                 self._hear(event)
 
@@ -163,9 +181,9 @@ class Desk:
             case ChallengeReceived(challenge=challenge):
                 self.matchmaker.challenge_echoed(challenge)
             case ChallengeDeclined(challenge=challenge):
-                self.matchmaker.challenge_declined(challenge, self.situation)
+                self.matchmaker.challenge_declined(challenge)
             case GameStart(game=game):
-                self.matchmaker.game_started(game.game_id, self.situation)
+                self.matchmaker.game_started(game.game_id)
                 self.games += 1
 
     def asked(self) -> list[str]:
@@ -310,7 +328,7 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     desk.rival("Willing")
     desk.until(lambda: desk.games == 1)
     first_at = time.monotonic()
-    desk.rival("Waiting")
+    desk.rival("QueuedChallenge")
     desk.games = 0
     desk.until(lambda: desk.limits == 1)
     assert desk.objection() is not None
@@ -355,8 +373,8 @@ def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> No
 def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
     desk.rival("Slow", Manners(ignores=True))
     desk.until(lambda: len(desk.matchmaker) == 1)
-    assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.guests] == [("slow", True)]
-    desk.matchmaker.give_way()
+    assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.slot_holders] == [("slow", True)]
+    desk.matchmaker.withdraw()
     desk.until(lambda: len(desk.matchmaker) == 0)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
     desk.seek(opponent_rating_difference=0)
@@ -391,7 +409,7 @@ def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: De
 
 def test_during_games_the_pause_between_two_attempts_is_the_long_one(desk: Desk) -> None:
     desk.close()
-    desk.waits = replace(WAITS, challenge_spacing_ceiling=timedelta(seconds=1.0))
+    desk.timeouts = replace(TIMEOUTS, challenge_spacing_ceiling=timedelta(seconds=1.0))
     desk.open()
     desk.rival("One")
     desk.rival("Two")

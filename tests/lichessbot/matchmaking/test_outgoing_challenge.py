@@ -19,11 +19,11 @@ from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Challenge
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Withdrawn
 from lichessbot.matchmaking.selection import Proposal
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 
-WAITS = Waits()
-OPEN_S = WAITS.challenge_open.total_seconds()
-RETRY_S = WAITS.game_start.total_seconds()
+TIMEOUTS = Timeouts()
+OPEN_S = TIMEOUTS.challenge_open.total_seconds()
+RETRY_S = TIMEOUTS.game_start.total_seconds()
 NO_ANSWER = Unreachable("timed out")
 GONE = Refused(404, "Not found")
 
@@ -42,7 +42,7 @@ def challenge(status: str = "created", reason: str = "", target: str = "rival") 
 
 
 def fresh() -> OpenChallenge:
-    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, ExactClock(180, 0), False), "default"), WAITS)
+    return OpenChallenge(Proposal("rival", Terms(Variant.STANDARD, ExactClock(180, 0), False), "default"), TIMEOUTS)
 
 
 def created(now: float = 0.0) -> OpenChallenge:
@@ -88,7 +88,7 @@ def test_a_look_that_is_refused_does_not_keep_it_from_being_withdrawn() -> None:
     assert it.hear(failed(LOOK, Refused(403, "Missing scope")), OPEN_S) == CANCEL
 
 
-@pytest.mark.parametrize("error", [NO_ANSWER, RateLimited(WAITS.rate_limit, "slow down")])
+@pytest.mark.parametrize("error", [NO_ANSWER, RateLimited(TIMEOUTS.rate_limit, "slow down")])
 def test_a_look_without_an_answer_is_repeated(error: ApiError) -> None:
     it = created()
     it.tick(OPEN_S)
@@ -127,7 +127,9 @@ def test_not_wanted_any_more_before_it_was_made_it_is_withdrawn_when_it_is() -> 
     assert it.hear(CommandDone(it.creation, challenge()), 1.0) == CANCEL
 
 
-@pytest.mark.parametrize("error", [Refused(400, "You cannot challenge yourself"), RateLimited(WAITS.rate_limit, "no")])
+@pytest.mark.parametrize(
+    "error", [Refused(400, "You cannot challenge yourself"), RateLimited(TIMEOUTS.rate_limit, "no")]
+)
 def test_what_lichess_refuses_takes_no_slot(error: ApiError) -> None:
     it = fresh()
     assert it.hear(failed(it.creation, error), 1.0) == NotSent(error)

@@ -12,11 +12,10 @@ from lichessbot.config import Config
 from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import Account
-from lichessbot.lichess.replies import BotUser
+from lichessbot.lichess.models import Account, BotUser
 from lichessbot.matchmaking.history import BotGame, Diary, Opponents
 from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 
 NOW = 1_800_000_000.0
@@ -40,7 +39,7 @@ class Memory:
     """What the matchmaker would know."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = Store(StateFile(folder))
+        self.store = Store(Database(folder))
         self.opponents = Opponents(self.store)
         self.diary = Diary(self.store)
         self.has_room_for_days = True

@@ -1,4 +1,4 @@
-"""What the tests of the move sources share."""
+"""Fixtures for the tests of the move sources."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,14 +7,14 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.move_sources.http import Hosts
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from tests.fakes.oracle import Oracle
 from tests.fakes.scripted_lichess import ScriptedLichess
 
 TOKEN = "lip_0123456789abcdef"
-WAITS = Waits(source_rest=timedelta(seconds=0.3), source_rest_ceiling=timedelta(seconds=30))
+TIMEOUTS = Timeouts(source_rest=timedelta(seconds=0.3), source_rest_ceiling=timedelta(seconds=30))
 
 
 @pytest.fixture
@@ -27,5 +27,5 @@ def oracle() -> Iterator[Oracle]:
 @pytest.fixture
 def hosts(lichess: ScriptedLichess) -> Hosts:
     """`lichess` is the server the token belongs to."""
-    access = Access(lichess.url, SecretStr(TOKEN), WAITS, user_name="TestBot")
-    return Hosts(access, Courtesy(WAITS))
+    access = Access(lichess.url, SecretStr(TOKEN), TIMEOUTS, user_name="TestBot")
+    return Hosts(access, RateLimiter(TIMEOUTS))

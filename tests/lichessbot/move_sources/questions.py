@@ -1,4 +1,4 @@
-"""Questions as a game asks them."""
+"""Questions to move sources."""
 
 from engine.facade import STARTING_FEN, Board
 from lichessbot.lichess.enums import Variant
@@ -15,7 +15,7 @@ def question(
     initial_s: float | None = 300.0,
     patience_s: float = 2.0,
 ) -> Question:
-    """About the position after `moves`."""
+    """Return a question about the position after `moves`."""
     board = Board(fen, chess960=variant is not Variant.STANDARD)
     for move in moves:
         board.push(move)

@@ -1,4 +1,4 @@
-"""Trying the sources before a game does."""
+"""The check of the move sources."""
 
 from pathlib import Path
 
@@ -7,52 +7,52 @@ import pytest
 from engine.book.opening_book import Entry, write
 from engine.facade import Board, polyglot_key
 from lichessbot.config import EngineConfig
-from lichessbot.move_sources.check import Trial, trials
+from lichessbot.move_sources.check import SourceCheck, check_sources
 from lichessbot.move_sources.http import Hosts
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.move_sources.test_local import book
 
 
-def of_books(hosts: Hosts, *files: Path) -> list[Trial]:
+def of_books(hosts: Hosts, *files: Path) -> list[SourceCheck]:
     config = {"polyglot": {"enabled": True, "book": {"standard": [str(file) for file in files]}}}
-    return list(trials([EngineConfig.model_validate(config)], hosts))
+    return list(check_sources([EngineConfig.model_validate(config)], hosts))
 
 
-def of_servers(hosts: Hosts, oracle: Oracle, *names: str) -> list[Trial]:
+def of_servers(hosts: Hosts, oracle: Oracle, *names: str) -> list[SourceCheck]:
     online: dict[str, object] = {f"{server}_url": oracle.url for server in ("explorer", "tablebase", "chessdb")}
     online |= {name: {"enabled": True} for name in names} | {"max_retries": 0}
-    return list(trials([EngineConfig.model_validate({"online_moves": online})], hosts))
+    return list(check_sources([EngineConfig.model_validate({"online_moves": online})], hosts))
 
 
-def test_every_book_is_looked_through(hosts: Hosts, tmp_path: Path) -> None:
+def test_every_book_is_checked(hosts: Hosts, tmp_path: Path) -> None:
     good = book(tmp_path / "good.bin", e2e4=1, d2d4=1)
     (tmp_path / "short.bin").write_bytes(bytes(17))
     write(tmp_path / "wrong.bin", [Entry(polyglot_key(Board()), 0o1444, 1)])
     found = of_books(hosts, good, tmp_path / "short.bin", tmp_path / "wrong.bin", tmp_path / "missing.bin")
-    assert [trial.works for trial in found] == [True, False, False, False]
+    assert [result.works for result in found] == [True, False, False, False]
     assert found[0].text.endswith("good.bin: 2 moves in 1 positions")
     assert "not whole entries" in found[1].text
     assert found[2].text.endswith("moves that are not legal in their position: 1")
     assert "No such file" in found[3].text
 
 
-def test_a_book_that_is_not_wanted_is_not_tried(hosts: Hosts) -> None:
-    assert list(trials([EngineConfig()], hosts)) == []
+def test_a_disabled_book_is_not_checked(hosts: Hosts) -> None:
+    assert list(check_sources([EngineConfig()], hosts)) == []
 
 
-def test_every_server_says_a_move(oracle: Oracle, hosts: Hosts, lichess: ScriptedLichess) -> None:
+def test_every_server_is_asked_for_a_move(oracle: Oracle, hosts: Hosts, lichess: ScriptedLichess) -> None:
     lichess.answer("/api/cloud-eval", Reply(body={"depth": 50, "knodes": 1, "pvs": [{"moves": "e2e4", "cp": 20}]}))
     names = ("online_egtb", "chessdb_book", "lichess_cloud_analysis", "lichess_opening_explorer")
     found = of_servers(hosts, oracle, *names)
-    assert [trial.works for trial in found] == [True] * 4
-    assert tuple(trial.text.split()[0] for trial in found) == names
+    assert [result.works for result in found] == [True] * 4
+    assert tuple(result.text.split()[0] for result in found) == names
 
 
 @pytest.mark.parametrize(
     ("manner", "complaint"), [(Manner.FAILING, "does not answer: 500"), (Manner.FORBIDDING, "refuses: 401")]
 )
-def test_a_server_that_is_no_use_is_named_with_its_reason(
+def test_a_failing_server_is_named_with_its_reason(
     oracle: Oracle, hosts: Hosts, manner: Manner, complaint: str
 ) -> None:
     oracle.manner = manner

@@ -1,38 +1,40 @@
-"""Asking a server: what comes back, how long it rests afterwards, and who sees the token."""
+"""Asking a server: what comes back, how long it is paused after failures, and who sees the token."""
 
 import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from pydantic import SecretStr
 
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.rate_limiter import Courtesy, Purpose
-from lichessbot.move_sources.http import Errand, Host, Hosts, Resting
-from lichessbot.move_sources.models import parse_explorer
+from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
+from lichessbot.move_sources.http import Host, HostPaused, Hosts, Request
+from lichessbot.move_sources.models import Explorer, parse
 from tests.fakes.oracle import Manner, Oracle
-from tests.lichessbot.move_sources.conftest import TOKEN, WAITS
+from tests.lichessbot.move_sources.conftest import TIMEOUTS, TOKEN
 
 FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+parse_explorer = partial(parse, Explorer)
 BAD_MANNERS = [
     Manner.FAILING, Manner.HANGING, Manner.TRICKLING, Manner.NULL, Manner.HUGE, Manner.PAGE, Manner.REDIRECTING,
     Manner.BROKEN,
 ]  # fmt: skip
 
 
-def errand(seconds: float = 2.0, retries: int = 0, *, with_token: bool = False) -> Errand:
-    return Errand("/masters", {"fen": FEN}, time.monotonic() + seconds, retries, with_token)
+def request(seconds: float = 2.0, retries: int = 0, *, with_token: bool = False) -> Request:
+    return Request("/masters", {"fen": FEN}, time.monotonic() + seconds, retries, with_token)
 
 
 def host_at(address: str, home: str = "https://lichess.org") -> Host:
-    return Host(address, Access(home, SecretStr(TOKEN), WAITS))
+    return Host(address, Access(home, SecretStr(TOKEN), TIMEOUTS))
 
 
 def test_a_good_answer_is_read(oracle: Oracle, hosts: Hosts) -> None:
-    assert len(hosts.at(oracle.url).ask(errand(), parse_explorer).moves) == 20
+    assert len(hosts.at(oracle.url).ask(request(), parse_explorer).moves) == 20
 
 
 @pytest.mark.parametrize("manner", BAD_MANNERS)
@@ -40,7 +42,7 @@ def test_whatever_it_does_the_answer_is_an_error_in_time(oracle: Oracle, hosts: 
     oracle.manner, oracle.elsewhere = manner, oracle.url
     started = time.monotonic()
     with pytest.raises(Unreachable):
-        hosts.at(oracle.url).ask(errand(0.4), parse_explorer)
+        hosts.at(oracle.url).ask(request(0.4), parse_explorer)
     assert time.monotonic() - started < 2.0
     assert len(oracle.paths) == 1
 
@@ -48,7 +50,7 @@ def test_whatever_it_does_the_answer_is_an_error_in_time(oracle: Oracle, hosts: 
 def test_a_question_that_failed_quickly_is_asked_again_as_often_as_allowed(oracle: Oracle, hosts: Hosts) -> None:
     oracle.manner = Manner.FAILING
     with pytest.raises(Unreachable):
-        hosts.at(oracle.url).ask(errand(retries=2), parse_explorer)
+        hosts.at(oracle.url).ask(request(retries=2), parse_explorer)
     assert len(oracle.paths) == 3
 
 
@@ -56,25 +58,25 @@ def test_a_server_that_failed_rests_for_all_games_and_is_asked_again_later(oracl
     host = hosts.at(oracle.url)
     oracle.manner = Manner.FAILING
     with pytest.raises(Unreachable):
-        host.ask(errand(), parse_explorer)
+        host.ask(request(), parse_explorer)
     oracle.manner = Manner.HELPFUL
-    with pytest.raises(Resting):
-        hosts.at(oracle.url).ask(errand(), parse_explorer)
-    time.sleep(WAITS.source_rest.total_seconds() + 0.05)
-    assert host.ask(errand(), parse_explorer).moves
+    with pytest.raises(HostPaused):
+        hosts.at(oracle.url).ask(request(), parse_explorer)
+    time.sleep(TIMEOUTS.source_rest.total_seconds() + 0.05)
+    assert host.ask(request(), parse_explorer).moves
     assert len(oracle.paths) == 2
 
 
-def test_the_more_often_it_fails_in_a_row_the_longer_it_rests(oracle: Oracle) -> None:
+def test_the_pause_grows_with_each_failure_in_a_row(oracle: Oracle) -> None:
     host = host_at(oracle.url)
     rests = []
     for _ in range(12):
-        host._rests_until = now = time.monotonic()
+        host._paused_until = now = time.monotonic()
         host._note_failure(Unreachable("gone"))
         host._note_failure(Unreachable("gone for another game"))
-        rests.append(host._rests_until - now)
+        rests.append(host._paused_until - now)
     assert rests[:3] == pytest.approx([0.3, 0.6, 1.2], abs=0.05)
-    assert rests[-1] == pytest.approx(WAITS.source_rest_ceiling.total_seconds(), abs=0.05)
+    assert rests[-1] == pytest.approx(TIMEOUTS.source_rest_ceiling.total_seconds(), abs=0.05)
 
 
 @pytest.mark.parametrize(("manner", "error"), [(Manner.LIMITED, RateLimited), (Manner.FORBIDDING, Refused)])
@@ -83,45 +85,46 @@ def test_a_server_that_wants_no_questions_is_not_asked_again(
 ) -> None:
     oracle.manner = manner
     with pytest.raises(error):
-        hosts.at(oracle.url).ask(errand(retries=2), parse_explorer)
-    time.sleep(WAITS.source_rest.total_seconds() + 0.05)
-    with pytest.raises(Resting):
-        hosts.at(oracle.url).ask(errand(), parse_explorer)
+        hosts.at(oracle.url).ask(request(retries=2), parse_explorer)
+    time.sleep(TIMEOUTS.source_rest.total_seconds() + 0.05)
+    with pytest.raises(HostPaused):
+        hosts.at(oracle.url).ask(request(), parse_explorer)
     assert len(oracle.paths) == 1
 
 
 def test_the_pause_a_server_asks_for_is_kept(oracle: Oracle, hosts: Hosts) -> None:
     oracle.manner = Manner.LIMITED
     with pytest.raises(RateLimited) as caught:
-        hosts.at(oracle.url).ask(errand(), parse_explorer)
+        hosts.at(oracle.url).ask(request(), parse_explorer)
     assert caught.value.pause == timedelta(hours=1)
 
 
 def test_a_429_of_lichess_itself_holds_everything_else_back_too(oracle: Oracle) -> None:
-    courtesy = Courtesy(WAITS)
-    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), WAITS), courtesy)
+    rate_limiter = RateLimiter(TIMEOUTS)
+    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter)
     oracle.manner = Manner.LIMITED
     with pytest.raises(RateLimited):
-        hosts.at(oracle.url).ask(errand(), parse_explorer)
-    assert courtesy.ask(Purpose.OTHER) > 30
+        hosts.at(oracle.url).ask(request(), parse_explorer)
+    assert rate_limiter.ask(Purpose.OTHER) > 30
 
 
 def test_while_lichess_asked_for_a_pause_no_evaluation_is_asked_for(oracle: Oracle) -> None:
-    courtesy = Courtesy(WAITS)
-    courtesy.hold_back(timedelta(seconds=60))
-    with pytest.raises(Resting):
-        Hosts(Access(oracle.url, SecretStr(TOKEN), WAITS), courtesy).at(oracle.url).ask(errand(), parse_explorer)
+    rate_limiter = RateLimiter(TIMEOUTS)
+    rate_limiter.hold_back(timedelta(seconds=60))
+    hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter)
+    with pytest.raises(HostPaused):
+        hosts.at(oracle.url).ask(request(), parse_explorer)
     assert oracle.paths == []
 
 
-def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle, hosts: Hosts) -> None:
+def test_the_requests_to_one_server_are_limited(oracle: Oracle, hosts: Hosts) -> None:
     oracle.manner = Manner.HANGING
     host = hosts.at(oracle.url)
     failures: list[ApiError] = []
 
     def ask() -> None:
         try:
-            host.ask(errand(1.0), parse_explorer)
+            host.ask(request(1.0), parse_explorer)
         except ApiError as error:
             failures.append(error)
 
@@ -131,7 +134,7 @@ def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle,
     for thread in threads:
         thread.join(10)
     assert len(oracle.paths) == 4
-    assert sorted(type(error).__name__ for error in failures) == ["Resting"] * 3 + ["Unreachable"] * 4
+    assert sorted(type(error).__name__ for error in failures) == ["HostPaused"] * 3 + ["Unreachable"] * 4
 
 
 # The token
@@ -150,23 +153,23 @@ def test_games_that_hang_at_one_server_do_not_use_up_all_threads(oracle: Oracle,
         ("http://127.0.0.1:9000", "https://lichess.org", False),
     ],
 )
-def test_the_token_belongs_to_one_house(address: str, home: str, may: bool) -> None:
+def test_the_token_belongs_to_one_domain(address: str, home: str, may: bool) -> None:
     assert host_at(address, home).may_see_token is may
 
 
 def test_the_token_is_sent_only_where_it_is_wanted_and_belongs(oracle: Oracle, hosts: Hosts) -> None:
-    hosts.at(oracle.url).ask(errand(with_token=True), parse_explorer)
-    hosts.at(oracle.url).ask(errand(), parse_explorer)
-    elsewhere = Hosts(replace(hosts.access, url="https://lichess.org"), Courtesy(WAITS))
-    elsewhere.at(oracle.url).ask(errand(with_token=True), parse_explorer)
+    hosts.at(oracle.url).ask(request(with_token=True), parse_explorer)
+    hosts.at(oracle.url).ask(request(), parse_explorer)
+    elsewhere = Hosts(replace(hosts.access, url="https://lichess.org"), RateLimiter(TIMEOUTS))
+    elsewhere.at(oracle.url).ask(request(with_token=True), parse_explorer)
     assert oracle.tokens == [f"Bearer {TOKEN}", None, None]
 
 
-def test_a_redirect_is_not_followed_and_shows_nobody_the_token(oracle: Oracle, hosts: Hosts) -> None:
+def test_a_redirect_is_not_followed_and_gets_no_token(oracle: Oracle, hosts: Hosts) -> None:
     thief = Oracle()
     oracle.manner, oracle.elsewhere = Manner.REDIRECTING, thief.url
     with pytest.raises(Unreachable):
-        hosts.at(oracle.url).ask(errand(with_token=True), parse_explorer)
+        hosts.at(oracle.url).ask(request(with_token=True), parse_explorer)
     assert thief.paths == []
     thief.close()
 
@@ -177,7 +180,7 @@ def test_a_password_in_the_users_netrc_is_not_sent(
     home = tmp_path_factory.mktemp("home")
     (home / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
     monkeypatch.setenv("HOME", str(home))
-    hosts.at(oracle.url).ask(errand(), parse_explorer)
+    hosts.at(oracle.url).ask(request(), parse_explorer)
     assert oracle.tokens == [None]
 
 

@@ -1,7 +1,9 @@
-"""Books: which move is chosen, and what is done about a file that is no good."""
+"""Books and endgame tablebases on the disk."""
 
 import os
 import random
+import shutil
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -9,10 +11,18 @@ import pytest
 
 from engine.book.opening_book import Entry, packed_move, write
 from engine.facade import Board, BookMove, polyglot_key
-from lichessbot.config.sources import Normalization, PolyglotConfig, Selection
-from lichessbot.log import Journal
-from lichessbot.move_sources.local import Shelf, choose, normalized
-from tests.lichessbot.move_sources.questions import question
+from lichessbot.config import EngineConfig
+from lichessbot.config.sources import Normalization, PolyglotConfig, Selection, SyzygyConfig, TableQuality
+from lichessbot.log import EventLog
+from lichessbot.move_sources.check import check_sources
+from lichessbot.move_sources.http import Hosts
+from lichessbot.move_sources.local import PolyglotBooks, SyzygyTables, choose, normalized
+from lichessbot.move_sources.models import Suggestion
+from lichessbot.move_sources.resolver import MoveResolver
+from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
+
+# Books
+
 
 MOVES = [BookMove("e2e4", 60), BookMove("d2d4", 30), BookMove("c2c4", 10), BookMove("a2a4", 0)]
 
@@ -23,7 +33,7 @@ def chosen(moves: list[BookMove] = MOVES, **keys: object) -> Counter[str | None]
     return Counter(choose(moves, policy, rng) for _ in range(1000))
 
 
-def test_moves_are_played_as_often_as_they_weigh() -> None:
+def test_moves_are_chosen_by_weight() -> None:
     played = chosen()
     assert set(played) == {"e2e4", "d2d4", "c2c4"}
     assert played["e2e4"] == pytest.approx(600, abs=60)
@@ -70,7 +80,7 @@ def test_where_nothing_weighs_anything_all_is_equal_if_that_is_allowed() -> None
 
 
 def book(path: Path, *moves: str, **weights: int) -> Path:
-    """A book that knows one position, the one after `moves`."""
+    """Return a book with one position, the one after `moves`."""
     board = Board()
     for move in moves:
         board.push(move)
@@ -78,8 +88,8 @@ def book(path: Path, *moves: str, **weights: int) -> Path:
     return path
 
 
-def shelf(*files: Path) -> Shelf:
-    return Shelf("books", files, PolyglotConfig(), Journal())
+def shelf(*files: Path) -> PolyglotBooks:
+    return PolyglotBooks("books", files, PolyglotConfig(), EventLog())
 
 
 def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:
@@ -94,7 +104,7 @@ def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:
     assert books.find(question("a2a3"), 0.0) is None
 
 
-def test_a_missing_and_a_damaged_book_are_passed_over_and_said_once(
+def test_missing_and_damaged_books_are_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "damaged.bin").write_bytes(bytes(17))
@@ -119,7 +129,7 @@ def test_a_book_cut_short_during_the_game_is_not_asked_again(tmp_path: Path, cap
     assert len(caplog.records) == 1
 
 
-def test_a_book_that_leads_in_circles_is_left(tmp_path: Path) -> None:
+def test_a_book_that_repeats_positions_is_left(tmp_path: Path) -> None:
     there_and_back = ("g1f3", "g8f6", "f3g1")
     path = book(tmp_path / "book.bin", *there_and_back, f6g8=9)
     assert shelf(path).find(question(*there_and_back), 0.0) is None
@@ -127,3 +137,87 @@ def test_a_book_that_leads_in_circles_is_left(tmp_path: Path) -> None:
     found = shelf(path).find(question(*there_and_back), 0.0)
     assert found is not None
     assert found.moves == ("d7d5",)
+
+
+# Tablebases
+
+
+QUEEN_ENDING = "7k/8/8/8/8/8/8/K2qQ3 w - - 0 1"
+PAWN_ENDING = "8/8/3k4/8/3K4/3P4/8/8 w - - 0 1"
+
+
+def asked(tables: Path, fen: str, quality: TableQuality = TableQuality.BEST, max_pieces: int = 7) -> Suggestion | None:
+    config = SyzygyConfig(enabled=True, paths=(tables,), max_pieces=max_pieces, move_quality=quality)
+    return SyzygyTables(config, EventLog()).find(question(fen=fen), time.monotonic() + 2.0)
+
+
+def test_the_winning_capture_is_the_move(tables: Path) -> None:
+    for quality in TableQuality:
+        found = asked(tables, QUEEN_ENDING, quality)
+        assert found is not None
+        assert (found.moves, found.wdl) == (("e1d1",), 2)
+
+
+def test_the_quickest_win_is_best_and_any_win_is_suggested(tables: Path) -> None:
+    best, suggested = (asked(tables, ROOK_ENDING, quality) for quality in (TableQuality.BEST, TableQuality.SUGGEST))
+    assert best is not None
+    assert suggested is not None
+    assert (best.choice, suggested.choice, best.wdl, suggested.wdl) == (False, True, 2, 2)
+    assert set(best.moves) < set(suggested.moves)
+
+
+def test_among_draws_the_engine_chooses(tables: Path) -> None:
+    found = asked(tables, PAWN_ENDING)
+    assert found is not None
+    assert (found.wdl, found.choice) == (0, True)
+    assert len(found.moves) > 1
+
+
+def test_what_is_not_in_the_tables_has_no_move(tables: Path) -> None:
+    assert asked(tables, "4k3/pp6/8/8/8/8/PP6/4K3 w - - 0 1") is None
+    assert asked(tables, QUEEN_ENDING, max_pieces=3) is None
+
+
+def test_without_distances_no_move_is_known(tables: Path, tmp_path: Path) -> None:
+    for file in tables.glob("*.rtbw"):
+        shutil.copy(file, tmp_path)
+    assert asked(tmp_path, ROOK_ENDING) is None
+
+
+def test_a_damaged_table_is_logged_once(
+    tables: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for file in tables.glob("K?vK.rtb?"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "KRvK.rtbw").write_bytes(b"no table")
+    source = SyzygyTables(SyzygyConfig(enabled=True, paths=(tmp_path,)), EventLog())
+    for _ in range(3):
+        assert source.find(question(fen=ROOK_ENDING), time.monotonic() + 2.0) is None
+    (record,) = caplog.records
+    assert "KRvK.rtbw: not a Syzygy file" in record.getMessage()
+    caplog.clear()
+
+
+def with_tables(*folders: Path) -> EngineConfig:
+    syzygy = {"enabled": True, "paths": [str(folder) for folder in folders]}
+    return EngineConfig.model_validate({"own_book": False, "lichess_bot_tbs": {"syzygy": syzygy}})
+
+
+def test_a_resolver_with_tables_plays_by_them(tables: Path, hosts: Hosts) -> None:
+    resolver = MoveResolver.for_game("abcd1234", with_tables(tables), hosts, lambda answer: None)
+    answer = resolver.resolve(question(fen=QUEEN_ENDING))
+    assert (answer.moves, answer.source) == (("e1d1",), "syzygy")
+    assert resolver.resolve(question()).moves == ()
+
+
+def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:
+    (good,) = check_sources([with_tables(tables)], hosts)
+    assert (good.works, good.text) == (True, "syzygy: 35 endgames of up to 4 pieces, 35 with DTZ")
+    (empty,) = check_sources([with_tables(tmp_path)], hosts)
+    assert (empty.works, empty.text) == (False, "syzygy: 0 endgames of up to 0 pieces, 0 with DTZ")
+    for name in ("KQvK", "KRvK", "KBvK", "KNvK", "KPvK"):
+        (tmp_path / f"{name}.rtbw").write_bytes(b"no table")
+    (bad,) = check_sources([with_tables(tmp_path)], hosts)
+    assert not bad.works
+    assert bad.text.count("not a Syzygy file") == 3
+    assert bad.text.endswith("and 2 more")

@@ -1,4 +1,4 @@
-"""Explorer, cloud evaluations and chessdb: what is asked, and which move is chosen."""
+"""Online sources: what is asked, and which move is chosen."""
 
 import time
 from collections import Counter
@@ -6,15 +6,24 @@ from typing import Any
 
 import pytest
 
-from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig
+from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig, OnlineTableConfig, TableQuality
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.online import ChessdbServer, CloudServer, ExplorerServer
+from lichessbot.move_sources.models import Category
+from lichessbot.move_sources.online import (
+    ChessdbServer,
+    ChessdbTables,
+    CloudServer,
+    ExplorerServer,
+    LichessTables,
+    chessdb_wdl,
+    may_castle,
+)
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
-from tests.lichessbot.move_sources.conftest import TOKEN, WAITS
-from tests.lichessbot.move_sources.questions import question
+from tests.lichessbot.move_sources.conftest import TOKEN
+from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 
 KINGS_PAWN = question("e2e4")
 CASTLING = question(fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", variant=Variant.FROM_POSITION)
@@ -25,7 +34,7 @@ def soon() -> float:
 
 
 def first(found: Any) -> str:
-    """The move it would play."""
+    """Return the move to play."""
     assert found is not None
     move: str = found.moves[0]
     return move
@@ -94,7 +103,7 @@ def test_the_best_score_or_the_most_games_of_our_side_decide(
     assert (found.moves[0] if found else None) == move
 
 
-def test_of_an_answer_that_still_grows_the_last_whole_line_counts(lichess: ScriptedLichess, hosts: Hosts) -> None:
+def test_the_last_complete_line_of_a_growing_answer_counts(lichess: ScriptedLichess, hosts: Hosts) -> None:
     whole, cut = b'{"moves":[{"uci":"e7e5","black":20}]}\n', b'{"moves":[{"uci":"c7'
     lines: list[bytes | float] = [b'{"moves":[]}\n', b"\n", whole, cut, 5.0]
     lichess.answer("/player", Reply(lines=lines))
@@ -127,7 +136,7 @@ def evaluation(*scores: tuple[str, int], depth: int = 30, knodes: int = 9000) ->
 BLACK_TO_MOVE = evaluation(("e7e5", -20), ("c7c5", 10), ("e7e6", 31), ("a7a6", 90))
 
 
-def test_the_best_line_of_the_cloud_is_played_and_nobody_sees_the_token(
+def test_the_best_cloud_line_is_played_and_the_token_is_not_sent(
     lichess: ScriptedLichess, hosts: Hosts
 ) -> None:
     lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
@@ -174,7 +183,7 @@ def test_a_position_the_cloud_does_not_know_is_a_refusal_and_no_failure(lichess:
 
 
 def chessdb(hosts: Hosts, address: str, **keys: Any) -> ChessdbServer:
-    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0, WAITS)
+    return ChessdbServer(hosts.at(address), ChessdbConfig.model_validate(keys), 0)
 
 
 @pytest.mark.parametrize(("quality", "action"), [("all", "query"), ("good", "querybest"), ("best", "querypv")])
@@ -198,13 +207,92 @@ def test_a_position_chessdb_does_not_know_has_no_move(oracle: Oracle, hosts: Hos
         assert chessdb(hosts, oracle.url, move_quality=quality).find(KINGS_PAWN, soon()) is None
 
 
-def test_chessdb_says_with_a_good_status_that_it_is_asked_too_often(lichess: ScriptedLichess, hosts: Hosts) -> None:
+def test_chessdb_reports_its_rate_limit_with_status_200(lichess: ScriptedLichess, hosts: Hosts) -> None:
     lichess.answer("/cdb.php", Reply(body={"status": "rate limit exceeded"}))
     with pytest.raises(RateLimited):
         chessdb(hosts, lichess.url).find(KINGS_PAWN, soon())
 
 
-def test_moves_that_castle_are_told_as_king_takes_rook(oracle: Oracle, hosts: Hosts) -> None:
+def test_castling_is_written_as_king_takes_rook(oracle: Oracle, hosts: Hosts) -> None:
     found = explorer(hosts, oracle.url, source="lichess").find(CASTLING, soon())
     assert found is not None
     assert {"e1h1", "e1a1"} <= set(found.moves)
+
+
+# Tablebases
+
+
+ASKED = question(fen=ROOK_ENDING)
+
+
+def tables(hosts: Hosts, address: str, quality: TableQuality) -> list[LichessTables | ChessdbTables]:
+    config = OnlineTableConfig(move_quality=quality)
+    host = hosts.at(address)
+    return [LichessTables(host, config, 0), ChessdbTables(host, config, 0)]
+
+
+def test_the_first_move_of_either_table_is_the_best(oracle: Oracle, hosts: Hosts) -> None:
+    for table in tables(hosts, oracle.url, TableQuality.BEST):
+        found = table.find(ASKED, soon())
+        assert found is not None
+        assert (found.moves[0], found.wdl, found.choice) == ("e1a1", 2, False)
+    assert oracle.paths == ["/standard", "/cdb.php"]
+    assert oracle.tokens == [None, None]
+
+
+def test_the_engine_may_choose_among_the_moves_that_keep_the_result(oracle: Oracle, hosts: Hosts) -> None:
+    for table in tables(hosts, oracle.url, TableQuality.SUGGEST):
+        found = table.find(ASKED, soon())
+        assert found is not None
+        assert (found.moves, found.choice) == (("e1a1", "e1b1"), True)
+
+
+def test_a_position_no_table_knows_has_no_move(oracle: Oracle, hosts: Hosts) -> None:
+    oracle.manner = Manner.IGNORANT
+    for table in tables(hosts, oracle.url, TableQuality.BEST):
+        assert table.find(ASKED, soon()) is None
+
+
+def told(*moves: tuple[str, str], category: str) -> dict[str, Any]:
+    return {"category": category, "moves": [{"uci": uci, "category": theirs} for uci, theirs in moves]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "moves", "wdl"),
+    [
+        (told(("e1e8", "draw"), ("e1e7", "loss"), category="win"), ("e1e7",), 2),
+        (told(("e2d2", "win"), ("e2d3", "win"), category="loss"), ("e2d2", "e2d3"), -2),
+        (told(("e2d2", "cursed-win"), ("e2d3", "win"), category="blessed-loss"), ("e2d2",), -1),
+        (told(("e2d2", "maybe-loss"), ("e2d3", "loss"), category="maybe-win"), ("e2d2", "e2d3"), 2),
+        (told(("e2d2", "draw"), ("e2d3", "win"), category="draw"), ("e2d2",), 0),
+    ],
+)
+def test_the_category_of_a_move_is_the_opponents_result(
+    lichess: ScriptedLichess, hosts: Hosts, reply: dict[str, Any], moves: tuple[str, ...], wdl: int
+) -> None:
+    lichess.answer("/standard", Reply(body=reply))
+    found = tables(hosts, lichess.url, TableQuality.SUGGEST)[0].find(ASKED, soon())
+    assert found is not None
+    assert (found.moves, found.wdl) == (moves, wdl)
+
+
+def test_a_table_that_contradicts_itself_gives_no_move(lichess: ScriptedLichess, hosts: Hosts) -> None:
+    lichess.answer("/standard", Reply(body=told(("e2d2", "win"), category="win")))
+    assert tables(hosts, lichess.url, TableQuality.BEST)[0].find(ASKED, soon()) is None
+
+
+@pytest.mark.parametrize("word", ["unknown", "a word of next year"])
+def test_an_unknown_category_has_no_result(word: str) -> None:
+    assert Category(word).wdl is None
+
+
+@pytest.mark.parametrize(
+    ("score", "wdl"), [(29_990, 2), (20_001, 2), (19_980, 1), (0, 0), (-19_980, -1), (-29_000, -2)]
+)
+def test_the_result_for_a_score_of_chessdb(score: int, wdl: int) -> None:
+    assert chessdb_wdl(score) == wdl
+
+
+def test_castling_rights_are_read_from_the_board() -> None:
+    assert may_castle(question().board)
+    assert not may_castle(ASKED.board)

@@ -1,10 +1,12 @@
-"""Who is asked, in which order, and when not."""
+"""Which sources are asked in which order, and that every question is answered in time."""
 
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import pytest
@@ -12,94 +14,93 @@ import pytest
 from engine.facade import OWN_BOOK, Board, Book
 from lichessbot.config import EngineConfig
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import Journal
-from lichessbot.move_sources.http import Hosts, Resting
-from lichessbot.move_sources.models import Finding, Question, playable
-from lichessbot.move_sources.resolver import Kind, Panel, Seat, may_ask, seats
+from lichessbot.log import EventLog
+from lichessbot.move_sources.http import HostPaused, Hosts
+from lichessbot.move_sources.models import Question, SourceAnswer, Suggestion, playable
+from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, sources_for
+from tests.fakes.oracle import Manner, Oracle
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 from tests.lichessbot.move_sources.test_local import book
 
 
 @dataclass
 class Sayer:
-    """A source that says what it was told to."""
+    """A source with a given answer."""
 
     name: str
-    answer: Finding | ApiError | None = None
+    answer: Suggestion | ApiError | None = None
     asked: list[Question] = field(default_factory=list)
 
-    def find(self, question: Question, until: float) -> Finding | None:
+    def find(self, question: Question, until: float) -> Suggestion | None:
         self.asked.append(question)
         if isinstance(self.answer, ApiError):
             raise self.answer
         return self.answer
 
 
-def seat(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> Seat:
-    return Seat(kind, source, **limits)
+def limited(source: Sayer, kind: Kind = Kind.ONLINE_OPENINGS, **limits: Any) -> LimitedSource:
+    return LimitedSource(kind, source, **limits)
 
 
-def panel(*them: Seat, most_misses: int = 10) -> Panel:
-    return Panel(them, most_misses, Journal())
+def resolver(*sources: LimitedSource, max_misses: int = 10) -> MoveResolver:
+    return MoveResolver("abcd1234", sources, max_misses, lambda answer: None)
 
 
-def soon() -> float:
-    return time.monotonic() + 5.0
+def consult(resolver: MoveResolver, asked: Question | None = None) -> tuple[tuple[str, ...], str] | None:
+    answer = resolver.resolve(asked or question(patience_s=5.0))
+    return (answer.moves, answer.source) if answer.moves else None
 
 
-def consult(panel: Panel, asked: Question | None = None) -> tuple[tuple[str, ...], str] | None:
-    found = panel.consult(asked or question(), soon())
-    return None if found is None else (found[0].moves, found[1])
-
-
-def test_the_first_that_knows_a_move_is_followed_and_the_others_are_not_asked() -> None:
-    ignorant, knowing, late = Sayer("a"), Sayer("b", Finding(("e2e4",))), Sayer("c", Finding(("d2d4",)))
-    assert consult(panel(seat(ignorant), seat(knowing), seat(late))) == (("e2e4",), "b")
+def test_the_first_source_that_knows_a_move_is_used() -> None:
+    ignorant, knowing, late = Sayer("a"), Sayer("b", Suggestion(("e2e4",))), Sayer("c", Suggestion(("d2d4",)))
+    assert consult(resolver(limited(ignorant), limited(knowing), limited(late))) == (("e2e4",), "b")
     assert (len(ignorant.asked), len(late.asked)) == (1, 0)
 
 
 @pytest.mark.parametrize("moves", [("e2e5",), ("",), ("e7e5",), ("nonsense",), ("0000",), ("e1g1",)])
-def test_a_source_that_lies_is_passed_over(moves: tuple[str, ...]) -> None:
-    assert consult(panel(seat(Sayer("liar", Finding(moves))), seat(Sayer("b", Finding(("e2e4",)))))) == (("e2e4",), "b")
+def test_a_source_with_illegal_moves_is_skipped(moves: tuple[str, ...]) -> None:
+    sources = resolver(limited(Sayer("liar", Suggestion(moves))), limited(Sayer("b", Suggestion(("e2e4",)))))
+    assert consult(sources) == (("e2e4",), "b")
 
 
 def test_the_first_legal_move_counts_unless_the_engine_is_to_choose() -> None:
     moves = ("a1a8", "e2e4", "d2d4", "e2e4")
-    assert consult(panel(seat(Sayer("a", Finding(moves))))) == (("e2e4",), "a")
-    assert consult(panel(seat(Sayer("a", Finding(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
+    assert consult(resolver(limited(Sayer("a", Suggestion(moves))))) == (("e2e4",), "a")
+    assert consult(resolver(limited(Sayer("a", Suggestion(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
 
 
 def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> None:
     fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
-    found = Finding(("e1h1",))
+    found = Suggestion(("e1h1",))
     for variant, move in ((Variant.STANDARD, "e1g1"), (Variant.FROM_POSITION, "e1h1")):
         good = playable(found, question(fen=fen, variant=variant).board, repeats=False)
         assert good is not None
         assert good.moves == (move,)
 
 
-def test_openings_do_not_go_back_but_tables_may() -> None:
-    back = Finding(("f6g8",))
+def test_openings_do_not_repeat_positions_but_tables_may() -> None:
+    back = Suggestion(("f6g8",))
     asked = question("g1f3", "g8f6", "f3g1")
-    assert consult(panel(seat(Sayer("a", back))), asked) is None
-    assert consult(panel(seat(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
+    assert consult(resolver(limited(Sayer("a", back))), asked) is None
+    assert consult(resolver(limited(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
 
 
 @pytest.mark.parametrize(
-    "error", [Unreachable("gone"), Refused(404, "no"), Resting("rests"), RateLimited(timedelta(days=7), "slow")]
+    "error", [Unreachable("gone"), Refused(404, "no"), HostPaused("rests"), RateLimited(timedelta(days=7), "slow")]
 )
-def test_a_source_that_fails_is_passed_over(error: ApiError) -> None:
-    assert consult(panel(seat(Sayer("a", error)), seat(Sayer("b", Finding(("e2e4",)))))) == (("e2e4",), "b")
+def test_a_source_that_fails_is_skipped(error: ApiError) -> None:
+    assert consult(resolver(limited(Sayer("a", error)), limited(Sayer("b", Suggestion(("e2e4",)))))) == (("e2e4",), "b")
 
 
 # Out of book
 
 
-def asked_after(answers: Sequence[Finding | ApiError | None], most_misses: int, kind: Kind) -> int:
-    """How often a source was asked that answers so, one position after the other."""
+def asked_after(answers: Sequence[Suggestion | ApiError | None], max_misses: int, kind: Kind) -> int:
+    """Return how often a source with these answers was asked."""
     sayer = Sayer("a")
-    them = panel(seat(sayer, kind), most_misses=most_misses)
+    them = resolver(limited(sayer, kind), max_misses=max_misses)
     for answer in answers:
         sayer.answer = answer
         consult(them)
@@ -111,27 +112,27 @@ def test_after_so_many_unknown_positions_no_opening_server_is_asked() -> None:
     assert asked_after([Refused(404, "unknown")] * 9, 3, Kind.ONLINE_OPENINGS) == 3
 
 
-def test_tables_and_books_are_asked_for_ever() -> None:
+def test_tables_and_books_are_asked_without_limit() -> None:
     assert asked_after([None] * 9, 3, Kind.ONLINE_ENDINGS) == 9
     assert asked_after([None] * 9, 3, Kind.BOOK) == 9
 
 
-def test_a_server_that_does_not_answer_says_nothing_about_the_position() -> None:
+def test_a_failure_does_not_count_as_an_unknown_position() -> None:
     assert asked_after([Unreachable("gone")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
-    assert asked_after([Resting("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
+    assert asked_after([HostPaused("rests")] * 9, 3, Kind.ONLINE_OPENINGS) == 9
 
 
 def test_one_position_unknown_to_several_counts_once() -> None:
     first, second = Sayer("a"), Sayer("b")
-    them = panel(seat(first), seat(second), most_misses=2)
+    them = resolver(limited(first), limited(second), max_misses=2)
     for _ in range(5):
         consult(them)
     assert (len(first.asked), len(second.asked)) == (2, 2)
 
 
-def test_when_time_is_up_nobody_else_is_asked() -> None:
-    sayer = Sayer("a", Finding(("e2e4",)))
-    assert panel(seat(sayer)).consult(question(), time.monotonic()) is None
+def test_no_source_is_asked_after_the_time_limit() -> None:
+    sayer = Sayer("a", Suggestion(("e2e4",)))
+    assert consult(resolver(limited(sayer)), question(patience_s=0.0)) is None
     assert sayer.asked == []
 
 
@@ -158,10 +159,10 @@ def test_when_time_is_up_nobody_else_is_asked() -> None:
     ],
 )
 def test_each_limit(limits: dict[str, Any], asked: Question, allowed: bool) -> None:
-    assert may_ask(seat(Sayer("a"), **limits), asked) is allowed
+    assert limited(Sayer("a"), **limits).allows(asked) is allowed
 
 
-def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: Path) -> None:
+def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
     on = {"enabled": True}
     config = EngineConfig.model_validate(
         {
@@ -172,7 +173,7 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
             },
         }
     )  # fmt: skip
-    assert [seat.source.name for seat in seats(config, hosts, Journal())] == [
+    assert [it.source.name for it in sources_for(config, hosts, EventLog())] == [
         "polyglot",
         "syzygy",
         "online_egtb",
@@ -183,16 +184,16 @@ def test_sources_come_in_the_order_that_operators_know(hosts: Hosts, tmp_path: P
     ]
 
 
-def test_nobody_is_asked_who_is_not_wanted(hosts: Hosts) -> None:
-    assert seats(EngineConfig(own_book=False), hosts, Journal()) == []
+def test_disabled_sources_are_not_asked(hosts: Hosts) -> None:
+    assert sources_for(EngineConfig(own_book=False), hosts, EventLog()) == []
     assert not EngineConfig(own_book=False).has_sources
     assert EngineConfig().has_sources
     online = {"online_egtb": {"enabled": True}}
     assert EngineConfig.model_validate({"own_book": False, "online_moves": online}).has_sources
 
 
-def test_the_book_the_bot_brings_knows_as_many_moves_as_it_is_asked_for(hosts: Hosts) -> None:
-    book, (own,) = Book(OWN_BOOK), seats(EngineConfig(), hosts, Journal())
+def test_the_depth_of_the_own_book_is_its_limit(hosts: Hosts) -> None:
+    book, (own,) = Book(OWN_BOOK), sources_for(EngineConfig(), hosts, EventLog())
     frontier, plies = [Board()], 0
     while frontier:
         known = {after.key(): after for board in frontier for after in _children(board, book)}
@@ -210,7 +211,131 @@ def _children(board: Board, book: Book) -> Iterator[Board]:
 def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
     files = {"standard": str(book(tmp_path / "s.bin", e2e4=1)), "chess960": [str(book(tmp_path / "c.bin", d2d4=1))]}
     config = EngineConfig.model_validate({"own_book": False, "polyglot": {"enabled": True, "book": files}})
-    them = Panel(seats(config, hosts, Journal()), 10, Journal())
+    them = resolver(*sources_for(config, hosts, EventLog()))
     expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
     for variant, move in expected.items():
         assert consult(them, question(variant=variant)) == ((move,), "polyglot")
+
+
+# Threads
+
+
+GAME = "abcd1234"
+
+
+class Hanging:
+    """A source that hangs until let go."""
+
+    name = "hanging"
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+        self.asked = 0
+
+    def find(self, question: Question, until: float) -> Suggestion | None:
+        self.asked += 1
+        self.let_go.wait()
+        return Suggestion(("e2e4",))
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return SimpleQueue()
+
+
+@pytest.fixture
+def hanging() -> Iterator[Hanging]:
+    source = Hanging()
+    yield source
+    source.let_go.set()
+
+
+Opener = Callable[..., MoveResolver]
+
+
+@pytest.fixture
+def make(hosts: Hosts, inbox: Inbox) -> Iterator[Opener]:
+    """Make resolvers, and close them at the end."""
+    opened: list[MoveResolver] = []
+
+    def opener(config: EngineConfig, source: Hanging | None = None) -> MoveResolver:
+        if source is None:
+            resolver = MoveResolver.for_game(GAME, config, hosts, inbox.put)
+        else:
+            resolver = MoveResolver(GAME, [LimitedSource(Kind.BOOK, source)], 10, inbox.put)
+        opened.append(resolver)
+        return resolver
+
+    yield opener
+    for resolver in opened:
+        resolver.close()
+
+
+def explorer_at(oracle: Oracle) -> EngineConfig:
+    explorer = {"enabled": True, "source": "lichess"}
+    online = {"explorer_url": oracle.url, "max_retries": 0, "lichess_opening_explorer": explorer}
+    return EngineConfig.model_validate({"own_book": False, "online_moves": online})
+
+
+def next_answer(inbox: Inbox) -> SourceAnswer:
+    report = inbox.get(timeout=5)
+    assert isinstance(report, SourceAnswer)
+    return report
+
+
+def test_the_answer_names_game_question_and_source(oracle: Oracle, make: Opener, inbox: Inbox) -> None:
+    make(explorer_at(oracle)).ask(question("e2e4"))
+    answer = next_answer(inbox)
+    assert (answer.game_id, answer.search_id, answer.moves, answer.source) == (
+        GAME, 1, ("a7a5",), "lichess_opening_explorer",
+    )  # fmt: skip
+    assert 0 < answer.took_s < 5
+
+
+def test_the_own_book_answers_by_default(make: Opener, inbox: Inbox) -> None:
+    make(EngineConfig()).ask(question())
+    answer = next_answer(inbox)
+    assert answer.source == "own_book"
+    assert len(answer.moves) == 1
+
+
+def test_a_question_that_no_source_allows_starts_no_thread(inbox: Inbox, hanging: Hanging) -> None:
+    resolver = MoveResolver(GAME, [LimitedSource(Kind.BOOK, hanging, max_depth=1)], 10, inbox.put)
+    before = threading.active_count()
+    resolver.ask(question("e2e4", "e7e5"))
+    assert inbox.get_nowait() == SourceAnswer(GAME, 1), "it is there at once"
+    assert (threading.active_count(), hanging.asked) == (before, 0)
+
+
+@pytest.mark.parametrize("manner", [it for it in Manner if it is not Manner.HELPFUL])
+def test_every_question_is_answered_in_time(
+    oracle: Oracle, make: Opener, inbox: Inbox, manner: Manner
+) -> None:
+    oracle.manner, oracle.elsewhere = manner, oracle.url
+    make(explorer_at(oracle)).ask(question("e2e4", patience_s=0.5))
+    started = time.monotonic()
+    assert next_answer(inbox).moves == ()
+    assert time.monotonic() - started < 2.5
+
+
+def test_a_hanging_source_does_not_delay_the_next_question(
+    make: Opener, inbox: Inbox, hanging: Hanging
+) -> None:
+    resolver = make(EngineConfig(), hanging)
+    for _ in range(5):
+        resolver.ask(question())
+    answers = [next_answer(inbox) for _ in range(2)]
+    assert [answer.moves for answer in answers] == [(), ()]
+    hanging.let_go.set()
+    assert [next_answer(inbox).moves for _ in range(3)] == [("e2e4",)] * 3
+    assert hanging.asked == 3
+
+
+def test_a_closed_resolver_answers_nothing(make: Opener, inbox: Inbox, hanging: Hanging) -> None:
+    resolver = make(EngineConfig(), hanging)
+    resolver.ask(question())
+    resolver.close()
+    hanging.let_go.set()
+    with pytest.raises(Empty):
+        inbox.get(timeout=0.3)
+    assert not any(worker.is_alive() for worker in resolver._workers)

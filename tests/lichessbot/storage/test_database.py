@@ -1,4 +1,4 @@
-"""One SQLite file: locked, migrated after a copy, refused when newer, set aside when damaged."""
+"""The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged."""
 
 import os
 import sqlite3
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
-from lichessbot.storage.database import FILE_NAME, LOCK_NAME, MIGRATIONS, StateFile, newer_than_ours
+from lichessbot.storage.database import FILE_NAME, LOCK_NAME, MIGRATIONS, Database, newer_than_ours
 
 PYTHON = (sys.executable, "-P", "-c")
 NEXT_SCHEMA = (*MIGRATIONS, "ALTER TABLE games ADD COLUMN rated INTEGER")
@@ -19,39 +19,39 @@ INSERT = "INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)"
 WRITE_FOREVER = """
 import sys
 from pathlib import Path
-from lichessbot.storage.database import StateFile
-file = StateFile(Path(sys.argv[1]))
+from lichessbot.storage.database import Database
+file = Database(Path(sys.argv[1]))
 for number in range(1_000_000):
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)", [(str(number), 0.0)])])
     print(number, flush=True)
 """
 
 
-def put(file: StateFile, *ids: str) -> None:
+def put(file: Database, *ids: str) -> None:
     file.write([(INSERT, [(challenge_id, 0.0) for challenge_id in ids])])
 
 
-def ids(file: StateFile) -> list[str]:
+def ids(file: Database) -> list[str]:
     return [row[0] for row in file.read("SELECT challenge_id FROM answers ORDER BY rowid")]
 
 
-def test_records_outlive_the_process(tmp_path: Path) -> None:
-    first = StateFile(tmp_path)
+def test_records_survive_the_process(tmp_path: Path) -> None:
+    first = Database(tmp_path)
     put(first, "a", "b")
     first.close()
-    second = StateFile(tmp_path)
+    second = Database(tmp_path)
     assert ids(second) == ["a", "b"]
     second.close()
 
 
-def test_only_we_can_read_the_folder(tmp_path: Path) -> None:
-    file = StateFile(tmp_path / "state")
+def test_only_the_owner_can_read_the_folder(tmp_path: Path) -> None:
+    file = Database(tmp_path / "state")
     put(file, "a")
     file.close()
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
 
-def test_every_row_said_to_be_safe_survives_a_kill(tmp_path: Path) -> None:
+def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:
     for wanted in (1, 7, 40):
         folder = tmp_path / str(wanted)
         with subprocess.Popen([*PYTHON, WRITE_FOREVER, str(folder)], stdout=subprocess.PIPE, text=True) as writer:
@@ -59,19 +59,19 @@ def test_every_row_said_to_be_safe_survives_a_kill(tmp_path: Path) -> None:
             safe = [writer.stdout.readline().strip() for _ in range(wanted)]
             writer.kill()
             safe += writer.stdout.read().split()
-        file = StateFile(folder)
+        file = Database(folder)
         found = ids(file)
         file.close()
         assert found[: len(safe)] == safe
         assert len(found) - len(safe) <= 1, "at most the row under way"
 
 
-def test_a_second_daemon_is_refused_and_told_who_the_first_is(tmp_path: Path) -> None:
-    file = StateFile(tmp_path)
+def test_a_second_daemon_is_refused_with_the_process_of_the_first(tmp_path: Path) -> None:
+    file = Database(tmp_path)
     with pytest.raises(StateLocked, match=f"in use by process {os.getpid()}: stop that daemon first.*state_dir"):
-        StateFile(tmp_path)
+        Database(tmp_path)
     file.close()
-    StateFile(tmp_path).close()
+    Database(tmp_path).close()
 
 
 def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
@@ -79,25 +79,25 @@ def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
         assert writer.stdout is not None
         writer.stdout.readline()
         with pytest.raises(StateLocked, match=f"process {writer.pid}:"):
-            StateFile(tmp_path)
+            Database(tmp_path)
         writer.kill()
-    StateFile(tmp_path).close()
+    Database(tmp_path).close()
     assert (tmp_path / LOCK_NAME).read_text() == f"{os.getpid()}\n"
 
 
 def test_an_engine_does_not_inherit_the_lock(tmp_path: Path) -> None:
-    file = StateFile(tmp_path)
+    file = Database(tmp_path)
     with subprocess.Popen(["sleep", "60"]) as child:
         file.close()
-        StateFile(tmp_path).close()
+        Database(tmp_path).close()
         child.kill()
 
 
-def test_a_migration_keeps_a_copy_of_what_was(tmp_path: Path) -> None:
-    old = StateFile(tmp_path)
+def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
+    old = Database(tmp_path)
     put(old, "a")
     old.close()
-    new = StateFile(tmp_path, NEXT_SCHEMA)
+    new = Database(tmp_path, NEXT_SCHEMA)
     assert ids(new) == ["a"]
     assert new.read("SELECT rated FROM games") == []
     put(new, "b")
@@ -108,29 +108,29 @@ def test_a_migration_keeps_a_copy_of_what_was(tmp_path: Path) -> None:
 
 
 def test_a_failed_migration_changes_nothing(tmp_path: Path) -> None:
-    StateFile(tmp_path).close()
-    file = StateFile(tmp_path)
+    Database(tmp_path).close()
+    file = Database(tmp_path)
     put(file, "a")
     file.close()
-    broken = StateFile(tmp_path, (*MIGRATIONS, "CREATE TABLE extra (x); CREATE TABLE games (id)"))
+    broken = Database(tmp_path, (*MIGRATIONS, "CREATE TABLE extra (x); CREATE TABLE games (id)"))
     with pytest.raises(StateFailed, match="games already exists"):
         broken.read("SELECT 1")
     broken.close()
-    again = StateFile(tmp_path)
+    again = Database(tmp_path)
     assert ids(again) == ["a"]
     assert again.read("SELECT name FROM sqlite_master WHERE name = 'extra'") == []
     again.close()
 
 
-def test_a_newer_schema_is_refused_with_the_way_back(tmp_path: Path) -> None:
-    old = StateFile(tmp_path)
+def test_a_newer_schema_is_refused_with_the_command_to_restore(tmp_path: Path) -> None:
+    old = Database(tmp_path)
     put(old, "a")
     old.close()
-    new = StateFile(tmp_path, NEXT_SCHEMA)
+    new = Database(tmp_path, NEXT_SCHEMA)
     put(new, "b")
     new.close()
 
-    old = StateFile(tmp_path)
+    old = Database(tmp_path)
     with pytest.raises(StateNewer) as refusal:
         old.read("SELECT 1")
     old.close()
@@ -139,19 +139,19 @@ def test_a_newer_schema_is_refused_with_the_way_back(tmp_path: Path) -> None:
     subprocess.run(way_back.split(), check=True)
 
     assert newer_than_ours(tmp_path) is None
-    old = StateFile(tmp_path)
+    old = Database(tmp_path)
     assert ids(old) == ["a"]
     old.close()
 
 
-def test_nothing_is_newer_where_nothing_is(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_newer(tmp_path: Path) -> None:
     assert newer_than_ours(tmp_path / "nowhere") is None
     (tmp_path / FILE_NAME).write_text("no database")
     assert newer_than_ours(tmp_path) is None
 
 
 @pytest.mark.parametrize("damage", ["text", "middle", "foreign"])
-def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
+def test_a_damaged_file_is_replaced_by_a_new_one(
     tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / FILE_NAME
@@ -161,27 +161,27 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
         with closing(sqlite3.connect(path)) as foreign:
             foreign.execute("CREATE TABLE games (something_else)")
     else:
-        file = StateFile(tmp_path)
+        file = Database(tmp_path)
         put(file, *map(str, range(2000)))
         file.close()
         with path.open("r+b") as bytes_:
             bytes_.seek(4096)
             bytes_.write(b"\xff" * 8192)
     before = path.read_bytes()
-    file = StateFile(tmp_path)
+    file = Database(tmp_path)
     assert ids(file) == []
     put(file, "new")
     file.close()
     assert "store.damaged" in caplog.text
     assert path.with_name(f"{FILE_NAME}.damaged").read_bytes()[4096:] == before[4096:]
-    file = StateFile(tmp_path)
+    file = Database(tmp_path)
     assert ids(file) == ["new"]
     file.close()
 
 
-def test_a_folder_that_cannot_be_made_is_our_own_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_that_cannot_be_made_raises_state_failed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "taken").write_text("")
-    file = StateFile(tmp_path / "taken" / "state")
+    file = Database(tmp_path / "taken" / "state")
     assert "store.no_lock" in caplog.text
     with pytest.raises(StateFailed):
         put(file, "a")
@@ -193,8 +193,8 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 from lichessbot.errors import StateFailed
-from lichessbot.storage.database import StateFile
-file = StateFile(Path(sys.argv[1]))
+from lichessbot.storage.database import Database
+file = Database(Path(sys.argv[1]))
 write = lambda key: file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)", [(key, 0.0)])])
 write("before")
 free = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -212,7 +212,7 @@ print(file.read("SELECT challenge_id FROM answers WHERE length(challenge_id) < 9
 """
 
 
-def test_a_full_disk_is_our_own_error_and_passes(tmp_path: Path) -> None:
+def test_a_full_disk_raises_state_failed_until_there_is_room(tmp_path: Path) -> None:
     done = subprocess.run([*PYTHON, FULL_DISK, str(tmp_path)], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[('before',), ('after',)]\n"
@@ -222,10 +222,10 @@ READ_ONLY = """
 import encodings.unicode_escape, os, sys       # later the interpreter's own files may be out of reach
 from pathlib import Path
 from lichessbot.errors import StateFailed
-from lichessbot.storage.database import StateFile
+from lichessbot.storage.database import Database
 if os.geteuid() == 0:
     os.setuid(65534)        # nothing is read-only for root
-file = StateFile(Path(sys.argv[1]))
+file = Database(Path(sys.argv[1]))
 try:
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES ('a', 0.0)", [()])])
 except StateFailed as error:
@@ -233,9 +233,9 @@ except StateFailed as error:
 """
 
 
-def test_a_read_only_folder_is_our_own_error(tmp_path: Path) -> None:
+def test_a_read_only_folder_raises_state_failed(tmp_path: Path) -> None:
     folder = tmp_path / "state"
-    StateFile(folder).close()
+    Database(folder).close()
     for entry in (*folder.iterdir(), folder, *folder.parents[:3]):
         entry.chmod(0o555)
     done = subprocess.run([*PYTHON, READ_ONLY, str(folder)], capture_output=True, text=True, timeout=30)

@@ -1,8 +1,8 @@
-"""What the records are worth after the power is cut at any instant: all that was said to be safe is there.
+"""A power cut at any moment loses no acknowledged row.
 
-No power is cut. A writer runs under strace, which tells in which order it wrote, synced, and said that a row was safe.
-From that we build the disk as it may look after the cut: whatever was synced, and of the writes since then any, in any
-order, each perhaps torn between two sectors.
+A writer runs under strace, which shows the order of its writes, syncs and acknowledgements. From that the test builds
+the disk as it may look after the cut: everything synced, and any of the later writes, in any order, each perhaps torn
+between two sectors.
 """
 
 import random
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.storage.database import FILE_NAME, StateFile
+from lichessbot.storage.database import FILE_NAME, Database
 
 ROWS = 400                      # enough for the log of the database to be written back, which happens at 1,000 pages
 CUTS = 150
@@ -25,8 +25,8 @@ FILES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-journal")
 WRITER = f"""
 import os, sys
 from pathlib import Path
-from lichessbot.storage.database import StateFile
-file = StateFile(Path(sys.argv[1]))
+from lichessbot.storage.database import Database
+file = Database(Path(sys.argv[1]))
 for number in range({ROWS}):
     file.write([("INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)", [(str(number) + "x" * 3000, 0.0)])])
     os.write(1, b"safe %d " % number)
@@ -37,7 +37,7 @@ CALL = re.compile(r"^(\w+)\((.*)\)\s+= (-?\d+)")
 
 @dataclass
 class Write:
-    """Bytes on their way to the disk; None for the data: the file is cut off there."""
+    """Bytes written but not synced; None: the file is truncated there."""
 
     offset: int
     data: bytes | None
@@ -54,7 +54,7 @@ class File:
         self.pending = []
 
     def after_a_cut(self, rng: random.Random) -> bytes:
-        """One of the many ways in which the disk may look."""
+        """Return one possible content after a power cut."""
         content = bytearray(self.synced)
         arrived = [write for write in self.pending if rng.random() < 0.5]
         rng.shuffle(arrived)
@@ -74,7 +74,7 @@ def put(content: bytearray, write: Write) -> None:
 
 
 class Disk:
-    """The files of the database, as the calls of a process leave them."""
+    """The files of the database after the system calls of a process."""
 
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
@@ -105,13 +105,13 @@ class Disk:
 
 
 def text_of(arguments: str) -> tuple[bytes, str]:
-    """The quoted bytes among the arguments, and what stands behind them."""
+    """Return the quoted bytes among the arguments, and the rest."""
     _, quoted, rest = arguments.split('"')
     return bytes.fromhex(quoted.replace("\\x", "")), rest
 
 
 def calls(log: Path) -> Iterator[tuple[str, str, int]]:
-    """Name, arguments and result of every call that succeeded or failed, in the order in which they ended."""
+    """Yield name, arguments and result of every call, in the order in which they ended."""
     begun: dict[str, str] = {}
     for line in log.read_text().splitlines():
         process, text = line.split(maxsplit=1)
@@ -126,7 +126,7 @@ def calls(log: Path) -> Iterator[tuple[str, str, int]]:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """What the writer asked of the system."""
+    """The system calls of the writer."""
     if (strace := shutil.which("strace")) is None:
         pytest.skip("no strace here")
     path = tmp_path / "log"
@@ -138,7 +138,7 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_power_cut_at_any_instant_loses_nothing_that_was_safe(log: Path, tmp_path: Path) -> None:
+def test_a_power_cut_loses_no_acknowledged_row(log: Path, tmp_path: Path) -> None:
     rng, disk, heard = random.Random(1), Disk(), list(calls(log))
     begins = next(number for number, (call, *_) in enumerate(heard) if call == "pwrite64")
     cuts = set(rng.sample(range(begins, len(heard)), CUTS))
@@ -159,8 +159,8 @@ def test_a_power_cut_at_any_instant_loses_nothing_that_was_safe(log: Path, tmp_p
 
 
 def check(folder: Path, safe: int) -> None:
-    """The next daemon finds every row that was safe, and at most the one under way besides."""
-    file = StateFile(folder)
+    """Check that the next daemon finds every acknowledged row, and at most one more."""
+    file = Database(folder)
     found = [row[0].rstrip("x") for row in file.read("SELECT challenge_id FROM answers ORDER BY rowid")]
     file.close()
     assert not list(folder.glob("*.damaged")), f"after {safe} rows the file was damaged"

@@ -1,4 +1,4 @@
-"""What is remembered over restarts, and that a disk costs records but never time."""
+"""What survives a restart, and that a bad disk costs records but no time."""
 
 import logging
 import subprocess
@@ -13,16 +13,15 @@ import pytest
 
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
-from lichessbot.storage.challenge_records import Answer, Entry
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, StateFile
-from lichessbot.storage.records import Deed, Guest
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
 from lichessbot.storage.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
 
 
-class SlowFile(StateFile):
-    """A disk that takes its time, or refuses."""
+class SlowFile(Database):
+    """A file on a slow or failing disk."""
 
     delay_s = 0.0
     refusing = False
@@ -49,7 +48,7 @@ def until(fact: Callable[[], object]) -> None:
 
 
 def count(folder: Path, table: str) -> int:
-    """As another process would find it."""
+    """Read the file as another process would."""
     done = subprocess.run(
         [
             sys.executable,
@@ -65,33 +64,33 @@ def count(folder: Path, table: str) -> int:
     return int(done.stdout)
 
 
-def test_what_was_done_in_a_game_is_known_after_a_restart(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
-        assert store.times_done("game1", Deed.GREETING) == 0
-        store.note_done("game1", Deed.GREETING)
-        store.note_done("game1", Deed.DRAW_OFFER)
-        store.note_done("game1", Deed.DRAW_OFFER)
-    with closing(Store(StateFile(tmp_path))) as store:
-        assert store.times_done("game1", Deed.GREETING) == 1
-        assert store.times_done("game1", Deed.DRAW_OFFER) == 2
-        assert store.times_done("game2", Deed.GREETING) == 0
+def test_limited_actions_survive_a_restart(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.times_done("game1", LimitedAction.GREETING) == 0
+        store.note_done("game1", LimitedAction.GREETING)
+        store.note_done("game1", LimitedAction.DRAW_OFFER)
+        store.note_done("game1", LimitedAction.DRAW_OFFER)
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.times_done("game1", LimitedAction.GREETING) == 1
+        assert store.times_done("game1", LimitedAction.DRAW_OFFER) == 2
+        assert store.times_done("game2", LimitedAction.GREETING) == 0
 
 
-def test_a_deed_is_on_the_disk_before_it_can_be_done(file: SlowFile, tmp_path: Path) -> None:
+def test_a_limited_action_is_on_the_disk_before_it_is_done(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
-        store.note_done("game1", Deed.GREETING)
+        store.note_done("game1", LimitedAction.GREETING)
         assert count(tmp_path, "deeds") == 1
 
 
-def test_answers_that_arrived_are_known_after_a_restart_those_on_their_way_are_not(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
+def test_only_answers_that_arrived_survive_a_restart(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_answering("arrived")
         store.note_answered("arrived")
         store.note_answering("on its way")
         store.note_answering("failed")
         store.forget_answer("failed")
         assert [store.answered(it) for it in ("arrived", "on its way", "failed")] == [True, True, False]
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         assert [store.answered(it) for it in ("arrived", "on its way", "failed")] == [True, False, False]
 
 
@@ -104,22 +103,22 @@ def test_a_game_joined_twice_is_one_game(file: SlowFile, tmp_path: Path) -> None
 
 
 def test_the_latest_round_trips_come_oldest_first(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         for number in range(ROUND_TRIPS_KEPT + 50):
             store.note_round_trip(float(number))
         assert store.round_trips(3) == (1047.0, 1048.0, 1049.0)
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         assert store.round_trips(3) == (1047.0, 1048.0, 1049.0)
         assert len(store.round_trips(10_000)) == ROUND_TRIPS_KEPT
         until(lambda: count(tmp_path, "round_trips") == ROUND_TRIPS_KEPT)
 
 
-def test_what_is_old_is_forgotten_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as past, closing(Store(StateFile(tmp_path))) as store:
+def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as past, closing(Store(Database(tmp_path))) as store:
         past.setattr(store_room.time, "time", lambda: time.time_ns() / 1e9 - timedelta(days=3).total_seconds())
         store.note_answered("old")
         store.note_game("old", "Ferdinand")
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_answered("new")
         until(lambda: count(tmp_path, "answers") == 1)
         assert count(tmp_path, "games") == 1, "games are kept for longer"
@@ -132,20 +131,20 @@ def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTE
     )  # fmt: skip
 
 
-def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_path: Path) -> None:
+def test_challenges_survive_a_restart_with_their_latest_answer(tmp_path: Path) -> None:
     now = time.time()
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_challenge(entry("one", now, Answer.WAITING))
         store.note_challenge(entry("one", now))
         store.note_challenge(entry("two", now - 100))
         store.note_challenge(entry("three", now, Answer.DECLINED))
-        assert store.guest_book["one"] == entry("one", now)
-    with closing(Store(StateFile(tmp_path))) as store:
-        book = store.guest_book
+        assert store.challenges["one"] == entry("one", now)
+    with closing(Store(Database(tmp_path))) as store:
+        book = store.challenges
         again = book["one"]
         assert again is not None
         assert again.answer is Answer.ACCEPTED
-        assert again.guest == Guest("rival", is_bot=True)
+        assert again.slot_holder == SlotHolder("rival", is_bot=True)
         assert book.accepted_since("rival", now - 50) == 1
         assert book.accepted_since("rival", now - 150) == 2
         assert book.accepted_since("other", 0) == 0
@@ -154,62 +153,62 @@ def test_challenges_are_known_after_a_restart_with_what_became_of_them_last(tmp_
 
 def test_challenges_are_kept_for_ninety_days(tmp_path: Path) -> None:
     ago = timedelta(days=91).total_seconds()
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         store.note_challenge(entry("old", time.time() - ago))
         store.note_challenge(entry("new", time.time()))
-    with closing(Store(StateFile(tmp_path))) as store:
+    with closing(Store(Database(tmp_path))) as store:
         until(lambda: count(tmp_path, "challenges") == 1)
-        assert store.guest_book["new"] is not None
+        assert store.challenges["new"] is not None
 
 
-def test_games_with_a_clock_that_nobody_saw_end_are_left_over_for_the_next_process(tmp_path: Path) -> None:
+def test_unfinished_games_with_a_clock_are_left_over_for_the_next_process(tmp_path: Path) -> None:
     for _ in range(2):
-        with closing(Store(StateFile(tmp_path))) as store:
+        with closing(Store(Database(tmp_path))) as store:
             for game_id in ("one", "two", "three"):
                 store.note_game(game_id, "Ferdinand")
             store.note_game("of days", "Ferdinand", has_clock=False)
             store.note_left("one")
             until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 3)
     for _ in range(2):  # a process that ends at once forgets nothing
-        with closing(Store(StateFile(tmp_path))) as store:
+        with closing(Store(Database(tmp_path))) as store:
             assert store.left_over == [("three", "Ferdinand"), ("two", "Ferdinand")]
             until(lambda: count(tmp_path, "games WHERE left_at IS NULL") == 2)
 
 
-def test_each_position_has_its_own_count_of_moves_played_restarts_or_not(tmp_path: Path) -> None:
-    with closing(Store(StateFile(tmp_path))) as store:
+def test_moves_are_counted_by_position_across_restarts(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
         for position, move in ((1, "e2e4"), (2, "e2e4"), (1, "e2e4"), (1, "d2d4"), (3, "d2d4")):
             store.note_played(position, move)
     for _ in range(2):
-        with closing(Store(StateFile(tmp_path))) as store:
+        with closing(Store(Database(tmp_path))) as store:
             found = [store.times_played(position) for position in (1, 2, 3, 4)]
             assert found == [{"e2e4": 2, "d2d4": 1}, {"e2e4": 1}, {"d2d4": 1}, {}]
 
 
-def test_a_slow_disk_does_not_keep_a_game_waiting(file: SlowFile, tmp_path: Path) -> None:
+def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
         store.note_game("before", "Ferdinand")
         file.delay_s = 0.5
         started_at = time.monotonic()
-        store.note_done("game1", Deed.GREETING)
+        store.note_done("game1", LimitedAction.GREETING)
         waited = timedelta(seconds=time.monotonic() - started_at)
         assert GAME_WAITS_AT_MOST <= waited < 4 * GAME_WAITS_AT_MOST
         until(lambda: count(tmp_path, "deeds") == 1)
 
 
-def test_a_full_disk_is_said_once_and_what_was_noted_meanwhile_follows(
+def test_a_full_disk_is_logged_once_and_the_notes_are_written_later(
     file: SlowFile, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     with closing(Store(file, QUICKLY)) as store:
         file.refusing = True
-        store.note_done("game1", Deed.GREETING)
+        store.note_done("game1", LimitedAction.GREETING)
         until(lambda: "store.failed" in caplog.text)
         started_at = time.monotonic()
         for number in range(200):
-            store.note_done(f"game{number}", Deed.DRAW_OFFER)
+            store.note_done(f"game{number}", LimitedAction.DRAW_OFFER)
         assert time.monotonic() - started_at < 1.0, "nobody waits for a disk known to fail"
-        assert store.times_done("game1", Deed.GREETING) == 1
+        assert store.times_done("game1", LimitedAction.GREETING) == 1
         time.sleep(5 * QUICKLY.total_seconds())
         file.refusing = False
         until(lambda: "store.works_again" in caplog.text)
@@ -217,21 +216,21 @@ def test_a_full_disk_is_said_once_and_what_was_noted_meanwhile_follows(
     assert caplog.text.count("store.failed") == 1
 
 
-def test_a_folder_that_cannot_be_used_leaves_the_memory_working(
+def test_an_unusable_folder_leaves_the_memory_working(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "taken").write_text("")
-    with closing(Store(StateFile(tmp_path / "taken" / "state"))) as store:
-        store.note_done("game1", Deed.GREETING)
-        assert store.times_done("game1", Deed.GREETING) == 1
+    with closing(Store(Database(tmp_path / "taken" / "state"))) as store:
+        store.note_done("game1", LimitedAction.GREETING)
+        assert store.times_done("game1", LimitedAction.GREETING) == 1
     assert caplog.text.count("store.failed") == 1
 
 
-def test_a_newer_file_stops_the_start(tmp_path: Path) -> None:
-    file = StateFile(tmp_path, (*MIGRATIONS, "CREATE TABLE future (x)"))
+def test_a_newer_file_prevents_the_start(tmp_path: Path) -> None:
+    file = Database(tmp_path, (*MIGRATIONS, "CREATE TABLE future (x)"))
     file.read("SELECT 1")
     file.close()
-    file = StateFile(tmp_path)
+    file = Database(tmp_path)
     with pytest.raises(StateNewer):
         Store(file)
     file.close()

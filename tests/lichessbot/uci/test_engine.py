@@ -1,4 +1,4 @@
-"""Real processes: our engine, and one with bad manners."""
+"""The process of an engine: our engine, and one that misbehaves."""
 
 import gc
 import os
@@ -8,86 +8,38 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Any
+from queue import Empty
 
 import pytest
 
-from engine.facade import STARTING_FEN, Board, Limits, chess960_fen
+from engine.facade import STARTING_FEN, Board, chess960_fen
 from lichessbot.config import EngineConfig
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
-from lichessbot.inbox import Inbox, Report
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess, fallback_move
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
-
-PATIENCE_S = 20.0
-WAITS = Waits()
-SMALL = EngineConfig(hash_mb=1)
-Start = Callable[..., EngineProcess]
-
-
-@pytest.fixture
-def inbox() -> Inbox:
-    return SimpleQueue()
-
-
-@pytest.fixture
-def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
-    """Starts a rude engine; every one is closed at the end."""
-    engines: list[EngineProcess] = []
-
-    def begin(*manner: str, waits: Waits = WAITS, failed_starts: int = 0, **changes: Any) -> EngineProcess:
-        if manner:
-            changes["command"] = (sys.executable, str(rude_engine), *manner)
-        engines.append(EngineProcess("abcd1234", SMALL.model_copy(update=changes), inbox.put, waits, failed_starts))
-        return engines[-1]
-
-    yield begin
-    for engine in engines:
-        engine.close()
+from lichessbot.inbox import Inbox
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady
+from tests.lichessbot.uci.helpers import (
+    PATIENCE_S,
+    SMALL,
+    TIMEOUTS,
+    Start,
+    gone,
+    heard,
+    is_alive,
+    pid_of,
+    search,
+)
 
 
-def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: bool = False, **limits: int) -> Search:
-    return Search(search_id, fen, chess960, moves, Limits(**(limits or {"depth": 3})))
-
-
-def heard(inbox: Inbox, patience_s: float = PATIENCE_S) -> Report:
-    """The next report but that the engine is ready. Raises Empty."""
-    until_s = time.monotonic() + patience_s
-    while isinstance(report := inbox.get(timeout=max(0.0, until_s - time.monotonic())), EngineReady):
-        pass
-    return report
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def pid_of(engine: EngineProcess) -> int:
-    return engine._process.pid
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + PATIENCE_S
-    while is_alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not is_alive(pid)
-
-
-def test_closed_it_is_gone_without_the_collector(inbox: Inbox) -> None:
+def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> None:
     gc.disable()
     try:
-        engine = EngineProcess("abcd1234", SMALL, inbox.put, WAITS)
+        engine = UciEngine("abcd1234", SMALL, inbox.put, TIMEOUTS)
         engine.search(search())
         assert isinstance(heard(inbox), BestMove)
         engine.close()
@@ -124,7 +76,7 @@ def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inb
     assert answer.move in ("a2a3", "h2h3")
 
 
-def test_our_engine_tells_of_several_lines_only_when_asked(start: Start, inbox: Inbox) -> None:
+def test_our_engine_reports_several_lines_only_when_asked(start: Start, inbox: Inbox) -> None:
     engine = start()
     for number, lines in enumerate((1, 3, 1, 3)):
         engine.search(replace(search(number), lines=lines))
@@ -212,14 +164,14 @@ def test_a_search_may_be_asked_before_the_engine_is_ready(start: Start, inbox: I
     assert answer.move == "c2c4"
 
 
-def test_no_move_is_no_move(start: Start, inbox: Inbox) -> None:
+def test_a_missing_move_is_reported_as_none(start: Start, inbox: Inbox) -> None:
     start("polite", "(none)").search(search(1))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
     assert answer.move is None
 
 
-def test_nonsense_from_the_engine_is_survived(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
+def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     start("noisy", "e2e4").search(search(1))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
@@ -230,7 +182,7 @@ def test_nonsense_from_the_engine_is_survived(start: Start, inbox: Inbox, caplog
         time.sleep(0.01)
 
 
-def test_the_death_of_the_engine_names_the_search_it_took_along(start: Start, inbox: Inbox) -> None:
+def test_the_death_of_an_engine_names_its_search(start: Start, inbox: Inbox) -> None:
     engine = start("dies")
     engine.search(search(5))
     report = heard(inbox)
@@ -244,14 +196,14 @@ def test_the_death_of_the_engine_names_the_search_it_took_along(start: Start, in
 
 def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
     began = time.monotonic()
-    engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.2)), failed_starts=2)
+    engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.2)), failed_starts=2)
     assert isinstance(heard(inbox), EngineDied)
     assert 0.8 <= time.monotonic() - began < 2.0
     assert not engine.ready
 
 
 def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(start: Start, inbox: Inbox) -> None:
-    engine = start("deaf", waits=replace(WAITS, engine_stop=timedelta(seconds=0.2)))
+    engine = start("deaf", timeouts=replace(TIMEOUTS, engine_stop=timedelta(seconds=0.2)))
     engine.search(search(1))
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
     engine.search(search(2, "e2e4"))
@@ -264,7 +216,7 @@ def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(star
 
 
 def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start, inbox: Inbox) -> None:
-    engine = start("mute", waits=replace(WAITS, engine_handshake=timedelta(seconds=0.5)))
+    engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)))
     engine.search(search(1))
     report = heard(inbox)
     assert isinstance(report, EngineDied)
@@ -276,16 +228,16 @@ def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start,
 @pytest.mark.parametrize("command", ["/nowhere/engine", "no-such-engine", __file__])
 def test_an_engine_that_does_not_exist_or_may_not_run_is_an_error(inbox: Inbox, command: str) -> None:
     with pytest.raises(EngineError, match=f"the engine does not start: no program {command} that may be run"):
-        EngineProcess("abcd1234", EngineConfig(command=(command,)), inbox.put, WAITS)
+        UciEngine("abcd1234", EngineConfig(command=(command,)), inbox.put, TIMEOUTS)
 
 
 def test_a_working_folder_that_does_not_exist_is_an_error(inbox: Inbox, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="the engine does not start"):
-        EngineProcess("abcd1234", EngineConfig(working_dir=tmp_path / "nowhere"), inbox.put, WAITS)
+        UciEngine("abcd1234", EngineConfig(working_dir=tmp_path / "nowhere"), inbox.put, TIMEOUTS)
 
 
 @pytest.mark.parametrize("manner", ["polite", "deaf", "clinging", "slow"])
-def test_closing_kills_at_once_and_in_silence(start: Start, inbox: Inbox, manner: str) -> None:
+def test_close_kills_at_once_and_reports_nothing(start: Start, inbox: Inbox, manner: str) -> None:
     engine = start(manner, "e2e4")
     engine.search(search(1))
     began = time.monotonic()
@@ -297,7 +249,7 @@ def test_closing_kills_at_once_and_in_silence(start: Start, inbox: Inbox, manner
         assert isinstance(inbox.get(), EngineReady | BestMove)
 
 
-def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> None:
+def test_children_of_the_engine_die_with_it(start: Start, tmp_path: Path) -> None:
     engine = start("clinging", "e2e4")
     deadline = time.monotonic() + PATIENCE_S
     children = Path(f"/proc/{pid_of(engine)}/task/{pid_of(engine)}/children")
@@ -309,10 +261,10 @@ def test_what_the_engine_started_dies_with_it(start: Start, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("manner", "reason"), [("babbling", "babbles"), ("scolding", "babbles on its error output")]
+    ("manner", "reason"), [("babbling", "too much output"), ("scolding", "too much error output")]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
+def test_an_engine_with_endless_output_is_killed(start: Start, inbox: Inbox, manner: str, reason: str) -> None:
     engine = start(manner)
     engine.search(search(1))
     report = heard(inbox)
@@ -322,7 +274,7 @@ def test_an_engine_that_talks_without_end_is_killed(start: Start, inbox: Inbox, 
     assert gone(pid_of(engine))
 
 
-def test_an_engine_that_does_not_read_its_input_blocks_nobody(start: Start, inbox: Inbox) -> None:
+def test_an_engine_that_does_not_read_its_input_does_not_block(start: Start, inbox: Inbox) -> None:
     engine = start("clogged")
     engine._ready = True  # it never says so, and nothing would be written to it
     began = time.monotonic()
@@ -343,10 +295,10 @@ def test_a_hung_engine_dies_with_a_daemon_that_was_killed(rude_engine: Path) -> 
 import sys, time
 from queue import SimpleQueue
 from lichessbot.config import EngineConfig
-from lichessbot.uci.engine import EngineProcess
-from lichessbot.timeouts import Waits
+from lichessbot.uci.engine import UciEngine
+from lichessbot.timeouts import Timeouts
 command = (sys.executable, {str(rude_engine)!r}, "clogged")
-engine = EngineProcess("abcd1234", EngineConfig(command=command), SimpleQueue().put, Waits())
+engine = UciEngine("abcd1234", EngineConfig(command=command), SimpleQueue().put, Timeouts())
 print(engine._process.pid, flush=True)
 time.sleep(600)
 """
@@ -360,7 +312,7 @@ time.sleep(600)
     assert gone(pid)
 
 
-def test_the_overhead_is_told_before_the_search_it_is_for(start: Start, inbox: Inbox) -> None:
+def test_the_overhead_is_set_before_its_search(start: Start, inbox: Inbox) -> None:
     engine = start()
     limits = {"white_time_ms": 1000, "black_time_ms": 1000}
     engine.search(search(1, **limits))
@@ -401,174 +353,3 @@ def test_our_engine_ends_with_its_input_even_while_thinking(start: Start, inbox:
     assert engine._process.stdin is not None
     engine._process.stdin.close()
     assert gone(pid_of(engine))
-
-
-def test_the_fallback_finds_a_legal_move_within_its_limit() -> None:
-    board = Board()
-    fallback_move(board, 0.05)
-    began = time.monotonic()
-    assert fallback_move(board, 0.05) in board.legal_moves()
-    assert time.monotonic() - began < 0.25
-
-
-def test_the_fallback_mates_when_it_can() -> None:
-    assert fallback_move(Board("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"), 0.05) == "a1a8"
-
-
-def test_the_fallback_has_no_move_where_there_is_none() -> None:
-    assert fallback_move(Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), 0.05) is None
-
-
-# Any engine
-
-
-STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
-needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
-
-
-def heard_by(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What an echoing engine was told, line by line."""
-    marks = (record.getMessage().partition("engine.stderr game=abcd1234 line=")[2] for record in caplog.records)
-    return [mark.strip('"') for mark in marks if mark]
-
-
-@needs_stockfish
-def test_stockfish_plays_as_well_as_ours(start: Start, inbox: Inbox) -> None:
-    engine = start(command=(STOCKFISH,), uci_options={"Skill Level": 3, "UCI_ShowWDL": True, "MultiPV": 3})
-    engine.search(search(1, "e2e4", depth=6))
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
-    board = Board()
-    board.push("e2e4")
-    assert answer.move in board.legal_moves()
-    assert answer.summary.depth == 6
-    assert engine.name.startswith("Stockfish")
-    assert engine.complaints == ()
-    assert engine.plays_chess960
-
-
-@needs_stockfish
-def test_what_stockfish_does_not_take_is_told_and_it_plays_all_the_same(start: Start, inbox: Inbox) -> None:
-    engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "Slow Mover": 1})
-    engine.search(search(1, depth=1))
-    assert isinstance(heard(inbox), BestMove)
-    assert engine.complaints == (
-        "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level",
-        "uci_options.Slow Mover: expected a whole number from 10 to 1000, found 1",
-    )
-
-
-def test_options_are_set_after_uciok_and_before_isready(
-    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
-) -> None:
-    engine = start("echoing", "e2e4", uci_options={"style": "very wild"})
-    engine.search(search(1, chess960=True))
-    assert isinstance(heard(inbox), BestMove)
-    until(lambda: any("go" in line for line in heard_by(caplog)))
-    assert heard_by(caplog)[:6] == [
-        "uci",
-        "setoption name Ponder value true",
-        "setoption name Style value very wild",
-        "isready",
-        "setoption name UCI_Chess960 value true",
-        f"position fen {STARTING_FEN}",
-    ]
-
-
-@pytest.mark.parametrize(("moves", "clocks"), [((), "wtime 800 btime 2000"), (("e2e4",), "wtime 1000 btime 1800")])
-def test_an_engine_without_move_overhead_is_shown_that_much_less_on_its_own_clock(
-    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, moves: tuple[str, ...], clocks: str
-) -> None:
-    engine = start("echoing", "e2e4")
-    engine.search(search(1, *moves, white_time_ms=1000, black_time_ms=2000), overhead_ms=200)
-    assert isinstance(heard(inbox), BestMove)
-    until(lambda: any("go" in line for line in heard_by(caplog)))
-    assert f"go {clocks}" in heard_by(caplog)
-
-
-def test_the_error_output_can_be_silenced(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
-    engine = start("echoing", "e2e4", silence_stderr=True)
-    engine.search(search(1))
-    assert isinstance(heard(inbox), BestMove)
-    time.sleep(0.2)
-    assert heard_by(caplog) == []
-
-
-def test_the_engine_runs_in_its_folder(start: Start, inbox: Inbox, tmp_path: Path) -> None:
-    engine = start("polite", "e2e4", working_dir=tmp_path)
-    engine.search(search(1))
-    heard(inbox)
-    assert Path(f"/proc/{pid_of(engine)}/cwd").readlink() == tmp_path
-
-
-# Pondering
-
-
-def test_a_ponder_search_answers_after_the_hit_and_not_before(
-    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
-) -> None:
-    engine = start("echoing", "g1f3", "b8c6")
-    engine.search(supposing(1, "e2e4", "e7e5"))
-    until(lambda: "go ponder depth 3" in heard_by(caplog))
-    with pytest.raises(Empty):
-        heard(inbox, 0.2)
-    engine.ponder_hit(1)
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
-    assert (answer.search_id, answer.move, answer.reply) == (1, "g1f3", "b8c6")
-    until(lambda: "ponderhit" in heard_by(caplog))
-
-
-def test_a_hit_before_the_engine_is_ready_makes_it_an_ordinary_search(start: Start, inbox: Inbox) -> None:
-    engine = start("polite", "g1f3")
-    engine.search(supposing(1, "e2e4", "e7e5"))
-    engine.ponder_hit(1)
-    answer = heard(inbox)
-    assert isinstance(answer, BestMove)
-    assert answer.search_id == 1
-
-
-def test_a_miss_drops_the_ponder_search_for_the_real_one(
-    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
-) -> None:
-    engine = start("echoing", "g1f3")
-    engine.search(supposing(1, "e2e4", "e7e5"))
-    until(lambda: "go ponder depth 3" in heard_by(caplog))
-    engine.ponder_hit(7)  # of another search
-    with pytest.raises(Empty):
-        heard(inbox, 0.3)
-    engine.search(search(2, "e2e4", "c7c5"))
-    dropped, answer = heard(inbox), heard(inbox)
-    assert isinstance(dropped, BestMove)
-    assert isinstance(answer, BestMove)
-    assert (dropped.search_id, answer.search_id) == (1, 2)
-
-
-def test_our_engine_answers_sooner_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
-    engine = start()
-    limits = {"white_time_ms": 60_000, "black_time_ms": 60_000}
-    engine.search(search(0))
-    heard(inbox)
-    engine.search(supposing(1, "e2e4", "e7e5", **limits))
-    time.sleep(2.5)
-    engine.ponder_hit(1)
-    pondered = heard(inbox)
-    engine.search(search(2, "e2e4", "c7c5", **limits))
-    cold = heard(inbox)
-    assert isinstance(pondered, BestMove)
-    assert isinstance(cold, BestMove)
-    assert pondered.search_id == 1
-    assert pondered.took_s < cold.took_s / 2
-
-
-def supposing(search_id: int, *moves: str, **limits: int) -> Search:
-    """A search of a position that the opponent may reach."""
-    asked = search(search_id, *moves, **limits)
-    return replace(asked, limits=replace(asked.limits, ponder=True))
-
-
-def until(fact: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not fact() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert fact()

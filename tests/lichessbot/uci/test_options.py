@@ -1,4 +1,4 @@
-"""What engines offer, as real engines say it, and what is set of it."""
+"""The options of real engines, and what is set."""
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_our_own_engine_searches_with_the_tables_that_are_asked_for_moves(option
     assert [line for line in options.settings(named) if "Syzygy" in line][-1].endswith("/three")
 
 
-def test_an_engine_that_offers_nothing_is_told_nothing() -> None:
+def test_an_engine_without_options_gets_none() -> None:
     assert list(Options().settings(EngineConfig())) == []
     assert list(Options().complaints(EngineConfig())) == []
 
@@ -107,7 +107,7 @@ def test_a_table_that_the_engine_does_not_take_is_told() -> None:
     ]
 
 
-def test_an_engine_that_offers_without_end_is_not_listened_to() -> None:
+def test_the_number_of_options_is_limited() -> None:
     offered = Options()
     for number in range(5000):
         offered.note(f"name Option {number} type button".split())

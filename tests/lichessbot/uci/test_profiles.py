@@ -1,4 +1,4 @@
-"""Which engine a game gets: the section, the profiles that match, and what the machine can bear."""
+"""Which engine a game gets: the section, the matching profiles, and the limits of the machine."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +13,11 @@ from lichessbot.uci.profiles import (
     UNKNOWN_MACHINE,
     GameFacts,
     Machine,
-    candidates,
-    concessions,
+    configured_engines,
     engine_for,
     engines_of,
     matching,
+    memory_warnings,
 )
 
 BLITZ_BY_A_HUMAN = GameFacts(
@@ -121,7 +121,7 @@ def test_without_a_match_the_section_counts() -> None:
 )
 def test_the_announcement_tells_who_the_opponent_is(opponent: dict[str, Any], kind: OpponentKind) -> None:
     info = {"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "rapid", "rated": True, "color": "black"}
-    facts = GameFacts.announced(GameInfo.model_validate({**info, "opponent": opponent, "tournamentId": "t1"}))
+    facts = GameFacts.from_info(GameInfo.model_validate({**info, "opponent": opponent, "tournamentId": "t1"}))
     assert facts.opponent is kind
     assert (facts.rating, facts.speed, facts.rated, facts.colour) == (opponent.get("rating"), "rapid", True, "black")
     assert facts.tournament
@@ -145,7 +145,7 @@ def test_the_game_itself_tells_it_for_sure(opponent: dict[str, Any], kind: Oppon
         "black": {"id": "us", "title": "BOT"},
         "state": {"moves": "", "wtime": 1, "btime": 1, "status": "started"},
     })
-    facts = GameFacts.told(full, Colour.BLACK)
+    facts = GameFacts.from_full(full, Colour.BLACK)
     expected = GameFacts("bullet", "chess960", kind, opponent.get("rating"), False, False, Colour.BLACK)
     assert facts == expected
 
@@ -163,13 +163,13 @@ def test_the_game_itself_tells_it_for_sure(opponent: dict[str, Any], kind: Oppon
         (4096, 4, None, 4096),  # nobody knows
     ],
 )
-def test_tables_are_made_to_fit_the_machine(
+def test_hash_tables_are_limited_by_the_memory(
     hash_mb: int, engines: int, memory_mb: int | None, expected: int
 ) -> None:
     settings = Config.model_validate({"challenge": {"concurrency": engines}, "engine": {"hash_mb": hash_mb}})
     machine = Machine(None, memory_mb)
     assert engine_for(BLITZ_BY_A_HUMAN, settings, machine).hash_mb == expected
-    told = list(concessions(settings, machine))
+    told = list(memory_warnings(settings, machine))
     assert bool(told) is (expected < hash_mb)
     assert all(f"engine.hash_mb: {hash_mb} MiB" in line for line in told)
 
@@ -185,13 +185,13 @@ def test_pondering_needs_a_core_for_each_thread_of_each_game(
     assert engine_for(BLITZ_BY_A_HUMAN, settings, Machine(cores, None)).ponder is ponders
 
 
-def test_every_engine_that_a_game_may_get_is_a_candidate_once() -> None:
+def test_every_engine_that_a_game_may_get_is_listed_once() -> None:
     settings = config(
         ({"speed": "bullet"}, {"depth": 3}),  # the same program, and nothing it could refuse
         ({"speed": "blitz", "variant": "standard"}, {"command": ["other"]}),
         ({"opponent": "bot"}, {"uci_options": {"Skill Level": 3}}),
     )
-    listed = list(candidates(settings))
+    listed = list(configured_engines(settings))
     assert [candidate.key for candidate in listed] == ["engine", "profiles.1.engine", "profiles.2.engine"]
     assert listed[1].engine.command == ("other",)
     assert listed[1].variants == ("standard",)

@@ -1,4 +1,4 @@
-"""An engine is judged by its answer, or by its death."""
+"""The check of all engines at the start."""
 
 import sys
 from dataclasses import replace
@@ -11,17 +11,17 @@ import pytest
 from engine.facade import Limits
 from lichessbot.config import Config, EngineConfig
 from lichessbot.inbox import Inbox
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci import engine as engine_process
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
-from lichessbot.uci.startup_check import GAME_ID, SelfTest
+from lichessbot.uci.startup_check import GAME_ID, StartupCheck
 
 SMALL = EngineConfig(hash_mb=1)
 
 
 def test_our_engine_passes() -> None:
     inbox: Inbox = SimpleQueue()
-    test = SelfTest(Config(engine=SMALL), inbox.put, Waits(), Limits(depth=1))
+    test = StartupCheck(Config(engine=SMALL), inbox.put, Timeouts(), Limits(depth=1))
     assert isinstance(inbox.get(timeout=30), EngineReady)
     report = inbox.get(timeout=30)
     assert isinstance(report, BestMove)
@@ -36,7 +36,7 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 
     monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
     inbox: Inbox = SimpleQueue()
-    test = SelfTest(Config(engine=SMALL), inbox.put, Waits(), Limits(depth=1))
+    test = StartupCheck(Config(engine=SMALL), inbox.put, Timeouts(), Limits(depth=1))
     report = inbox.get(timeout=1)
     assert isinstance(report, EngineDied)
     (fault,) = test.judge(report)
@@ -45,25 +45,25 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 
 
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
-    test = SelfTest(Config(engine=SMALL), SimpleQueue().put, Waits(), Limits(depth=1))
+    test = StartupCheck(Config(engine=SMALL), SimpleQueue().put, Timeouts(), Limits(depth=1))
     assert test.judge(BestMove(GAME_ID, 0, None))[0].text == "engine: the engine finds no move in the start position"
 
 
 def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
     engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "deaf")})
-    waits = replace(Waits(), engine_handshake=timedelta(seconds=5), engine_first_move=timedelta(seconds=0.1))
+    timeouts = replace(Timeouts(), engine_handshake=timedelta(seconds=5), engine_first_move=timedelta(seconds=0.1))
     inbox: Inbox = SimpleQueue()
-    test = SelfTest(Config(engine=engine), inbox.put, waits, Limits(depth=1))
+    test = StartupCheck(Config(engine=engine), inbox.put, timeouts, Limits(depth=1))
     assert isinstance(inbox.get(timeout=30), EngineReady)
     (fault,) = test.judge(inbox.get(timeout=30))
     assert "no move in time" in fault.text
     assert not fault.is_lasting
 
 
-def test_a_program_that_is_not_there_is_the_configurations_fault() -> None:
+def test_a_missing_program_is_a_lasting_fault() -> None:
     engine = SMALL.model_copy(update={"command": ("no-such-engine",)})
     inbox: Inbox = SimpleQueue()
-    test = SelfTest(Config(engine=engine), inbox.put, Waits(), Limits(depth=1))
+    test = StartupCheck(Config(engine=engine), inbox.put, Timeouts(), Limits(depth=1))
     (fault,) = test.judge(inbox.get(timeout=30))
     assert "no program no-such-engine" in fault.text
     assert fault.is_lasting

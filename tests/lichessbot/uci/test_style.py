@@ -9,13 +9,13 @@ from annotated_types import Ge, Le
 from engine.facade import STARTING_FEN, STYLES, Limits
 from lichessbot.config import Config, load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE
-from lichessbot.config.style import StyleConfig
+from lichessbot.config.engine import StyleConfig
 from lichessbot.errors import ConfigError
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind
-from lichessbot.timeouts import Waits
-from lichessbot.uci.engine import EngineProcess
-from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, engine_for, in_words
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.profiles import UNKNOWN_MACHINE, GameFacts, describe_engine, engine_for
 from lichessbot.uci.search import BestMove, EngineReady, Search
 
 PATIENCE_S = 20.0
@@ -46,7 +46,7 @@ def test_the_keys_and_ranges_are_those_of_the_engine() -> None:
 def test_our_engine_takes_every_style(tmp_path: Path) -> None:
     keys = ", ".join(f"{name}: 90" for name in STYLES)
     inbox: Inbox = SimpleQueue()
-    engine = EngineProcess("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Waits())
+    engine = UciEngine("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Timeouts())
     try:
         engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
         assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
@@ -69,7 +69,7 @@ profiles:
 """)
     engine = engine_for(HUMAN, config, UNKNOWN_MACHINE)
     assert engine.uci_options == {"Style Mobility": 100, "Style King Attack": 200, "Style Material": -50}
-    assert "Style Material: -50" in in_words(HUMAN, config, UNKNOWN_MACHINE)
+    assert "Style Material: -50" in describe_engine(HUMAN, config, UNKNOWN_MACHINE)
 
 
 def test_mistakes_are_named_with_what_was_meant(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Correspondence games from beginning to end: few places, many games, and a daemon that comes and goes."""
+"""Correspondence games: more games than may be played at a time, and restarts of the daemon."""
 
 import signal
 import time
@@ -29,7 +29,7 @@ def day_s() -> float:
 
 @pytest.fixture
 def arena(tmp_path: Path, day_s: float) -> Iterator[Arena]:
-    """A server whose days are short. Afterwards: nothing crashed, and nobody is left over."""
+    """A server with short days. Afterwards nothing has crashed and no process is left over."""
     with RehearsalServer(timing=Timing(tick_s=2.0, day_s=day_s)) as server:
         arena = Arena(server, tmp_path)
         try:
@@ -46,13 +46,13 @@ def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: A
 
 
 def our_plies(table: Table) -> int:
-    """How many moves the bot has made."""
+    """Return the number of moves of the bot."""
     first = 0 if table.game.setup.white.name == BOT else 1
     return len(table.game.moves[first::2])
 
 
 def streams(arena: Arena) -> int:
-    """The games at whose board the bot sits."""
+    """Return the number of games whose stream the bot reads."""
     return sum(any(True for _ in table._streams) for table in arena.started)
 
 
@@ -61,7 +61,7 @@ def is_our_turn(table: Table) -> bool:
 
 
 def begin(arena: Arena, count: int) -> None:
-    """So many games, one in three without a clock, of both colours."""
+    """Begin `count` games with both colours, one in three without a clock."""
     opponents = [arena.player(f"Penpal{number}") for number in range(count)]
     for number, opponent in enumerate(opponents):
         color = ColorChoice.WHITE if number % 2 else ColorChoice.BLACK
@@ -89,13 +89,13 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
     arena.process.wait()
     arena.start()
     arena.until(lambda: watch() and all(our_plies(it) >= 2 or it.game.is_over for it in arena.started), patience_s)
-    assert arena.stop() == 0, "games that last for days are not waited for"
+    assert arena.stop() == 0, "the daemon does not wait for correspondence games"
     assert 0 < most_engines <= places + 1, "one may just be ending"
     assert 0 < most_streams <= places + 1, "one may just be closing"
     assert {table.game.status for table in arena.started} <= {Status.STARTED, Status.MATE}
 
 
-def test_games_go_on_over_a_restart_with_one_place_for_all(arena: Arena) -> None:
+def test_games_go_on_over_a_restart_one_at_a_time(arena: Arena) -> None:
     play_over_a_restart(arena, 5, 1, 60.0)
 
 
@@ -112,7 +112,7 @@ def test_two_hundred_games_go_on_over_a_restart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("control", [Correspondence(3), Unlimited()])
-def test_a_challenge_to_such_a_game_is_accepted_and_played(arena: Arena, control: TimeControl) -> None:
+def test_a_correspondence_challenge_is_accepted_and_played(arena: Arena, control: TimeControl) -> None:
     configure(arena, rules="time_controls: [correspondence], max_days: .inf")
     arena.start()
     arena.propose(arena.player("Penpal"), Terms(Variant.STANDARD, control))
@@ -120,7 +120,7 @@ def test_a_challenge_to_such_a_game_is_accepted_and_played(arena: Arena, control
     assert arena.stop() == 0
 
 
-def test_at_the_board_a_quick_reply_is_answered_without_a_look(arena: Arena) -> None:
+def test_a_quick_reply_is_answered_in_the_same_visit(arena: Arena) -> None:
     configure(arena, disconnect_time=600)
     table = arena.correspondence(arena.player("Quick"), 3, ColorChoice.BLACK)
     arena.start()
@@ -136,7 +136,7 @@ def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> N
     arena.until(lambda: our_plies(table) == 1)
     arena.until(lambda: not arena.engines() and not streams(arena))
     time.sleep(1.5)
-    assert arena.log().count("game.visit") == 1, "looks show that it is not our turn"
+    assert arena.log().count("game.visit") == 1, "the lists show that it is not our turn"
     assert arena.stop() == 0
 
 
@@ -151,7 +151,7 @@ def test_correspondence_takes_no_slot_of_a_game_with_a_clock(arena: Arena) -> No
 
 
 @pytest.mark.parametrize("day_s", [60.0])
-def test_the_shortest_of_time_is_played_first(arena: Arena) -> None:
+def test_the_game_with_the_least_time_is_played_first(arena: Arena) -> None:
     configure(arena)
     days = [14, 2, None, 7, 1]
     tables = [
@@ -165,7 +165,7 @@ def test_the_shortest_of_time_is_played_first(arena: Arena) -> None:
     assert arena.stop() == 0
 
 
-def test_a_game_that_ends_while_nobody_sits_at_it_is_visited_once_more_and_recorded(arena: Arena) -> None:
+def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(arena: Arena) -> None:
     sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
     arena.configure(sections, depth=1, engine="own_book: false")
     table = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
@@ -180,4 +180,4 @@ def test_a_game_that_ends_while_nobody_sits_at_it_is_visited_once_more_and_recor
     assert arena.log().count("game.visit") == 3
     assert arena.stop() == 0
     (pgn,) = (arena.folder / "games").glob("*.pgn")
-    assert pgn.read_text().count("[%eval") == 2, "what was thought on both visits"
+    assert pgn.read_text().count("[%eval") == 2, "of both visits"

@@ -410,7 +410,7 @@ def run_with_bug(
     arena: Arena, bug: str, environment: dict[str, str] | None = None
 ) -> "subprocess.Popen[str]":
     """The daemon with a line of code run before it starts."""
-    code = f"{bug}\nimport sys, lichessbot.__main__\nsys.exit(lichessbot.__main__.main())"
+    code = f"{bug}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
     words = arena.command("run")
     command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
     return subprocess.Popen(command, env=environment or arena.environment(), stderr=subprocess.PIPE, text=True)
@@ -492,7 +492,7 @@ def test_check_tells_of_folders_that_cannot_be_written_to(arena: Arena) -> None:
     assert done.returncode == 0, "the bot plays all the same"
     assert "\nok    records are kept in " in done.stdout
     place = arena.folder / "notes"
-    complaint = f"finished games cannot be kept in {place}/games: {place} is no folder that we may write to"
+    complaint = f"finished games cannot be kept in {place}/games: {place} is not a writable folder"
     assert f"\nnote  {complaint}\n" in done.stdout
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish"
 
 
 class Thinker(EngineOpponent):
-    """Our own engine: what it replies is often what ours expects."""
+    """Our own engine, whose reply is often the expected one."""
 
     def __init__(self, game_id: str) -> None:
         super().__init__(depth=5)
@@ -40,12 +41,12 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 
 def depths(arena: Arena, game_id: str) -> set[int]:
-    """How deep the bot's moves in a game were searched."""
+    """Return the depths of the bot's moves in a game."""
     return {int(depth) for depth in re.findall(rf"engine\.move game={game_id} .*? depth=(\d+)", arena.log())}
 
 
 @needs_stockfish
-def test_another_engine_plays_under_the_same_supervision(arena: Arena) -> None:
+def test_stockfish_plays_whole_games(arena: Arena) -> None:
     arena.configure(engine=f"command: [{STOCKFISH}], uci_options: {{Skill Level: 20, UCI_ShowWDL: true}}")
     arena.start()
     for variant in (Variant.STANDARD, Variant.CHESS960):
@@ -74,7 +75,7 @@ def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(a
     assert f"FAIL  profiles.0.engine.uci_options.Skill Level: {range_of_skill}" in done.stdout
 
 
-def test_an_engine_that_does_not_know_chess960_is_refused_unless_it_need_not(arena: Arena, rude_engine: Path) -> None:
+def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude_engine: Path) -> None:
     command = f"command: [{sys.executable}, {rude_engine}, polite, e2e4]"
     arena.configure(engine=command)
     arena.spawn()
@@ -129,7 +130,20 @@ profiles:
     assert (depths(arena, human), depths(arena, bot), depths(arena, plain)) == ({1}, {2}, {3})
 
 
-def test_what_the_opponent_does_as_expected_is_a_ponder_hit(arena: Arena) -> None:
+def test_the_answer_to_a_search_that_was_given_up_is_not_logged_as_a_move(arena: Arena) -> None:
+    arena.configure(depth=2, engine="own_book: false")
+    arena.start()
+    game = arena.challenge(arena.player("Unexpected"))
+    arena.until_ended(1)
+    assert arena.stop() == 0
+    events = re.findall(rf"(engine\.move|engine\.unused|move\.send) game={game} ", arena.log())
+    assert "engine.unused" in events, "greed is not what the engine expects"
+    moves = [event for event in events if event != "engine.unused"]
+    assert "engine.move" in moves
+    assert all(after == "move.send" for event, after in pairwise(moves) if event == "engine.move")
+
+
+def test_the_expected_reply_is_a_ponder_hit(arena: Arena) -> None:
     arena.configure(concurrency=1, depth=6)
     arena.start()
     arena.challenge(arena.player("Thinker", Thinker), base_s=60, color=ColorChoice.WHITE)

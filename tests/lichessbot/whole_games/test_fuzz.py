@@ -13,16 +13,16 @@ import pytest
 from engine.facade import InvalidFen, InvalidMove
 from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
-from lichessbot.games.actions import GameOver, Think
-from lichessbot.games.chat import Conversation, Hearsay
+from lichessbot.games.actions import GameOver, StartSearch
+from lichessbot.games.chat import Chat
 from lichessbot.games.game import NOTHING_DONE, Game
-from lichessbot.games.pgn import ScoreSheet
+from lichessbot.games.pgn import PgnRecorder
 from lichessbot.lichess import models as events
 from lichessbot.lichess import parsing
 from lichessbot.lichess.commands import Abort, Resign, Say, SendMove
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.streams import StreamEvent, StreamOpened
-from lichessbot.timeouts import Waits
+from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove
 
 DATA = Path(__file__).parents[2] / "data" / "lichess"
@@ -30,7 +30,6 @@ QUICK = 4_000
 LONG = 1_000_000
 TRUE_MOVES = "e2e4 e7e5"
 OUR_MOVE = "g1f3"
-HEARSAY = Hearsay(lambda: "Aleph", list)
 GREETING = GreetingConfig(hello="{me} {opponent}", hello_spectators="{opponent}")
 
 JUNK: tuple[Any, ...] = (
@@ -85,7 +84,7 @@ def bent(line: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("rounds", [QUICK, pytest.param(LONG, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    ("prefix", "parse"), [("event-", parsing.parse_house_event), ("game-", parsing.parse_game_event)]
+    ("prefix", "parse"), [("event-", parsing.parse_account_event), ("game-", parsing.parse_game_event)]
 )
 def test_a_line_is_read_or_unreadable_whatever_is_wrong_in_it(
     prefix: str, parse: Callable[[bytes], events.StreamLine], rounds: int
@@ -129,9 +128,9 @@ class Victim:
     """A game in which it is our turn, and whose stream goes mad."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Waits())
-        self.talk = Conversation("abcd1234", "testbot", GREETING, Waits(), NOTHING_DONE, HEARSAY)
-        self.sheet = ScoreSheet("https://lichess.org", "testbot")
+        self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
+        self.talk = Chat("abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list)
+        self.sheet = PgnRecorder("https://lichess.org", "testbot")
         self.chance = chance
         self.now = 1000.0
         self.search_id = 0
@@ -140,13 +139,13 @@ class Victim:
 
     def hear(self, report: Any) -> None:
         self.now += self.chance.random() / 100
-        self.sheet.hear(report)
+        self.sheet.handle(report)
         self.note(report)
-        for said in self.talk.hear(report, self.now):
+        for said in self.talk.handle(report, self.now):
             assert not isinstance(said, Say) or 0 < len(said.text) <= LONGEST_CHAT_LINE
         for action in [*self.game.handle(report, self.now), *self.game.tick(self.now)]:
             match action:
-                case Think(search):
+                case StartSearch(search):
                     self.search_id = search.search_id
                 case SendMove(move=move):
                     self.sent.append(move)

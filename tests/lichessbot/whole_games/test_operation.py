@@ -17,15 +17,15 @@ import pytest
 from lichessbot.errors import Refused, Unreachable
 from lichessbot.lichess.client import LineStream
 from lichessbot.lichess.parsing import parse_game_event
-from lichessbot.lichess.rate_limiter import Courtesy
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamReader
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, StateFile
-from lichessbot.timeouts import Waits
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent
 
 
@@ -120,7 +120,7 @@ def test_a_second_daemon_is_told_about_the_first(arena: Arena) -> None:
 
 
 def test_a_daemon_older_than_its_records_does_not_start(arena: Arena) -> None:
-    file = StateFile(arena.folder / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
+    file = Database(arena.folder / "state", (*MIGRATIONS, "CREATE TABLE future (x)"))
     file.read("SELECT 1")
     file.close()
     run = subprocess.run(arena.command("run"), env=arena.environment(), capture_output=True, text=True, timeout=30)
@@ -245,12 +245,12 @@ class Nothing:
 
 
 def test_a_stream_that_hangs_is_overdue_and_one_that_is_refused_is_not() -> None:
-    waits = Waits().scaled(0.0005)  # 60 ms beyond its schedule
+    timeouts = Timeouts().scaled(0.0005)  # 60 ms beyond its schedule
     freed = threading.Event()
 
     def reader(open_stream: Callable[[], LineStream]) -> StreamReader:
         source = Source("game1", Nothing(), open_stream, parse_game_event)
-        return StreamReader(source, SimpleQueue().put, waits, Courtesy(waits))
+        return StreamReader(source, SimpleQueue().put, timeouts, RateLimiter(timeouts))
 
     def hang() -> LineStream:
         freed.wait()

@@ -1,4 +1,4 @@
-"""Whole games of the daemon whose sources answer, fail, hang and lie; and openings that do not repeat."""
+"""Whole games with move sources that answer, fail, hang or lie, and openings that do not repeat."""
 
 import subprocess
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ SOURCES = """, own_book: false, online_moves: {{explorer_url: {url}, tablebase_u
 
 
 class FirstMove(GreedyOpponent):
-    """Always plays the same in the same position."""
+    """Always plays the same move in the same position."""
 
     def choose(self, board: Board, clocks: Limits) -> str:
         return min(board.legal_moves())
@@ -56,7 +56,7 @@ def oracle() -> Iterator[Oracle]:
 
 
 def configure(arena: Arena, extra: str) -> None:
-    """The ordinary configuration with something more in the section `engine`."""
+    """Write the usual configuration with `extra` keys in the section `engine`."""
     arena.configure(depth=3)
     path = arena.folder / "config.yml"
     text = path.read_text()
@@ -94,7 +94,7 @@ def test_the_moves_of_the_sources_are_played(arena: Arena, oracle: Oracle) -> No
         ),
     ],
 )
-def test_games_are_played_to_their_end_in_time_whatever_the_sources_do(
+def test_bad_sources_cost_no_game(
     arena: Arena, oracle: Oracle, manner: Manner
 ) -> None:
     oracle.manner, oracle.elsewhere = manner, oracle.url
@@ -111,7 +111,7 @@ def test_games_are_played_to_their_end_in_time_whatever_the_sources_do(
     assert "source.move" not in arena.log()
 
 
-def test_a_table_of_endings_is_followed_or_leaves_the_choice_to_the_engine(arena: Arena, oracle: Oracle) -> None:
+def test_an_online_tablebase_limits_the_choice_of_the_engine(arena: Arena, oracle: Oracle) -> None:
     online = f"{{tablebase_url: '{oracle.url}', online_egtb: {{enabled: true, min_time: 1, move_quality: suggest}}}}"
     configure(arena, f", online_moves: {online}")
     arena.start()
@@ -125,7 +125,7 @@ def test_a_table_of_endings_is_followed_or_leaves_the_choice_to_the_engine(arena
     assert "source.move" in arena.log()
 
 
-def test_tables_of_endings_on_the_disk_win_a_won_game(arena: Arena, tables: Path) -> None:
+def test_local_tablebases_win_a_won_game(arena: Arena, tables: Path) -> None:
     configure(arena, f", lichess_bot_tbs: {{syzygy: {{enabled: true, paths: ['{tables}']}}}}")
     arena.start()
     fen = "8/8/8/4k3/8/8/4K3/4R3 w - - 0 1"
@@ -139,8 +139,8 @@ def test_tables_of_endings_on_the_disk_win_a_won_game(arena: Arena, tables: Path
     assert arena.log().count("source.move") == len(our_moves(arena, table))
 
 
-def play_against_one_who_always_answers_the_same(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
-    """The moves of so many games with the same colours, some at a time."""
+def play_against_fixed_replies(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
+    """Return the moves of so many games with the same colours."""
     configure(arena, extra)
     arena.start()
     for number in range(games):
@@ -154,10 +154,10 @@ def play_against_one_who_always_answers_the_same(arena: Arena, games: int, extra
 
 @pytest.mark.parametrize("games", [4, pytest.param(50, marks=pytest.mark.long)])
 @pytest.mark.parametrize("extra", ["", ", own_book: false"])
-def test_no_two_games_against_one_who_always_answers_the_same_are_equal(
+def test_no_two_games_against_fixed_replies_are_equal(
     arena: Arena, games: int, extra: str
 ) -> None:
-    played = play_against_one_who_always_answers_the_same(arena, games, extra)
+    played = play_against_fixed_replies(arena, games, extra)
     assert len(set(played)) == games
 
 
@@ -188,7 +188,7 @@ def test_a_profile_has_a_book_of_its_own(arena: Arena) -> None:
     assert arena.log().count("source=polyglot") == 1
 
 
-def test_a_damaged_book_is_said_at_start_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:
+def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: Arena) -> None:
     (arena.folder / "damaged.bin").write_bytes(bytes(17))
     configure(arena, ", polyglot: {enabled: true, book: {standard: damaged.bin}}")
     checked = subprocess.run(
@@ -204,7 +204,7 @@ def test_a_damaged_book_is_said_at_start_and_fails_the_check_and_costs_no_game(a
     judge(arena.ended[0])
 
 
-def test_the_evaluations_of_the_cloud_are_asked_of_lichess_itself(arena: Arena) -> None:
+def test_cloud_evaluations_are_asked_from_lichess(arena: Arena) -> None:
     start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
     arena.site.cloud_evaluations[start] = {"knodes": 500, "depth": 40, "pvs": [{"moves": "g2g4 d7d5", "cp": -90}]}
     cloud = "lichess_cloud_analysis: {enabled: true, min_time: 1}"

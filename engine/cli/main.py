@@ -1,0 +1,94 @@
+"""The command line: finds the command, turns errors into one line and an exit code."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from types import FrameType
+
+import click
+
+from engine.facade import InvalidBook, InvalidFen, InvalidNet
+from engine.pgn.game import UnknownVariant
+from engine.selfplay.records import InvalidRecord
+
+PROGRAM = "lichessbot-engine"
+USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells use them
+USER_ERRORS = (InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant, MemoryError)
+
+# Each command's module and function. A module is imported when its command is called: most load much of the engine.
+COMMANDS = {
+    "play": "play.play",
+    "analyse": "positions.analyse",
+    "eval": "positions.evaluate",
+    "perft": "positions.perft",
+    "compare-search": "positions.compare_search",
+    "depth-table": "positions.depth_table",
+    "articles": "positions.show_articles",
+    "book": "book.book",
+    "selfplay": "training.selfplay",
+    "records": "training.records",
+    "tune": "training.tune",
+    "train": "training.train",
+    "match": "training.match",
+    "learn": "training.learn",
+}
+UCI_COMMANDS = ("uci", "bench")    # `engine/__main__.py` runs these without this package: they start faster
+EPILOG = "Without a command, or with `uci`, it speaks UCI. `bench [DEPTH [EVALFILE]]` counts nodes of fixed searches."
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[cmd_name].partition(".")
+        command: click.Command = getattr(import_module(f"engine.cli.{module}"), function)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], [*COMMANDS, *UCI_COMMANDS], 1)
+            hint = f"; did you mean {close[0]}?" if close else f"; `{PROGRAM} --help` lists the commands"
+            raise click.ClickException(f"usage: {PROGRAM} COMMAND ...; unknown command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    epilog=EPILOG,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100},
+)
+def cli() -> None:
+    """Play, analyse, make opening books and train evaluations with the engine."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code: 0, 1 for a faulty book, 2 for a user's error, 130 after a signal."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code: int | None = cli.main(list(arguments), PROGRAM, standalone_mode=False)
+        return code or 0
+    except click.exceptions.Abort:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except click.UsageError as error:
+        print(f"{error.ctx.command_path if error.ctx else PROGRAM}: {error.format_message()}", file=sys.stderr)
+    except click.ClickException as error:
+        print(error.format_message(), file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+    except USER_ERRORS as error:
+        print(error, file=sys.stderr)
+    return USAGE_ERROR
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Make SIGTERM end the process like Ctrl-C, so that its worker processes end too."""
+    raise KeyboardInterrupt

@@ -1,0 +1,75 @@
+"""The option types and arguments that several commands share."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from engine.board import Board
+from engine.core.fen import STARTING_FEN, InvalidFen
+from engine.lessons.styles import STYLES, parse_style
+from engine.terminal.board_view import Theme
+
+Parsed = TypeVar("Parsed")
+
+POSITIVE = click.IntRange(min=1)
+DEPTH = click.IntRange(1, 100)
+SHALLOW_DEPTH = click.IntRange(1, 20)
+FILE = click.Path(path_type=Path)
+STYLE_NAMES = f"{', '.join(STYLES)}, or coefficients such as material=1,mobility=-0.5"
+
+
+def number(lowest: float, highest: float) -> Callable[[Any], float]:
+    """Return an option type: a number within these bounds."""
+
+    def number(value: Any) -> float:
+        try:
+            if lowest <= (found := float(value)) <= highest:
+                return found
+        except ValueError:
+            pass
+        raise click.BadParameter(f"expected a number from {lowest:g} to {highest:g}, found {str(value)[:40]!r}")
+
+    return number
+
+
+def parsed(parse: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
+    """Return an option type: what `parse` makes of the text. Its ValueError becomes the user's error."""
+
+    def text(value: str) -> Parsed:
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return text
+
+
+def parse_board(fen: str) -> Board:
+    """Return a board with this position. Raises InvalidFen."""
+    return Board(STARTING_FEN if fen in ("", "startpos") else fen)
+
+
+def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> Board:
+    try:
+        return parse_board(" ".join(words))
+    except InvalidFen as error:
+        raise click.BadParameter(str(error)) from None
+
+
+SECONDS = number(0.01, 86_400)
+STYLE = parsed(parse_style)
+board_argument = click.argument("board", nargs=-1, metavar="[FEN]", callback=_board)
+ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Use letters for pieces, and no colours.")
+processes_option = click.option(
+    "--processes", type=POSITIVE, default=os.cpu_count() or 1, help="Games to play at the same time."
+)
+
+
+def open_console(ascii_only: bool) -> tuple[Console, Theme]:
+    """Return standard output and what it can show."""
+    console = Console(highlight=False, no_color=True if ascii_only else None)
+    return console, Theme.detect(console, ascii_only)

@@ -1,0 +1,146 @@
+"""The command `play`: a game in the terminal."""
+
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from engine.board import Board
+from engine.cli.parameters import (
+    DEPTH,
+    FILE,
+    POSITIVE,
+    SECONDS,
+    STYLE_NAMES,
+    ascii_option,
+    open_console,
+    parse_board,
+    parsed,
+)
+from engine.core.fen import chess960_fen
+from engine.lessons.styles import Style, parse_style
+from engine.pgn.game import Game
+from engine.pgn.pgn import game_text, read_games
+from engine.search.time_manager import Limits
+from engine.terminal.chess_clock import SIDES, TimeControl, parse_minutes
+from engine.terminal.play_session import PlaySession
+from engine.terminal.players import Player
+from engine.terminal.terminal_game import TerminalGame, time_control_of
+
+DEFAULT_SECONDS = 1.0              # per move of the computer, without any other limit
+KIND = click.Choice(("human", "computer"))
+
+
+@dataclass(frozen=True)
+class NamedStyle:
+    """A style and how the user spelt it."""
+
+    text: str
+    style: Style
+
+
+NAMED_STYLE = parsed(lambda text: NamedStyle(text, parse_style(text)))
+
+
+@click.command()
+@click.option("--white", type=KIND, default="human", help="Who plays White.")
+@click.option("--black", type=KIND, show_default="the computer against a human, else a human", help="Who plays Black.")
+@click.option("--white-style", type=NAMED_STYLE, help="Style of a computer that plays White.")
+@click.option("--black-style", type=NAMED_STYLE, help="Style of a computer that plays Black.")
+@click.option("--style", type=NAMED_STYLE, help=f"Style of every computer: {STYLE_NAMES}. Without it: full strength.")
+@click.option("--depth", type=DEPTH, help="Plies that the computer searches.")
+@click.option("--seconds", type=SECONDS, show_default="by the clock, or 1", help="The computer's time per move.")
+@click.option("--clock", type=parsed(parse_minutes), metavar="M+S", help="Minutes per side and seconds per move: 5+3.")
+@click.option("--fen", type=parsed(parse_board), metavar="FEN", help="Start from this position.")
+@click.option("--chess960", type=click.IntRange(0, 959), help="Start from this Chess960 position.")
+@click.option("--pgn", type=FILE, help="Continue a game from this file, with its clocks if it has a TimeControl.")
+@click.option("--game", "number", type=POSITIVE, default=1, help="Number of the game in that file.")
+@click.option("--save", type=FILE, help="Write the game to this new file at the end.")
+@ascii_option
+def play(
+    white: str, black: str | None, white_style: NamedStyle | None, black_style: NamedStyle | None,
+    style: NamedStyle | None, depth: int | None, seconds: float | None, clock: TimeControl | None, fen: Board | None,
+    chess960: int | None, pgn: Path | None, number: int, save: Path | None, ascii_only: bool,
+) -> None:  # fmt: skip
+    """Play against the computer or another person, or watch two computers.
+
+    Type `help` during the game for the commands.
+    """
+    if sum(choice is not None for choice in (fen, pgn, chess960)) > 1:
+        raise click.ClickException("expected only one of --fen, --chess960 and --pgn")
+    if pgn is not None:
+        game = _read_game(pgn, number)
+    elif chess960 is not None:
+        game = Game.of(Board(chess960_fen(chess960), chess960=True))
+    else:
+        game = Game.of(fen or Board())
+    kinds = {"white": white, "black": black or ("computer" if white == "human" else "human")}
+    has_clock = (clock or time_control_of(game)) is not None
+    limits = _limits(depth, seconds, has_clock)
+    players = _players(kinds, {"white": white_style, "black": black_style}, style, limits)
+    if "computer" not in kinds.values():
+        _refuse_computer_options({"--style": style, "--depth": depth, "--seconds": seconds})
+    terminal_game = TerminalGame.resume(game, {side: player.name for side, player in players.items()}, clock)
+    if save is not None:
+        _refuse_unwritable(save)
+    console, theme = open_console(ascii_only)
+    PlaySession(terminal_game, players, console, theme).run(sys.stdin.fileno())
+    if save is not None:
+        text = game_text(terminal_game.game())
+        try:
+            save.write_text(text, encoding="utf-8")
+        except OSError as error:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            raise click.ClickException(f"cannot write {save}: {error.strerror}; the game is printed above") from None
+
+
+def _read_game(path: Path, number: int) -> Game:
+    try:
+        with path.open("rb") as file:
+            game = next(islice(read_games(file), number - 1, None), None)
+    except OSError as error:
+        raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
+    if game is None:
+        raise click.ClickException(f"{path} has no game number {number}")
+    if game.errors:
+        raise click.ClickException(f"{path}, game {number}, {game.errors[0]}")
+    return game
+
+
+def _limits(depth: int | None, seconds: float | None, has_clock: bool) -> Limits:
+    if seconds is None and depth is None and not has_clock:
+        seconds = DEFAULT_SECONDS
+    return Limits(depth=depth, move_time_ms=None if seconds is None else round(seconds * 1000))
+
+
+def _players(
+    kinds: dict[str, str], styles: dict[str, NamedStyle | None], style: NamedStyle | None, limits: Limits
+) -> dict[str, Player]:
+    players = {}
+    for side in SIDES:
+        own_style = styles[side]
+        if kinds[side] == "human":
+            if own_style is not None:
+                raise click.ClickException(f"--{side}-style is for a computer, but {side} is played by a human")
+            players[side] = Player("Human")
+        elif (chosen := own_style or style) is not None:
+            players[side] = Player(f"Engine ({chosen.text})", limits, chosen.style)
+        else:
+            players[side] = Player("Engine", limits)
+    return players
+
+
+def _refuse_computer_options(options: dict[str, object]) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise click.ClickException(f"{name} is for a computer, but none plays")
+
+
+def _refuse_unwritable(path: Path) -> None:
+    """Refuse before the game: after it, the game would be lost."""
+    if path.exists():
+        raise click.ClickException(f"{path} exists already: choose another name")
+    if not path.parent.is_dir():
+        raise click.ClickException(f"cannot write {path}: there is no folder {path.parent}")

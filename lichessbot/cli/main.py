@@ -1,0 +1,73 @@
+"""The command line of `lichessbot`: the list of commands, and how errors and exit codes leave the process."""
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import version
+from typing import Final
+
+import click
+
+from lichessbot.errors import ConfigError, ExitCode
+
+_COMMANDS: Final = {
+    "run": "Play until a signal.",
+    "check": "Say whether the bot would work, and what it would do.",
+    "challenge": "Challenge one player. The running daemon plays.",
+    "tournament": "Take part in an arena. The running daemon plays.",
+    "upgrade": "Turn the account into a BOT account, after asking.",
+    "explain": "Say what happens to a challenge, and which rule decides.",
+    "rehearse": "Play against an embedded Lichess, offline.",
+}
+
+
+class _Commands(click.Group):
+    """Loads a command only when it is called, so that `run` does not load the embedded Lichess."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"lichessbot.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS:
+            nearest = get_close_matches(args[0], _COMMANDS, 1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"expected one of {', '.join(_COMMANDS)}"
+            ctx.fail(f"no such command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("lichessbot"), message="lichessbot %(version)s")
+def cli() -> None:
+    """A Lichess bot."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = cli.main(args=arguments, prog_name="lichessbot", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stderr.write(f"{error.format_message()}\n")
+        return ExitCode.USAGE
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx is not None else "lichessbot"
+        sys.stderr.write(f"{path}: {error.format_message()} (see `{path} --help`)\n")
+        return ExitCode.USAGE
+    except ConfigError as error:
+        sys.stderr.write("".join(f"{problem}\n" for problem in error.problems))
+        return ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        return ExitCode.FAILED  # `run` handles signals itself; the other commands simply end
+    return int(code or 0)

@@ -1,0 +1,78 @@
+"""What several commands share: the option `--config`, values in the forms that people type, and access to Lichess."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from lichessbot.config import LoadedConfig
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.reload import Settings
+from lichessbot.errors import ConfigError
+from lichessbot.lichess.client import Access
+from lichessbot.lichess.enums import ExactClock
+from lichessbot.timeouts import Timeouts
+
+TIME_SCALE_VARIABLE: Final = "LICHESSBOT_TIME_SCALE"
+
+config_option = click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"Configuration file. Without it, the defaults and {TOKEN_VARIABLE} from the environment.",
+)
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]
+    """A value that `parse` reads; it raises ValueError with what is wrong."""
+
+    name = "text"
+
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def player_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{2,30}", text):
+        raise ValueError(f"expected a player's name on Lichess, found {text!r}")
+    return text
+
+
+def exact_clock(text: str) -> ExactClock:
+    clock = ExactClock.parse(text)
+    if clock is None:
+        raise ValueError(f"expected MINUTES+SECONDS such as 3+2 or 0.5+1, found {text!r}")
+    return clock
+
+
+def load(config_file: Path | None) -> tuple[Settings, Timeouts]:
+    """Read the configuration. Raises ConfigError."""
+    return Settings(config_file, os.environ), Timeouts().scaled(_time_scale(os.environ))
+
+
+def access_to(loaded: LoadedConfig, timeouts: Timeouts) -> Access:
+    return Access(loaded.config.url, loaded.token, timeouts, proxy=loaded.config.proxy)
+
+
+def _time_scale(environment: Mapping[str, str]) -> float:
+    """Return the factor by which tests and rehearsals shorten every wait; operators do not need it."""
+    text = environment.get(TIME_SCALE_VARIABLE, "1")
+    try:
+        scale = float(text)
+    except ValueError:
+        scale = 0.0
+    if not 0.001 <= scale <= 1000:
+        raise ConfigError([f"{TIME_SCALE_VARIABLE}: expected a number from 0.001 to 1000, found {text!r}"])
+    return scale

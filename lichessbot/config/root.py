@@ -1,0 +1,165 @@
+"""All keys an operator can set, as one typed, frozen model; and the sections that have no file of their own."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from lichessbot.config.base import Flag, Number, Section, Text, overlaid, server_address
+from lichessbot.config.challenge import ChallengeConfig
+from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
+from lichessbot.config.matchmaking import MatchmakingConfig
+
+LONGEST_CHAT_LINE: Final = 140
+PLACEHOLDERS: Final = ("me", "opponent")
+
+
+class CorrespondenceConfig(Section):
+    """The section `correspondence`: games with days for each move, or without a clock. Times in seconds."""
+
+    concurrency: Annotated[Number, Field(ge=1, le=16)] = 1
+    move_time: Annotated[Number, Field(ge=1, le=600)] = 60
+    checkin_period: Annotated[Number, Field(ge=1, le=86400)] = 300
+    disconnect_time: Annotated[Number, Field(ge=0, le=86400)] = 150
+    ponder: Flag = False
+
+    @property
+    def check_in_every(self) -> timedelta:
+        """How often to look for games in which it is our turn."""
+        return timedelta(seconds=self.checkin_period)
+
+    @property
+    def linger(self) -> timedelta:
+        """How long to stay in a game for the opponent's next move."""
+        return timedelta(seconds=self.disconnect_time)
+
+
+def _chat_text(text: str) -> str:
+    """Return the text as one line that Lichess accepts, without braces except those of placeholders."""
+    line = " ".join(text.split())
+    if len(line) > LONGEST_CHAT_LINE:
+        raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
+    if re.search(r"[{}]", re.sub("|".join(f"{{{name}}}" for name in PLACEHOLDERS), "", line)):
+        raise ValueError("Input should be a line without braces but {me} and {opponent}")
+    return line
+
+
+_ChatText = Annotated[Text, AfterValidator(_chat_text)]
+
+
+class GreetingConfig(Section):
+    """The section `greeting`: chat lines at the start and end of a game; None or empty: no line."""
+
+    hello: _ChatText | None = None
+    goodbye: _ChatText | None = None
+    hello_spectators: _ChatText | None = None
+    goodbye_spectators: _ChatText | None = None
+
+
+class TournamentConfig(Section):
+    """An entry of `tournaments`: an arena; `team` in a team battle, `password` if it is private."""
+
+    id: Annotated[Text, Field(pattern=r"^[A-Za-z0-9]{8}$")]
+    team: Text | None = None
+    password: SecretStr | None = None
+
+
+class PgnGrouping(StrEnum):
+    """Which games share a PGN file."""
+
+    GAME = "game"
+    OPPONENT = "opponent"
+    ALL = "all"
+
+
+def _folder(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("Input should be a folder below the home of a user who exists") from error
+
+
+def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
+    for key, keys in named:
+        tables, enabled = overlaid(engine, keys).lichess_bot_tbs.syzygy, keys.lichess_bot_tbs.syzygy.enabled
+        if enabled and not tables.paths:
+            yield f"{key}.lichess_bot_tbs.syzygy.paths", "expected at least one folder of Syzygy files, found none"
+
+
+def _losers_who_resign(named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
+    """Yield each key that lets a bot that plays to lose resign; later profiles inherit the style of earlier ones."""
+    for number, (key, keys) in enumerate(named):
+        if not keys.style.plays_to_lose:
+            continue
+        rules = keys.draw_or_resign
+        never = "resign_enabled" in rules.model_fields_set and not rules.resign_enabled
+        for other, their_keys in named[number if never else 0 :]:
+            if their_keys.draw_or_resign.resign_enabled:
+                why = f"{key}.style.material is below 0 and good scores are bad news"
+                yield f"{other}.draw_or_resign.resign_enabled", f"expected false, as {why}"
+
+
+class Config(Section):
+    """All keys of the file."""
+
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
+    proxy: Annotated[Text, AfterValidator(server_address)] | None = None
+    state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
+    abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
+    stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
+    max_takebacks_accepted: Annotated[Number, Field(ge=0, le=1000)] = 0
+    takebacks_from_bots: Flag = True
+    pgn_directory: Annotated[Path, AfterValidator(_folder)] | None = None
+    pgn_file_grouping: PgnGrouping = PgnGrouping.GAME
+    fake_think_time: Flag = False
+    rate_limiting_delay: Annotated[Number, Field(ge=0, le=60_000)] = 0
+    challenge: ChallengeConfig = ChallengeConfig()
+    engine: EngineConfig = EngineConfig()
+    greeting: GreetingConfig = GreetingConfig()
+    matchmaking: MatchmakingConfig = MatchmakingConfig()
+    tournaments: tuple[TournamentConfig, ...] = ()
+    correspondence: CorrespondenceConfig = CorrespondenceConfig()
+    profiles: tuple[Profile, ...] = ()
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
+        named: tuple[tuple[str, EngineKeys], ...] = (
+            ("engine", self.engine),
+            *((f"profiles.{number}.engine", profile.engine) for number, profile in enumerate(self.profiles)),
+        )
+        yield from _tables_without_folders(self.engine, named)
+        yield from _losers_who_resign(named)
+
+    @property
+    def abort_after(self) -> timedelta:
+        """How long to wait for an opponent's first move before aborting."""
+        return timedelta(seconds=self.abort_time)
+
+    @property
+    def move_spacing(self) -> timedelta:
+        """Minimum between two moves of ours in one game."""
+        return timedelta(milliseconds=self.rate_limiting_delay)
+
+    @property
+    def leave_after(self) -> timedelta:
+        """How long games may continue after the first signal."""
+        return timedelta(seconds=self.stop_grace)
+
+
+def dotted_values(section: Section) -> dict[str, object]:
+    """Return every key with its value; keys in sections are dotted."""
+    values: dict[str, object] = {}
+    for name, value in section:
+        if isinstance(value, Section) and value.as_one:
+            values[name] = value.given
+        elif isinstance(value, Section):
+            values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
+        else:
+            values[name] = value
+    return values

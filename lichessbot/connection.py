@@ -1,0 +1,93 @@
+"""Our connection to Lichess: the account we play for, and its event stream.
+
+For the main thread. Asks who we are until Lichess answers, and then reads the event stream. What the events mean is
+decided elsewhere.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from lichessbot.backoff import Backoff
+from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
+from lichessbot.lichess.models import Account
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.lichess.parsing import parse_account_event
+from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.lichess.streams import Source, StreamLost, StreamReader, StreamReport
+from lichessbot.log import EventLog
+from lichessbot.timeouts import Timeouts
+
+_RETRYING = "not connected, trying again"
+
+
+class Connection:
+    """The account, the event stream, and what every other request needs: the outbox and the rate limiter."""
+
+    def __init__(
+        self, access: Access, emit: Callable[[StreamReport | CommandDone | CommandFailed], None], timeouts: Timeouts
+    ) -> None:
+        self.access = access
+        self.account: Account | None = None
+        self.status = "connecting"
+        """In words, for the service manager."""
+        self.rate_limiter = RateLimiter(timeouts)
+        self.outbox = Outbox(self.open_client, emit, timeouts, self.rate_limiter)
+        self._emit = emit
+        self._timeouts = timeouts
+        self._log = EventLog()
+        self._backoff = Backoff(timeouts.backoff_first, timeouts.backoff_ceiling)
+        self._stream: StreamReader | None = None
+        self._was_open = False
+
+    def open_client(self, read_timeout: timedelta) -> LichessClient:
+        """Return a session of its own, which says the name of our account once it is known."""
+        return LichessClient(self.access, read_timeout)
+
+    def read_account(self) -> None:
+        self.outbox.send(ReadAccount())
+
+    def account_failed(self) -> None:
+        """Ask for the account again, after a growing delay."""
+        self.status = _RETRYING
+        self.outbox.send(ReadAccount(), self._backoff.next_delay())
+
+    def introduce(self, account: Account, *, renew_sessions: bool) -> None:
+        """Say the account's name in new sessions, and in all if `renew_sessions`."""
+        self.access = replace(self.access, user_name=account.username)
+        if renew_sessions:
+            self.outbox.close()
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the event stream hangs."""
+        return self._stream is not None and self._stream.overdue
+
+    def listen(self) -> None:
+        """Open the event stream, unless that is done already."""
+        if self._stream is None:
+            client = self.open_client(self._timeouts.liveness)
+            source = Source(None, client, client.event_stream, parse_account_event)
+            self._stream = StreamReader(source, self._emit, self._timeouts, self.rate_limiter)
+            self._stream.start()
+
+    def stream_opened(self) -> bool:
+        """Take note that the event stream is open. Return whether it was open before, so that events may be lost."""
+        was_open, self._was_open = self._was_open, True
+        self.status = "listening"
+        self._log.info("events.open")
+        return was_open
+
+    def stream_lost(self, lost: StreamLost) -> None:
+        self.status = _RETRYING
+        self._log.warning("events.lost", reason=lost.reason, retry_in_s=lost.retry_in.total_seconds())
+
+    def others_got_through(self) -> None:
+        """Retry at once if the event stream waits, because another stream was opened."""
+        if self._stream is not None:
+            self._stream.others_got_through()
+
+    def stop_listening(self) -> None:
+        if self._stream is not None:
+            self._stream.stop()

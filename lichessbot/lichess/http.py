@@ -1,0 +1,85 @@
+"""HTTP sessions that obey only our configuration, and response bodies bounded in size and time.
+
+Every HTTP client of the daemon uses both. Must not know: what is requested from whom.
+"""
+
+import socket
+import time
+from http.client import IncompleteRead, RemoteDisconnected
+from importlib.metadata import version
+from typing import Final
+
+import requests
+from urllib3.exceptions import HTTPError
+
+from lichessbot.errors import Unreachable
+
+PROGRAM: Final = f"lichessbot/{version('lichessbot')}"
+READ_BYTES: Final = 1 << 16
+_PLAIN: Final = (
+    (socket.gaierror, "name resolution failed"),
+    (ConnectionRefusedError, "connection refused"),
+    (RemoteDisconnected, "the server closed the connection without an answer"),
+    (ConnectionResetError, "connection reset"),
+    (TimeoutError, "timed out"),
+    (IncompleteRead, "the connection ended in the middle of the answer"),
+)
+
+
+def configured(session: requests.Session, proxy: str | None, **headers: str) -> requests.Session:
+    """Return `session` with these headers and this proxy, deaf to ~/.netrc and the environment.
+
+    An entry in ~/.netrc would replace or add a password, and a proxy must only be used if configured.
+    """
+    session.trust_env = False
+    if proxy is not None:
+        session.proxies = {"http": proxy, "https": proxy}
+    session.headers.update(headers)
+    return session
+
+
+def read_some(response: requests.Response, *, decode: bool) -> bytes:
+    """Return the bytes that have arrived, at least one unless the body is over. Raises Unreachable."""
+    try:
+        # read1 returns what has arrived; every other method waits until a block is full.
+        return response.raw.read1(READ_BYTES, decode_content=decode)
+    except (HTTPError, OSError) as error:
+        raise Unreachable(network_error(error)) from error
+    except (ValueError, AttributeError) as error:
+        # A TLS socket that another thread shuts down may lose its cipher during a read.
+        raise Unreachable(f"interrupted: {error}") from error
+
+
+def read_body(
+    response: requests.Response,
+    most_bytes: int,
+    until: float | None = None,
+    *,
+    decode: bool = False,
+    partial: bool = False,
+) -> bytes:
+    """Return the whole body. Raises Unreachable if it breaks off, is too long, or lasts beyond monotonic `until`.
+
+    `partial` returns what had arrived by then instead, unless that is nothing.
+    """
+    body = b""
+    try:
+        while piece := read_some(response, decode=decode):
+            body += piece
+            if len(body) > most_bytes:
+                raise Unreachable(f"a body of more than {most_bytes} bytes")
+            if until is not None and time.monotonic() >= until:
+                raise Unreachable("the body did not arrive in time")
+    except Unreachable:
+        response.close()
+        if not (partial and body):
+            raise
+    return body
+
+
+def network_error(error: BaseException) -> str:
+    """Return the innermost cause of an error in plain words."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    known = next((text for kind, text in _PLAIN if isinstance(error, kind)), None)
+    return known or f"{error.__class__.__name__}: {error}"

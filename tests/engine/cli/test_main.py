@@ -1,0 +1,38 @@
+"""The command line as a whole: help, start, interruption."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from engine.cli.main import COMMANDS, cli, run
+
+
+def commands() -> list[click.Command]:
+    """Return all commands and those of their groups."""
+    context = click.Context(cli)
+    top = [command for name in COMMANDS if (command := cli.get_command(context, name)) is not None]
+    return top + [child for group in top if isinstance(group, click.Group) for child in group.commands.values()]
+
+
+@pytest.mark.parametrize("command", commands(), ids=lambda command: command.name)
+def test_every_command_and_option_has_a_help_text(command: click.Command) -> None:
+    assert command.help
+    for option in command.params:
+        assert not isinstance(option, click.Option) or option.help, option.name
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+    assert "`bench [DEPTH [EVALFILE]]`" in shown
+
+
+@pytest.mark.parametrize("words", [["uci"], ["bench", "1"]])
+def test_uci_and_bench_start_without_the_command_line(words: list[str]) -> None:
+    command = [sys.executable, "-P", "-X", "importtime", "-m", "engine", *words]
+    answer = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=100, check=True)
+    assert "engine.uci" in answer.stderr
+    assert "click" not in answer.stderr

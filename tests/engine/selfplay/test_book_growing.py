@@ -1,0 +1,60 @@
+"""Games for the engine's own opening book."""
+
+import random
+from pathlib import Path
+
+import chess
+import pytest
+
+from engine.cli.main import run
+from engine.selfplay.book_growing import BookGrower, Candidate, GrowingPlan, deepest, make_shard, pick, read
+from engine.selfplay.records import InvalidRecord
+
+
+def small(folder: Path) -> GrowingPlan:
+    return GrowingPlan(folder, opening_nodes=600, nodes=60, plies=6, seed=4, games_per_shard=2)
+
+
+def test_the_same_shard_holds_the_same_games(tmp_path: Path) -> None:
+    texts = []
+    for name in ("one", "two"):
+        plan = small(tmp_path / name)
+        plan.folder.mkdir()
+        assert plan.missing(2) == [0]
+        make_shard(BookGrower(plan), plan, 0)
+        assert plan.missing(2) == []
+        texts.append(plan.path(0).read_text())
+    assert texts[0] == texts[1]
+
+
+def test_the_book_side_alternates_and_every_move_is_legal(tmp_path: Path) -> None:
+    plan = small(tmp_path)
+    make_shard(BookGrower(plan), plan, 0)
+    games = list(read(plan.path(0)))
+    assert [set(game.sides) for game in games] == [{"white"}, {"black"}]
+    for game in games:
+        board = chess.Board()
+        assert len(game.moves) == 6
+        for move in game.moves:
+            board.push_uci(move)
+
+
+def test_an_invalid_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shard = tmp_path / "0001-000000.games"
+    shard.write_text("white 1-0 e2e4\nnothing\n")
+    with pytest.raises(InvalidRecord, match=r"games:2: expected a side"):
+        list(read(shard))
+    assert run(["book", "grow", str(tmp_path), "--games", "1", "-o", str(tmp_path / "book.bin")]) == 2
+    assert "games:2: expected a side" in capsys.readouterr().err
+
+
+def test_no_move_beyond_the_margin_is_picked() -> None:
+    candidates = [Candidate("a2a3", 40), Candidate("b2b3", 16), Candidate("c2c3", 10)]
+    rng = random.Random(1)
+    assert {pick(candidates, 25, 15, rng) for _ in range(200)} == {"a2a3", "b2b3"}
+
+
+def test_unfinished_depths_are_ignored() -> None:
+    found = {(1, 1): Candidate("a", 1), (1, 2): Candidate("b", 2), (2, 1): Candidate("c", 3)}
+    assert [it.move for it in deepest(found)] == ["a", "b"]
+    assert deepest({}) == []

@@ -1,0 +1,73 @@
+"""The board as text."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from engine.facade import Board
+from engine.pgn.game import Judgement
+from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
+
+PLAIN = Theme(unicode=True, colour=False)
+ASCII = Theme(unicode=False, colour=False)
+
+
+def drawn(view: BoardView, theme: Theme = ASCII) -> list[str]:
+    return draw(view, theme).plain.splitlines()
+
+
+def test_the_board_is_drawn_from_either_side() -> None:
+    above, below = drawn(BoardView(Board())), drawn(BoardView(Board(), white_below=False))
+    assert above[0] == " 8  r  n  b  q  k  b  n  r "
+    assert above[7] == " 1  R  N  B  Q  K  B  N  R "
+    assert below[0] == " 1  R  N  B  K  Q  B  N  R "
+    assert below[8].split() == list("hgfedcba")
+
+
+def test_the_last_move_and_the_targets_are_marked() -> None:
+    board = Board()
+    board.push("e2e4")
+    assert drawn(BoardView(board))[4] == " 4  .  .  .  . [P] .  .  . "
+    assert drawn(BoardView(board))[6] == " 2  P  P  P  P [.] P  P  P "
+    assert drawn(BoardView(board, targets={"e7", "e6"}))[1] == " 7  p  p  p  p (p) p  p  p "
+    assert drawn(BoardView(board, targets={"e7", "e6"}))[2] == " 6  .  .  .  .  *  .  .  . "
+
+
+def test_the_evaluation_bar_grows_from_whites_side() -> None:
+    for white_below in (True, False):
+        for judgement, rows in ((Judgement(0, None), 4), (Judgement(None, 3), 8), (Judgement(-2000, None), 0)):
+            lines = drawn(BoardView(Board(), white_below, judgement))[:8]
+            white = [line[0] == "#" for line in lines]
+            assert sum(white) == rows
+            assert white == sorted(white, reverse=not white_below)
+
+
+def test_whites_share_grows_with_the_evaluation() -> None:
+    shares = [white_share(Judgement(score, None)) for score in (-10**9, -300, 0, 300, 10**9)]
+    assert shares == sorted(shares)
+    assert shares[2] == 0.5
+    assert shares[0] == pytest.approx(0)
+    assert shares[4] == pytest.approx(1)
+
+
+def test_captured_pieces_and_the_material_lead() -> None:
+    board = Board()
+    for move in ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3", "d5g2", "f1g2"):
+        board.push(move)
+    assert captured(board, "white", ASCII) == "qp +8"
+    assert captured(board, "black", ASCII) == "PP"
+    assert captured(board, "white", PLAIN) == "♛♟ +8"
+
+
+def test_a_pawn_that_was_promoted_is_not_captured() -> None:
+    board = Board("7k/P7/8/8/8/8/8/K7 w - - 0 1")
+    board.push("a7a8q")
+    assert captured(board, "black", ASCII) == ""
+    assert captured(board, "white", ASCII) == "+9"
+
+
+def test_a_console_that_knows_no_unicode_gets_letters() -> None:
+    ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert Theme.detect(ascii_only) == ASCII
+    assert Theme.detect(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN

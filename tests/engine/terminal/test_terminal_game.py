@@ -1,0 +1,45 @@
+"""The state of a game in the terminal: takebacks, the flag, draws."""
+
+from engine.facade import Board
+from engine.terminal.chess_clock import ChessClock, TimeControl
+from engine.terminal.terminal_game import DRAW, TerminalGame
+from tests.engine.terminal.test_chess_clock import Time
+
+NAMES = {"white": "W", "black": "B"}
+
+
+def test_taking_back_restores_the_clock() -> None:
+    time = Time()
+    game = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), time))
+    for move in ("e2e4", "e7e5"):
+        assert game.clock is not None
+        game.clock.start(game.board.turn)
+        time.now += 10
+        game.play(move)
+    game.take_back(1)
+    assert game.clock is not None
+    assert game.clock.both_s() == {"white": 50, "black": 60}
+    assert game.board.moves == ["e2e4"]
+
+
+def test_a_fallen_flag_draws_if_the_opponent_cannot_mate() -> None:
+    time = Time()
+    clock = ChessClock(TimeControl(60, 0), time)
+    game = TerminalGame(Board("4k3/8/8/8/8/8/P7/4K3 w - - 0 1"), NAMES, clock)
+    clock.start("white")
+    time.now = 59
+    game.check_flag()
+    assert game.end is None
+    time.now = 61
+    game.check_flag()
+    assert game.end is not None
+    assert game.end.result == DRAW
+
+
+def test_a_threefold_repetition_ends_the_game() -> None:
+    game = TerminalGame(Board(), NAMES)
+    for move in ("g1f3", "g8f6", "f3g1", "f6g8") * 2:
+        assert game.end is None
+        game.play(move)
+    assert game.end is not None
+    assert game.end.reason == "draw: threefold repetition"

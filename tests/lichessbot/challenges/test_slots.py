@@ -1,0 +1,89 @@
+from datetime import timedelta
+
+from lichessbot.challenges.slots import Slots
+from lichessbot.storage.records import SlotHolder
+
+NOW = 1000.0
+SLOT_HOLDER = SlotHolder("ferdinand", is_bot=False)
+
+
+def test_a_slot_is_kept_until_the_game_starts() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", SLOT_HOLDER)
+    assert len(slots) == 1
+    slots.free("one")
+    assert len(slots) == 0
+
+
+def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", SLOT_HOLDER)
+    assert slots.wake_at is None
+    assert not slots.question_overdue(NOW + 3600)
+
+
+def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", SLOT_HOLDER)
+    slots.expect("one", NOW)
+    assert not slots.question_overdue(NOW + 4.9)
+    assert slots.question_overdue(NOW + 5)
+    assert not slots.question_overdue(NOW + 6), "one look is enough for now"
+    assert slots.free_overdue(NOW + 6) == ["one"]
+    assert len(slots) == 0
+
+
+def test_a_game_is_untold_once_the_look_for_it_is_overdue_too() -> None:
+    slots = Slots(timedelta(seconds=5))
+    for challenge_id in ("one", "two", "three"):
+        slots.keep(challenge_id, SLOT_HOLDER)
+    slots.expect("one", NOW)
+    slots.doubt("two", NOW)                 # gone, as far as we know
+    slots.doubt("three", NOW, likely=True)  # an attempt had no answer
+    assert slots.unlisted(NOW + 60) == []
+    assert slots.question_overdue(NOW + 5)
+    assert slots.unlisted(NOW + 9.9) == []
+    assert slots.unlisted(NOW + 10) == ["one", "three"]
+
+
+def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", SLOT_HOLDER)
+    slots.expect("one", NOW)
+    slots.question_overdue(NOW + 5)
+    assert slots.free_overdue(NOW + 4) == []
+    assert len(slots) == 1
+
+
+def test_a_game_that_started_before_its_acceptance_was_acknowledged_keeps_no_slot() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", SLOT_HOLDER)
+    slots.free("one")
+    slots.expect("one", NOW)
+    assert len(slots) == 0
+
+
+def test_an_acceptance_that_nobody_answered_keeps_its_slot_until_a_look() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("one", SLOT_HOLDER)
+    slots.doubt("one", NOW)
+    assert len(slots) == 1
+    assert slots.question_overdue(NOW)
+    assert slots.free_overdue(NOW) == ["one"]
+
+
+def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("ours", SLOT_HOLDER, NOW + 25)
+    assert list(slots.holders) == [SLOT_HOLDER]
+    assert not slots.question_overdue(NOW + 24)
+    slots.free("ours")
+    assert list(slots.holders) == []
+
+
+def test_our_own_challenge_of_which_nothing_is_heard_is_looked_for() -> None:
+    slots = Slots(timedelta(seconds=5))
+    slots.keep("ours", SLOT_HOLDER, NOW + 25)
+    assert slots.wake_at == NOW + 25
+    assert slots.question_overdue(NOW + 25)
+    assert slots.free_overdue(NOW + 26) == ["ours"]

@@ -1,0 +1,122 @@
+"""Which correspondence game is played next."""
+
+from typing import Any
+
+import pytest
+
+from lichessbot.games.correspondence import CorrespondenceGames
+from lichessbot.lichess.models import GameInfo
+
+
+def game(game_id: str, *, our_turn: bool | None = True, seconds_left: int | None = 1000) -> GameInfo:
+    facts: dict[str, Any] = {"gameId": game_id, "variant": {"key": "standard"}, "speed": "correspondence"}
+    return GameInfo.model_validate({**facts, "isMyTurn": our_turn, "secondsLeft": seconds_left})
+
+
+@pytest.fixture
+def correspondence() -> CorrespondenceGames:
+    return CorrespondenceGames()
+
+
+def order(correspondence: CorrespondenceGames, now: float = 100.0) -> list[str]:
+    """Return the games in the order in which they would be played."""
+    played: list[str] = []
+    while (info := correspondence.next(now, played)) is not None:
+        played.append(info.game_id)
+    return played
+
+
+def test_the_shortest_of_time_is_played_first_and_unlimited_games_last(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("unlimited", seconds_left=None), 10.0)
+    correspondence.note(game("later", seconds_left=600), 10.0)
+    correspondence.note(game("soon", seconds_left=60), 10.0)
+    correspondence.note(game("theirs", our_turn=False, seconds_left=5), 10.0)
+    assert order(correspondence) == ["soon", "later", "unlimited"]
+    assert len(correspondence) == 4
+
+
+def test_among_those_with_time_the_longest_waiting_goes_first(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("unlimited", seconds_left=None), 10.0)
+    correspondence.note(game("quick", seconds_left=86400), 20.0)
+    correspondence.note(game("fortnight", seconds_left=14 * 86400), 15.0)
+    correspondence.note(game("unlimited", seconds_left=None), 30.0)  # seen again: it waits since it was seen first
+    correspondence.note(game("inneed", seconds_left=3000), 40.0)
+    assert order(correspondence) == ["inneed", "unlimited", "fortnight", "quick"]
+
+
+def test_time_left_counts_from_when_it_was_seen(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("later", seconds_left=50), 60.0)
+    correspondence.note(game("earlier", seconds_left=80), 10.0)
+    assert order(correspondence) == ["earlier", "later"]
+
+
+def test_a_game_with_an_unknown_turn_is_visited(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("unclear", our_turn=None), 10.0)
+    assert order(correspondence) == ["unclear"]
+
+
+def test_a_game_that_ended_is_visited_though_no_list_shows_it(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("a", our_turn=False), 10.0)
+    correspondence.revisit("a", 20.0)
+    correspondence.forget_all_but((), 30.0)
+    assert order(correspondence) == ["a"]
+    correspondence.put_back("a", 40.0)
+    correspondence.forget_all_but((), 50.0)
+    assert len(correspondence) == 0
+
+
+def test_after_our_move_a_game_waits_until_it_is_seen_to_be_our_turn_again(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("a"), 10.0)
+    correspondence.put_back("a", 20.0)
+    assert order(correspondence) == []
+    correspondence.note(game("a"), 19.0)
+    assert order(correspondence) == [], "a look that began before our move"
+    correspondence.note(game("a"), 21.0)
+    assert order(correspondence) == ["a"]
+
+
+def test_a_game_in_which_no_move_succeeded_is_tried_again_later(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("a", seconds_left=60), 10.0)
+    correspondence.note(game("b"), 10.0)
+    correspondence.put_back("a", 20.0, not_before=120.0)
+    assert order(correspondence, 100.0) == ["b"]
+    assert correspondence.wake_at([]) == 120.0
+    correspondence.note(game("a", seconds_left=40), 30.0)
+    assert order(correspondence, 100.0) == ["b"], "a look changes nothing about that"
+    assert order(correspondence, 120.0) == ["a", "b"]
+    correspondence.put_back("a", 130.0)
+    assert correspondence.wake_at([]) is None
+
+
+def test_a_game_that_is_over_is_forgotten(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("a"), 10.0)
+    correspondence.forget("a")
+    correspondence.forget("a")
+    assert order(correspondence) == []
+    assert "a" not in correspondence
+
+
+def test_what_a_whole_list_does_not_show_is_over_unless_it_began_later(correspondence: CorrespondenceGames) -> None:
+    for game_id, seen_at in (("a", 10.0), ("b", 10.0), ("new", 30.0)):
+        correspondence.note(game(game_id), seen_at)
+    correspondence.forget_all_but({"b"}, 20.0)
+    assert sorted(info.game_id for info in correspondence.games) == ["b", "new"]
+
+
+def test_a_game_that_ended_meanwhile_is_visited_once_more_at_once(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("soon", seconds_left=60), 10.0)
+    correspondence.note(game("over", our_turn=False), 10.0)
+    correspondence.revisit("over", 20.0)
+    correspondence.revisit("unknown", 20.0)
+    assert order(correspondence) == ["over", "soon"]
+
+
+def test_a_game_that_incomplete_lists_do_not_show_is_visited(correspondence: CorrespondenceGames) -> None:
+    for game_id, seen_at in (("long", 10.0), ("lately", 50.0), ("listed", 10.0)):
+        correspondence.note(game(game_id, our_turn=False), seen_at)
+    correspondence.note(game("ours"), 12.0)
+    correspondence.doubt_all_but({"listed"}, 40.0)
+    assert order(correspondence) == ["long", "ours"]
+    correspondence.put_back("long", 60.0)
+    correspondence.doubt_all_but({"listed"}, 49.0)
+    assert order(correspondence) == ["ours"]

@@ -1,0 +1,204 @@
+"""The delivery of a move: repeated until the stream shows it, and delayed if configured so."""
+
+
+import pytest
+
+from lichessbot.games.actions import (
+    GameOver,
+    ReopenStream,
+    StartSearch,
+)
+from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, SendMove
+from lichessbot.lichess.enums import GameStatus
+from lichessbot.lichess.models import GameFull
+from lichessbot.lichess.streams import StreamEvent
+from lichessbot.uci.search import BestMove
+from tests.lichessbot.games.bench import GAME, REFUSED, TIMEOUTS, UNREACHABLE, Bench, limited, only, state
+
+# Delivery
+
+
+def test_a_move_with_no_answer_is_sent_again_at_once_and_then_ever_slower() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == [sent]
+    for _ in range(20):
+        assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
+        before = bench.now
+        assert bench.wait_until_due() == [sent]
+        assert 0.2 < bench.now - before <= TIMEOUTS.game_backoff_ceiling.total_seconds()
+
+
+def test_a_move_the_stream_shows_is_not_sent_again() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, UNREACHABLE))
+    bench.hear(CommandFailed(sent, UNREACHABLE))
+    bench.state("e2e4")
+    assert all(isinstance(action, Abort) for action in bench.wait(3600))
+
+
+def test_a_late_failure_of_a_move_already_shown_is_ignored() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.state("e2e4 e7e5")
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
+
+
+def test_the_same_text_at_another_ply_is_another_move() -> None:
+    bench = Bench()
+    first = bench.owing("g1f3")
+    think = only(bench.state("g1f3 g8f6 f3g1 f6g8"), StartSearch)
+    second = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+    assert bench.hear(CommandFailed(first, UNREACHABLE)) == []
+    assert bench.hear(CommandFailed(second, UNREACHABLE)) == [second]
+
+
+@pytest.mark.parametrize(("time_ms", "pause_s"), [(120_000, 60), (20_000, 10)])
+def test_a_rate_limited_move_waits_as_long_as_the_clock_affords(time_ms: int, pause_s: float) -> None:
+    bench = Bench(white=False)
+    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=time_ms), StartSearch)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
+    assert bench.hear(CommandFailed(sent, limited(60))) == []
+    assert bench.wait(pause_s - 1) == []
+    assert bench.wait(1) == [sent]
+
+
+def test_the_clock_runs_from_the_arrival_of_the_line() -> None:
+    bench = Bench()
+    full = GameFull.model_validate({**bench._full, "state": state("e2e4 e7e5", time_ms=60_000)})
+    think = only(bench.hear(StreamEvent(GAME, full, bench.now - 0.5)), StartSearch)
+    assert think.search.limits.white_time_ms == 59_500
+
+
+def test_a_refused_move_is_sent_again_after_reading_the_stream() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
+    assert bench.wait(60) == []
+    assert bench.state("") == [], "only a state written for the new connection counts"
+    assert bench.full() == [sent]
+
+
+def test_a_move_refused_because_it_had_arrived_is_done() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, REFUSED))
+    assert bench.full("e2e4") == []
+
+
+def test_a_move_refused_because_the_game_ended_ends_it() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, REFUSED))
+    assert only(bench.full(status="draw"), GameOver).status is GameStatus.DRAW
+
+
+def test_a_move_refused_again_and_again_is_sent_ever_slower() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandFailed(sent, REFUSED))
+    assert bench.full() == [sent]
+    for _ in range(5):
+        only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
+        assert bench.full() == []
+        assert bench.wait_until_due() == [sent]
+
+
+def test_after_a_takeback_another_move_may_be_sent_for_the_same_ply() -> None:
+    bench = Bench()
+    bench.owing()
+    bench.state("e2e4 e7e5")
+    only(bench.state(""), ReopenStream)
+    think = only(bench.full(""), StartSearch)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "d2d4")) == [SendMove(GAME, 1, "d2d4")]
+
+
+def test_a_move_without_a_whole_answer_is_sent_again_after_reading() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.wait(5) == []
+    only(bench.wait(1), ReopenStream)
+    assert bench.full() == [sent]
+
+
+def test_with_little_time_left_a_move_without_answer_is_sent_again_sooner() -> None:
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5", time_ms=2000), StartSearch)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+    tries = 0
+    began = bench.now
+    while bench.now < began + 1.9:
+        answer = bench.hear(CommandFailed(sent, UNREACHABLE))
+        tries += len(answer or bench.wait_until_due())
+    assert tries > 10
+
+
+def test_an_acknowledged_move_that_does_not_show_is_sent_again_after_reading() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.hear(CommandDone(sent)) == []
+    only(bench.wait(TIMEOUTS.move_echo.total_seconds()), ReopenStream)
+    assert bench.full() == [sent]
+
+
+def test_an_acknowledged_move_is_not_sent_again_by_a_reconnection() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(CommandDone(sent))
+    assert bench.full() == []
+    assert bench.full("e2e4") == []
+
+
+# Optional pauses
+
+
+TEN_PLIES = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7"
+
+
+def test_fake_thinking_delays_moves_from_the_sixth_on() -> None:
+    bench = Bench(fake_think_time=True)
+    think = only(bench.full(TEN_PLIES), StartSearch)
+    bench.now += 0.5
+    assert bench.hear(BestMove(GAME, think.search.search_id, "f1e1")) == []
+    assert bench.wait(0.9) == []
+    assert bench.wait(0.11) == [SendMove(GAME, 11, "f1e1")], "2.5 % of a minute"
+
+
+def test_search_time_counts_towards_fake_thinking() -> None:
+    bench = Bench(fake_think_time=True)
+    think = only(bench.full(TEN_PLIES), StartSearch)
+    bench.now += 1.6
+    only(bench.hear(BestMove(GAME, think.search.search_id, "f1e1")), SendMove)
+
+
+def test_fake_thinking_does_not_delay_the_opening() -> None:
+    bench = Bench(fake_think_time=True)
+    bench.owing()
+
+
+def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
+    bench = Bench(rate_limiting_delay=1000)
+    bench.owing()
+    bench.now += 0.3
+    think = only(bench.state("e2e4 e7e5"), StartSearch)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
+    assert only(bench.wait_until_due(), SendMove).move == "g1f3"
+    assert bench.now == pytest.approx(1001.0)
+
+
+def test_an_optional_pause_is_limited_by_the_clock() -> None:
+    bench = Bench(rate_limiting_delay=60_000)
+    bench.owing()
+    think = only(bench.state("e2e4 e7e5", time_ms=4000), StartSearch)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
+    assert only(bench.wait_until_due(), SendMove).move == "g1f3"
+    assert bench.now == pytest.approx(1000.1), "a fortieth of four seconds"
+
+
+def test_a_waiting_move_is_held_while_the_stream_is_read_again() -> None:
+    bench = Bench(fake_think_time=True)
+    think = only(bench.full(TEN_PLIES), StartSearch)
+    bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))
+    only(bench.state(TEN_PLIES[:-10]), ReopenStream)
+    assert bench.wait(2.0) == []

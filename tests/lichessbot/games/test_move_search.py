@@ -1,0 +1,392 @@
+"""The search for our move: sources, engine, fallback and pondering."""
+
+from typing import Any
+
+import pytest
+
+from lichessbot.config import EngineConfig
+from lichessbot.games.actions import (
+    AskSources,
+    Fallback,
+    KillEngine,
+    PonderHit,
+    RecordAction,
+    StartSearch,
+    StopSearch,
+    TakeAnswer,
+)
+from lichessbot.lichess.commands import Resign, SendMove
+from lichessbot.move_sources.models import SourceAnswer
+from lichessbot.storage.records import LimitedAction
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
+from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench, only
+
+# An engine that fails
+
+
+def running(bench: Bench, time_ms: int = 60_000) -> StartSearch:
+    """Start a search while our clock runs."""
+    think: StartSearch = only(bench.full("e2e4 e7e5", time_ms=time_ms), StartSearch)
+    return think
+
+
+def test_an_engine_that_takes_too_long_is_told_to_stop() -> None:
+    bench = Bench()
+    think = running(bench)
+    assert bench.wait(8.6) == [], "60 s are 36 moves of 1.67 s, one may cost four of them, and a busy machine 2 s"
+    only(bench.wait(0.1), StopSearch)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+
+
+def test_an_engine_that_does_not_stop_is_replaced_and_gets_what_is_left() -> None:
+    bench = Bench()
+    first = running(bench)
+    bench.wait(30)
+    kill, again = bench.wait(1)
+    assert isinstance(kill, KillEngine)
+    assert isinstance(again, StartSearch)
+    assert again.search.search_id != first.search.search_id
+    assert again.search.limits.white_time_ms == 29_000
+
+
+def test_a_second_failure_in_one_move_calls_the_fallback() -> None:
+    bench = Bench()
+    first = running(bench)
+    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
+    assert isinstance(again, StartSearch)
+    kill, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
+    assert isinstance(kill, KillEngine)
+    assert isinstance(fallback, Fallback)
+    assert fallback.board.moves == ["e2e4", "e7e5"]
+    assert bench.wait(10) == []
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
+
+
+def test_the_next_move_gets_an_engine_again() -> None:
+    bench = Bench()
+    first = running(bench)
+    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
+    bench.hear(BestMove(GAME, again.search.search_id, "g1f3"))
+    second = only(bench.state("e2e4 e7e5 g1f3 b8c6"), StartSearch)
+    kinds = [type(action) for action in bench.hear(EngineDied(GAME, second.search.search_id, "crashed"))]
+    assert kinds == [KillEngine, StartSearch]
+
+
+def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
+    bench = Bench()
+    think = running(bench, time_ms=1000)
+    kinds = [type(action) for action in bench.hear(EngineDied(GAME, think.search.search_id, "crashed"))]
+    assert kinds == [KillEngine, Fallback]
+
+
+def test_with_little_time_the_fallback_moves_until_a_new_engine_has_answered() -> None:
+    bench = Bench()
+    bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
+    bench.hear(BestMove(GAME, 1, "g1f3"))
+    fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=800)
+    assert isinstance(fallback, Fallback)
+    assert isinstance(think, StartSearch)
+    assert fallback.search_id == think.search.search_id
+    only(bench.hear(BestMove(GAME, fallback.search_id, "f1b5")), SendMove)
+    assert bench.hear(EngineDied(GAME, think.search.search_id, "crashed")) == []
+    fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=600)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "b5a4")), SendMove)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "b5c6")) == [], "too late, but it is there"
+    only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", time_ms=400), StartSearch)
+
+
+def test_a_move_waits_for_a_new_engine_if_the_clock_allows() -> None:
+    bench = Bench()
+    bench.hear(EngineDied(GAME, running(bench, time_ms=1000).search.search_id, "crashed"))
+    bench.hear(BestMove(GAME, 1, "g1f3"))
+    only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=3000), StartSearch)
+
+
+def test_a_slow_start_costs_little_of_the_clock_and_goes_on() -> None:
+    bench = Bench()
+    _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "no answer to uci in time"))
+    assert isinstance(again, StartSearch)
+    assert bench.wait(2.9) == []
+    fallback = only(bench.wait(0.1), Fallback)
+    assert bench.hear(EngineDied(GAME, again.search.search_id, "no answer to uci in time")) == [], "a move is coming"
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
+    third = only(bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000), StartSearch)
+    assert bench.wait(1.9) == []
+    only(bench.wait(0.1), Fallback)
+    assert bench.hear(BestMove(GAME, third.search.search_id, "a2a3")) == [], "too late for this move"
+
+
+def test_a_new_engine_that_is_ready_may_think() -> None:
+    bench = Bench()
+    _, again = bench.hear(EngineDied(GAME, running(bench).search.search_id, "crashed"))
+    bench.wait(1)
+    assert bench.hear(EngineReady(GAME)) == []
+    assert bench.wait(8) == []
+    only(bench.hear(BestMove(GAME, again.search.search_id, "g1f3")), SendMove)
+
+
+@pytest.mark.parametrize("move", ["e2e4", "a1h8", "e7e8q", "nonsense", "", None])
+def test_an_illegal_move_is_not_sent(move: str | None) -> None:
+    bench = Bench()
+    think = running(bench)
+    kinds = [type(action) for action in bench.hear(BestMove(GAME, think.search.search_id, move))]
+    assert kinds == [KillEngine, StartSearch]
+
+
+def test_the_death_of_an_idle_engine_is_ignored() -> None:
+    bench = Bench()
+    bench.owing()
+    assert bench.hear(EngineDied(GAME, None, "crashed")) == []
+    assert bench.hear(EngineDied(GAME, 1, "crashed")) == []
+
+
+# Sources before the engine
+
+
+def consulting(**about: Any) -> tuple[Bench, AskSources]:
+    """Return a game that has asked the sources for its first move."""
+    bench = Bench(sources=True, **about)
+    return bench, only(bench.full(), AskSources)
+
+
+def advice(consult: AskSources, *moves: str, **about: Any) -> SourceAnswer:
+    return SourceAnswer(GAME, consult.question.search_id, moves, **about)
+
+
+def test_the_sources_are_asked_before_the_engine() -> None:
+    bench, consult = consulting()
+    question = consult.question
+    assert (question.variant, question.moves, question.initial_s) == ("standard", (), 60.0)
+    assert question.remaining_s == pytest.approx(60.0)
+    assert 0 < question.patience_s <= TIMEOUTS.source_answer.total_seconds()
+    assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"
+
+
+def test_without_sources_the_engine_is_asked_at_once() -> None:
+    assert isinstance(only(Bench().full(), StartSearch), StartSearch)
+
+
+def test_the_engine_is_asked_if_the_sources_know_nothing() -> None:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult)), StartSearch)
+    assert think.search.only == ()
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
+
+
+def test_of_several_moves_the_engine_chooses() -> None:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult, "e2e4", "d2d4")), StartSearch)
+    assert think.search.only == ("e2e4", "d2d4")
+    (_, again) = bench.hear(EngineDied(GAME, think.search.search_id, "gone"))
+    assert isinstance(again, StartSearch)
+    assert again.search.only == ("e2e4", "d2d4")
+
+
+@pytest.mark.parametrize("move", ["e2e5", "e7e5", "", "nonsense"])
+def test_illegal_moves_of_sources_are_ignored(move: str) -> None:
+    bench, consult = consulting()
+    assert only(bench.hear(advice(consult, move)), StartSearch).search.only == ()
+
+
+def test_the_engine_is_asked_if_the_sources_are_late() -> None:
+    bench, consult = consulting()
+    assert bench.wait(consult.question.patience_s / 2) == []
+    think = only(bench.wait(consult.question.patience_s / 2), StartSearch)
+    assert bench.hear(advice(consult, "e2e4")) == []
+    assert only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove).move == "d2d4"
+
+
+def test_sources_get_less_time_on_a_short_clock() -> None:
+    long_s = only(Bench(sources=True).full("e2e4 e7e5", time_ms=600_000), AskSources).question.patience_s
+    short_s = only(Bench(sources=True).full("e2e4 e7e5", time_ms=2_000), AskSources).question.patience_s
+    assert long_s == TIMEOUTS.source_answer.total_seconds()
+    assert short_s == pytest.approx(0.05)
+
+
+def test_a_source_answer_for_an_earlier_position_is_ignored() -> None:
+    bench, first = consulting()
+    bench.hear(advice(first, "e2e4"))
+    second = only(bench.state("e2e4 e7e5"), AskSources)
+    assert bench.hear(advice(first, "d2d4")) == []
+    assert only(bench.hear(advice(second, "g1f3")), SendMove).ply == 3
+
+
+def test_a_game_without_a_clock_tells_the_sources_so() -> None:
+    bench = Bench(timed=False, sources=True)
+    question = only(bench.full(time_ms=2**31 - 1), AskSources).question
+    assert (question.remaining_s, question.initial_s) == (None, None)
+    assert question.patience_s == TIMEOUTS.source_answer.total_seconds()
+
+
+def test_a_repeated_state_does_not_ask_the_sources_again() -> None:
+    bench, consult = consulting()
+    assert bench.full() == []
+    assert only(bench.hear(advice(consult, "e2e4")), SendMove).move == "e2e4"
+
+
+def agreeing(fen: str) -> Bench:
+    """Return a game that may offer draws and resign."""
+    rules = {"offer_draw_enabled": True, "resign_enabled": True}
+    return Bench(sources=True, fen=fen, variant="fromPosition", engine={"draw_or_resign": rules})
+
+
+def test_a_position_lost_by_the_table_is_resigned() -> None:
+    bench = agreeing("4k3/8/8/8/8/8/q7/4K3 w - - 0 1")
+    consult = only(bench.full(), AskSources)
+    assert isinstance(only(bench.hear(advice(consult, "e1f1", wdl=-2)), Resign), Resign)
+
+
+def test_a_table_result_counts_even_if_the_engine_chooses() -> None:
+    bench = agreeing("4k3/8/8/8/8/r7/8/R3K3 w - - 0 1")
+    consult = only(bench.full("a1b1 a3a2"), AskSources)
+    think = only(bench.hear(advice(consult, "b1c1", "b1d1", wdl=0)), StartSearch)
+    remember, send = bench.hear(BestMove(GAME, think.search.search_id, "b1c1"))
+    assert remember == RecordAction(LimitedAction.DRAW_OFFER)
+    assert isinstance(send, SendMove)
+    assert send.offering_draw
+
+
+# Pondering
+
+
+def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
+    """Send our first move and ponder on `reply`."""
+    think = only(bench.full(), StartSearch)
+    sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply))
+    assert isinstance(sent, SendMove)
+    assert isinstance(supposed, StartSearch)
+    return supposed
+
+
+def test_the_engine_ponders_on_the_expected_reply() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    assert search.moves == ("e2e4", "e7e5")
+    assert search.limits.ponder
+    assert bench.state("e2e4") == [], "our own move is no news"
+
+
+def test_a_ponder_hit_goes_on_as_the_search_for_our_move() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    bench.state("e2e4")
+    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id)]
+    assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
+
+
+def test_another_reply_starts_a_new_search() -> None:
+    bench = Bench()
+    supposed = pondering(bench).search
+    bench.state("e2e4")
+    search = only(bench.state("e2e4 c7c5"), StartSearch).search
+    assert (search.moves, search.limits.ponder) == (("e2e4", "c7c5"), False)
+    assert bench.hear(BestMove(GAME, supposed.search_id, "g1f3")) == []
+    only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove)
+
+
+def test_an_answer_before_the_ponder_hit_is_kept() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    early = BestMove(GAME, search.search_id, "g1f3")
+    assert bench.hear(early) == []
+    assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id), TakeAnswer(early)]
+    assert bench.hear(early) == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_an_engine_that_hangs_after_a_ponder_hit_is_stopped_and_replaced() -> None:
+    bench = Bench()
+    pondering(bench)
+    bench.state("e2e4 e7e5")
+    only(bench.wait_until_due(), StopSearch)
+    kill, think = bench.wait_until_due()
+    assert isinstance(kill, KillEngine)
+    assert isinstance(think, StartSearch)
+    assert not think.search.limits.ponder
+
+
+def test_an_engine_that_dies_while_pondering_costs_nothing_and_ponders_no_more() -> None:
+    bench = Bench()
+    search = pondering(bench).search
+    assert bench.hear(EngineDied(GAME, search.search_id, "ended by itself")) == []
+    think = only(bench.state("e2e4 e7e5"), StartSearch)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6")), SendMove)
+
+
+@pytest.mark.parametrize("reply", [None, "e2e4", "a1a8", "0000", "e7e5q"])
+def test_an_illegal_reply_is_not_pondered(reply: str | None) -> None:
+    bench = Bench()
+    think = only(bench.full(), StartSearch)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply=reply)), SendMove)
+
+
+def test_a_reply_that_ends_the_game_is_not_pondered() -> None:
+    bench = Bench()
+    think = only(bench.full("f2f3 e7e5"), StartSearch)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g2g4", reply="d8h4")), SendMove)
+
+
+def test_a_takeback_ends_pondering() -> None:
+    bench = Bench()
+    think = only(bench.full("e2e4 e7e5"), StartSearch)
+    bench.hear(BestMove(GAME, think.search.search_id, "g1f3", reply="b8c6"))
+    bench.state("e2e4 e7e5 g1f3")
+    only(bench.full("e2e4"), StopSearch)
+
+
+def test_the_only_legal_move_is_sent_at_once() -> None:
+    fen = "k7/8/8/8/8/6q1/8/7K w - - 0 1"  # the queen leaves the king no square
+    bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/8/6q1/7K w - - 0 1")
+    assert only(bench.full(), SendMove).move == "h1g2"
+    assert Bench(variant="fromPosition", fen=fen).full() == [], "stalemate leaves no move at all"
+
+
+def test_the_only_legal_move_ends_a_missed_ponder_search() -> None:
+    bench = Bench(variant="fromPosition", fen="k7/8/8/8/8/7q/8/K7 w - - 0 1")
+    think = only(bench.full(), StartSearch)
+    bench.hear(BestMove(GAME, think.search.search_id, "a1b1", reply="a8b8"))
+    stop, sent = bench.state("a1b1 h3a3")
+    assert stop == StopSearch()
+    assert sent == SendMove(GAME, 3, "b1c2")
+
+
+def test_a_late_move_turns_the_hit_into_a_new_search() -> None:
+    bench = Bench()
+    pondering(bench)
+    search = only(bench.state("e2e4 e7e5", time_ms=50_000), StartSearch).search
+    assert not search.limits.ponder
+    assert search.limits.white_time_ms == 50_000
+
+
+def consulting_after_the_expected_reply() -> tuple[Bench, Search, AskSources]:
+    bench, consult = consulting()
+    think = only(bench.hear(advice(consult)), StartSearch)
+    _, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5"))
+    assert isinstance(supposed, StartSearch)
+    return bench, supposed.search, only(bench.state("e2e4 e7e5"), AskSources)
+
+
+def test_pondering_goes_on_while_the_sources_are_asked() -> None:
+    bench, search, consult = consulting_after_the_expected_reply()
+    assert bench.hear(advice(consult)) == [PonderHit(search.search_id)]
+    bench, search, consult = consulting_after_the_expected_reply()
+    assert bench.wait(consult.question.patience_s) == [PonderHit(search.search_id)]
+    assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
+
+
+def test_a_move_of_the_sources_ends_pondering() -> None:
+    bench, search, consult = consulting_after_the_expected_reply()
+    assert bench.hear(advice(consult, "g1f3")) == [StopSearch(), SendMove(GAME, 3, "g1f3")]
+    assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
+
+
+def test_several_moves_of_the_sources_start_a_new_search() -> None:
+    bench, _, consult = consulting_after_the_expected_reply()
+    search = only(bench.hear(advice(consult, "g1f3", "b1c3")), StartSearch).search
+    assert (search.only, search.limits.ponder) == (("g1f3", "b1c3"), False)
+
+
+def test_the_engine_does_not_ponder_if_disabled() -> None:
+    bench = Bench()
+    bench.game.engine = EngineConfig(ponder=False, own_book=False)
+    think = only(bench.full(), StartSearch)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4", reply="e7e5")), SendMove)

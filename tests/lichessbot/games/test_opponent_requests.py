@@ -1,0 +1,244 @@
+"""The opponent's requests in a game: takebacks, claims after an absence, and time for the first move."""
+
+from datetime import timedelta
+
+import pytest
+
+from lichessbot.errors import Refused, Unreachable
+from lichessbot.games.actions import RecordAction, ReopenStream, StartSearch, StopSearch
+from lichessbot.lichess.commands import (
+    Abort,
+    AnswerTakeback,
+    ClaimDraw,
+    ClaimVictory,
+    CommandDone,
+    CommandFailed,
+    SendMove,
+)
+from lichessbot.storage.records import LimitedAction
+from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
+
+GRANT, DENIAL = AnswerTakeback(GAME, granted=True), AnswerTakeback(GAME, granted=False)
+COUNTED = RecordAction(LimitedAction.TAKEBACK)
+
+
+# Takebacks
+
+
+def test_without_the_key_every_takeback_is_denied() -> None:
+    bench = Bench()
+    actions = bench.full("e2e4 e7e5", "btakeback")
+    assert [type(action) for action in actions] == [AnswerTakeback, StartSearch]
+    assert actions[0] == DENIAL
+
+
+def test_a_takeback_is_granted_while_the_engine_thinks_and_no_move_leaves_before_it_is_settled() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    thinking = bench.full("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
+    assert bench.find(thinking, "g1f3") == []
+    (reopen,) = bench.state("e2e4")
+    assert isinstance(reopen, ReopenStream)
+    assert bench.hear(CommandDone(GRANT)) == [], "the stream is being read anew already"
+    assert bench.full("e2e4") == [], "nobody has to stop: the answer was there"
+    assert [type(it) for it in bench.state("e2e4 d7d5")] == [StartSearch]
+
+
+def test_a_granted_takeback_stops_the_search() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    bench.full("e2e4 e7e5")
+    bench.state("e2e4 e7e5", "btakeback")
+    bench.state("e2e4")
+    assert bench.full("e2e4") == [StopSearch()]
+
+
+def test_two_plies_go_back_when_the_opponent_asks_on_his_own_turn() -> None:
+    bench = Bench(white=False, max_takebacks_accepted=1)
+    bench.full("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "wtakeback") == [COUNTED, GRANT]
+    (reopen,) = bench.state("")
+    assert isinstance(reopen, ReopenStream)
+    assert bench.full("") == []
+
+
+def test_a_request_that_crosses_our_move_is_answered_when_it_still_stands_afterwards() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    assert bench.find(bench.full("e2e4 e7e5"), "g1f3") == [SendMove(GAME, 3, "g1f3")]
+    assert bench.state("e2e4 e7e5", "btakeback") == []
+    assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [COUNTED, GRANT]
+
+
+def test_a_request_that_our_move_has_settled_is_not_answered() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    assert bench.state("e2e4 e7e5", "btakeback") == []
+    assert bench.state("e2e4 e7e5 g1f3") == []
+
+
+def test_a_grant_that_came_too_late_became_a_request_of_ours_and_is_withdrawn() -> None:
+    bench = Bench(white=False, max_takebacks_accepted=1)
+    bench.full("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "wtakeback") == [COUNTED, GRANT]
+    assert [type(it) for it in bench.state("e2e4 e7e5 g1f3")] == [StartSearch]
+    assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [DENIAL]
+
+
+def test_a_grant_without_effect_is_looked_up_and_given_once_more_but_counted_once() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    thinking = bench.full("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
+    assert bench.find(thinking, "g1f3") == []
+    (reopen,) = bench.hear(CommandFailed(GRANT, Unreachable("reset")))
+    assert isinstance(reopen, ReopenStream)
+    assert bench.full("e2e4 e7e5", "btakeback") == [SendMove(GAME, 3, "g1f3")], "our move settles it"
+
+
+def test_a_grant_that_failed_while_we_still_think_is_given_once_more_but_counted_once() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    bench.full("e2e4 e7e5")
+    assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
+    for expected in ([GRANT], []):
+        bench.hear(CommandFailed(GRANT, Refused(400, "no")))
+        assert bench.full("e2e4 e7e5", "btakeback") == expected
+
+
+def test_an_unanswered_grant_holds_our_move_only_for_a_share_of_the_clock() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    thinking = bench.full("e2e4 e7e5", time_ms=8000)
+    bench.state("e2e4 e7e5", "btakeback", time_ms=8000)
+    assert bench.find(thinking, "g1f3") == []
+    assert bench.wait(0.9) == []
+    (reopen,) = bench.wait(0.2)
+    assert isinstance(reopen, ReopenStream)
+    assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
+
+
+def test_takebacks_are_granted_as_often_as_the_key_says() -> None:
+    bench = Bench(max_takebacks_accepted=2)
+    bench.full("e2e4 e7e5")
+    answers = []
+    for _ in range(3):
+        answers += [it for it in bench.state("e2e4 e7e5", "btakeback") if isinstance(it, AnswerTakeback)]
+        bench.full("e2e4")
+        bench.state("e2e4 e7e5")
+    assert answers == [GRANT, GRANT, DENIAL]
+
+
+def test_takebacks_granted_before_a_restart_count() -> None:
+    for done, expected in ((1, [COUNTED, GRANT]), (2, [DENIAL]), (3, [DENIAL])):
+        bench = Bench(max_takebacks_accepted=2, takebacks_done=done)
+        assert bench.full("e2e4 e7e5", "btakeback")[:-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "from_bots", "granted"), [("", False, True), ("BOT", True, True), ("BOT", False, False)]
+)
+def test_bots_may_be_kept_from_taking_back(title: str, from_bots: bool, granted: bool) -> None:
+    bench = Bench(max_takebacks_accepted=1, takebacks_from_bots=from_bots, their_title=title)
+    assert AnswerTakeback(GAME, granted) in bench.full("e2e4 e7e5", "btakeback")
+
+
+def test_one_request_is_answered_once_however_often_it_is_shown() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5")
+    assert [bench.state("e2e4 e7e5", "btakeback") for _ in range(3)] == [[DENIAL], [], []]
+
+
+def test_the_number_of_takeback_answers_is_limited() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5")
+    answers = 0
+    for _ in range(100):
+        answers += len(bench.state("e2e4 e7e5", "btakeback"))
+        bench.state("e2e4 e7e5")
+    assert answers == 30
+
+
+# Claims
+
+
+def test_the_game_of_an_opponent_who_left_is_claimed_when_that_is_allowed() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    assert bench.gone(30) == []
+    assert bench.wait(29.9) == []
+    assert bench.wait(0.1) == [ClaimVictory(GAME)]
+    assert bench.wait(1) == []
+
+
+def test_a_repeated_countdown_sets_the_time_again() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    bench.gone(30)
+    bench.gone(5)
+    assert bench.wait(5) == [ClaimVictory(GAME)]
+
+
+def test_a_refused_claim_is_made_again_later_and_not_without_end() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    bench.gone(0)
+    claims = 0
+    for _ in range(200):
+        done = bench.wait(TIMEOUTS.claim_retry.total_seconds())
+        claims += done.count(ClaimVictory(GAME))
+        if done:
+            bench.hear(CommandFailed(ClaimVictory(GAME), Refused(400, "You cannot claim the win on this game")))
+            assert bench.gone(0) == []
+    assert claims == 20
+
+
+def test_nothing_is_claimed_from_an_opponent_who_is_back() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    bench.gone(10)
+    bench.gone(None, gone=False)
+    assert bench.wait(60) == []
+
+
+def test_a_move_shows_that_the_opponent_is_there() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    bench.gone(10)
+    bench.find(bench.state("e2e4 e7e5 g1f3"), "b8c6")
+    bench.state("e2e4 e7e5 g1f3 b8c6")
+    assert ClaimVictory(GAME) not in bench.wait(10)
+
+
+def test_a_claim_is_made_on_the_opponents_turn_only() -> None:
+    bench = Bench(white=False)
+    thinking = bench.full("e2e4 e7e5 g1f3")
+    bench.gone(10)
+    assert ClaimVictory(GAME) not in bench.wait(11)
+    bench.find(thinking, "b8c6")
+    bench.state("e2e4 e7e5 g1f3 b8c6")
+    assert bench.wait(0) == [ClaimVictory(GAME)]
+
+
+def test_with_a_bare_king_only_a_draw_is_claimed() -> None:
+    bench = Bench(variant="fromPosition", fen="4k3/8/8/8/8/8/4p3/4K3 b - - 0 1")
+    bench.full()
+    bench.gone(0)
+    assert ClaimDraw(GAME) in bench.wait(0)
+
+
+def test_an_absence_without_a_time_claims_nothing() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    bench.gone(None)
+    assert bench.wait(20) == []
+
+
+# Time before the first move
+
+
+def test_an_opponent_who_asks_for_time_is_not_aborted_before_it_is_over() -> None:
+    for asks_first in (True, False):
+        bench = Bench(white=False)
+        if asks_first:
+            bench.game.postpone_abort(timedelta(seconds=60))
+        bench.full()
+        if not asks_first:
+            bench.game.postpone_abort(timedelta(seconds=60))
+        assert Abort(GAME, "the opponent does not move") not in bench.wait(89)
+        assert Abort(GAME, "the opponent does not move") in bench.wait(1)

@@ -1,0 +1,237 @@
+"""A stream that lost something, does not open, or is refused."""
+
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from lichessbot.games.actions import (
+    GameOver,
+    ReopenStream,
+    StartSearch,
+)
+from lichessbot.lichess.commands import CommandFailed, SendMove
+from lichessbot.lichess.enums import Colour
+from lichessbot.lichess.models import GameInfo
+from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamOpened, StreamRefused
+from lichessbot.uci.search import BestMove
+from tests.lichessbot.games.bench import GAME, REFUSED, Bench, only, reports_a_hang
+
+
+def test_a_refused_stream_asks_whether_the_game_is_still_on() -> None:
+    bench = Bench()
+    bench.full()
+    only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+    only(bench.standing(our_turn=None), GameOver)
+
+
+def test_a_refused_stream_is_opened_again_until_somebody_says_that_the_game_is_gone() -> None:
+    bench = Bench()
+    think = only(bench.full(), StartSearch)
+    for _ in range(3):
+        only(bench.hear(StreamRefused(GAME, 400, "odd")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    assert bench.standing(our_turn=True) == []
+    bench.hear(StreamOpened(GAME))
+    assert bench.full() == []
+    only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
+
+
+def test_a_game_whose_stream_is_always_refused_is_left() -> None:
+    bench = Bench(announced=Colour.WHITE)
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 400, "not with the Bot API")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    assert not only(bench.standing(our_turn=True), GameOver).certain
+
+
+def test_a_refusal_by_a_proxy_never_ends_a_game() -> None:
+    bench = Bench(announced=Colour.WHITE)
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 403, "Forbidden", certain=False)), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    assert bench.standing(our_turn=True) == []
+    only(bench.standing(our_turn=None), GameOver)
+
+
+def test_a_game_known_only_from_records_is_left_without_a_list() -> None:
+    bench = Bench()
+    for _ in range(7):
+        only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+        only(bench.wait(4), ReopenStream)
+    wanted, over = bench.hear(StreamRefused(GAME, 404, "No such game"))
+    assert isinstance(wanted, PlayingWanted)
+    assert isinstance(over, GameOver)
+    assert not over.certain, "a look may still find it"
+
+
+def test_a_game_that_was_read_once_is_left_only_after_a_list() -> None:
+    bench = Bench()
+    bench.full()
+    for _ in range(20):
+        only(bench.hear(StreamRefused(GAME, 404, "No such game")), PlayingWanted)
+        bench.wait(4)
+
+
+def test_a_silent_opponent_makes_us_request_the_list() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
+    assert bench.standing(our_turn=False) == []
+    assert not bench.list_requested_after(9.9)
+    assert bench.list_requested_after(0.1)
+
+
+def test_the_stream_is_read_again_while_no_list_comes() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert bench.list_requested_after(10)
+    only(bench.wait(10), ReopenStream)
+    bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
+    assert bench.list_requested_after(10)
+
+
+def test_a_lost_move_of_the_opponent_is_read_again() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    bench.wait(10)
+    only(bench.standing(our_turn=True), ReopenStream)
+    only(bench.full("e2e4 e7e5 g1f3 b8c6"), StartSearch)
+
+
+def test_a_list_older_than_the_last_line_is_ignored() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    bench.wait(5)
+    assert bench.standing(our_turn=True, asked_ago=6) == []
+    assert bench.standing(our_turn=None, asked_ago=6) == []
+
+
+def test_a_game_that_is_not_in_progress_any_more_is_read_to_its_end() -> None:
+    bench = Bench()
+    bench.full("e2e4")
+    bench.wait(5)
+    only(bench.standing(our_turn=None), ReopenStream)
+    only(bench.full("e2e4", status="resign"), GameOver)
+
+
+def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
+    bench = Bench()
+    bench.hear(StreamOpened(GAME))
+    assert bench.wait(4) == []
+    only(bench.wait(1), ReopenStream)
+    bench.hear(StreamOpened(GAME))
+    bench.full()
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(20))
+
+
+@pytest.mark.parametrize(
+    ("time_ms", "patience_s", "next_s"),
+    [(180_000, 5, 10), (24_000, 3, 6), (4_000, 1, 2)],
+    ids=["long", "short", "nearly gone"],
+)
+def test_a_stream_that_does_not_open_is_replaced_after_a_doubling_wait(
+    time_ms: int, patience_s: float, next_s: float
+) -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=time_ms)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    assert bench.wait(patience_s - 0.1) == []
+    assert only(bench.wait(0.1), ReopenStream).hangs
+    assert not reports_a_hang(bench.wait(next_s - 0.1))
+    assert reports_a_hang(bench.wait(0.1)), "nor the next"
+    bench.hear(StreamOpened(GAME))
+    bench.full("e2e4", time_ms=time_ms)
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
+
+
+def test_a_site_that_opens_slowly_is_reached_before_the_clock_is_gone() -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=8_000)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    hung_at = [bench.now]
+    while len(hung_at) < 4:
+        if reports_a_hang(bench.wait_until_due()):
+            hung_at.append(bench.now)
+    assert [round(later - earlier, 3) for earlier, later in pairwise(hung_at)] == [1, 2, 4]
+
+
+def test_a_refused_stream_that_then_hangs_is_replaced() -> None:
+    bench = Bench()
+    bench.full("e2e4")
+    bench.hear(StreamRefused(GAME, 400, "odd"))
+    assert not only(bench.wait(1), ReopenStream).hangs
+    assert any(isinstance(action, ReopenStream) and action.hangs for action in bench.wait(5))
+
+
+def test_a_first_stream_that_hangs_is_replaced() -> None:
+    bench = Bench()
+    bench.game.join(bench.now)
+    assert bench.wait(4.9) == []
+    assert only(bench.wait(0.1), ReopenStream).hangs
+
+
+def test_a_missing_first_state_is_noticed_sooner_on_a_short_clock() -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=16_000)
+    bench.hear(StreamOpened(GAME))
+    assert bench.wait(1.9) == []
+    assert not only(bench.wait(0.1), ReopenStream).hangs
+
+
+@pytest.mark.parametrize(
+    ("time_ms", "retry_s", "as_asked", "reopened_s"),
+    [(20_000, 60, True, 10), (4_000, 4, False, 0.5), (90_000, 60, True, None)],
+    ids=["asked for by Lichess", "planned by the reader", "affordable"],
+)
+def test_a_pause_longer_than_the_clock_affords_is_cut_short(
+    time_ms: int, retry_s: float, as_asked: bool, reopened_s: float | None
+) -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5", time_ms=time_ms)
+    assert bench.hear(StreamLost(GAME, "lost", timedelta(seconds=retry_s), as_asked=as_asked)) == []
+    waited_s = retry_s if reopened_s is None else reopened_s - 0.1
+    assert not any(isinstance(action, ReopenStream) for action in bench.wait(waited_s))
+    if reopened_s is not None:
+        assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
+
+
+@pytest.mark.parametrize(
+    ("announced", "again_after_s"),
+    [
+        ({"secondsLeft": 600, "speed": "blitz"}, 10),
+        ({"secondsLeft": 12, "speed": "bullet"}, 6),
+        ({"secondsLeft": 1, "speed": "bullet"}, 1),
+        ({}, 10),
+    ],
+    ids=["much is left", "little is left", "nothing is left", "nobody knows"],
+)
+def test_a_game_that_was_never_read_cuts_a_pause_short(
+    announced: dict[str, Any], again_after_s: float
+) -> None:
+    bench = Bench()
+    info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, **announced})
+    bench.game.join(bench.now, info)
+    assert bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True)) == []
+    assert bench.wait(again_after_s - 0.1) == []
+    assert not only(bench.wait(0.1), ReopenStream).hangs
+
+
+def test_a_correspondence_game_that_was_never_read_can_wait() -> None:
+    bench = Bench()
+    told = {"gameId": GAME, "variant": {"key": "standard"}, "secondsLeft": 86_400, "speed": "correspondence"}
+    bench.game.join(bench.now, GameInfo.model_validate(told))
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    assert bench.wait(60) == []
+
+
+def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None:
+    bench = Bench()
+    repetition = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
+    think = only(bench.full(repetition), StartSearch)
+    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
+    only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
+    over = only(bench.full(repetition, status="draw"), GameOver)
+    assert over.winner is None

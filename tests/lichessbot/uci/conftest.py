@@ -1,0 +1,35 @@
+"""Engines that are closed at the end of a test."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from lichessbot.inbox import Inbox
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine
+from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, Start
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return SimpleQueue()
+
+
+@pytest.fixture
+def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
+    """Start engines, and close them at the end."""
+    engines: list[UciEngine] = []
+
+    def begin(*manner: str, timeouts: Timeouts = TIMEOUTS, failed_starts: int = 0, **changes: Any) -> UciEngine:
+        if manner:
+            changes["command"] = (sys.executable, str(rude_engine), *manner)
+        engines.append(UciEngine("abcd1234", SMALL.model_copy(update=changes), inbox.put, timeouts, failed_starts))
+        return engines[-1]
+
+    yield begin
+    for engine in engines:
+        engine.close()

@@ -1,0 +1,71 @@
+"""Helpers for the tests of engines."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.facade import STARTING_FEN, Limits
+from lichessbot.config import EngineConfig
+from lichessbot.inbox import Inbox, Report
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.engine import UciEngine
+from lichessbot.uci.search import EngineReady, Search
+
+PATIENCE_S = 20.0
+TIMEOUTS = Timeouts()
+SMALL = EngineConfig(hash_mb=1)
+Start = Callable[..., UciEngine]
+
+
+
+
+def search(search_id: int = 1, *moves: str, fen: str = STARTING_FEN, chess960: bool = False, **limits: int) -> Search:
+    return Search(search_id, fen, chess960, moves, Limits(**(limits or {"depth": 3})))
+
+
+def heard(inbox: Inbox, patience_s: float = PATIENCE_S) -> Report:
+    """Return the next report that is not EngineReady. Raises Empty."""
+    until_s = time.monotonic() + patience_s
+    while isinstance(report := inbox.get(timeout=max(0.0, until_s - time.monotonic())), EngineReady):
+        pass
+    return report
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def pid_of(engine: UciEngine) -> int:
+    return engine._process.pid
+
+
+def gone(pid: int) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not is_alive(pid)
+
+
+def heard_by(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the lines that an echoing engine received."""
+    marks = (record.getMessage().partition("engine.stderr game=abcd1234 line=")[2] for record in caplog.records)
+    return [mark.strip('"') for mark in marks if mark]
+
+
+def supposing(search_id: int, *moves: str, **limits: int) -> Search:
+    """Return a ponder search."""
+    asked = search(search_id, *moves, **limits)
+    return replace(asked, limits=replace(asked.limits, ponder=True))
+
+
+def until(fact: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not fact() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert fact()

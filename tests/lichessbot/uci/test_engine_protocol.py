@@ -1,0 +1,145 @@
+"""Any UCI engine: its options, its clock and pondering."""
+
+import shutil
+import time
+from pathlib import Path
+from queue import Empty
+
+import pytest
+
+from engine.facade import STARTING_FEN, Board
+from lichessbot.inbox import Inbox
+from lichessbot.uci.search import BestMove
+from tests.lichessbot.uci.helpers import Start, heard, heard_by, pid_of, search, supposing, until
+
+STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
+needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
+
+
+@needs_stockfish
+def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
+    engine = start(command=(STOCKFISH,), uci_options={"Skill Level": 3, "UCI_ShowWDL": True, "MultiPV": 3})
+    engine.search(search(1, "e2e4", depth=6))
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    board = Board()
+    board.push("e2e4")
+    assert answer.move in board.legal_moves()
+    assert answer.summary.depth == 6
+    assert engine.name.startswith("Stockfish")
+    assert engine.complaints == ()
+    assert engine.plays_chess960
+
+
+@needs_stockfish
+def test_options_that_stockfish_refuses_become_complaints(start: Start, inbox: Inbox) -> None:
+    engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "Slow Mover": 1})
+    engine.search(search(1, depth=1))
+    assert isinstance(heard(inbox), BestMove)
+    assert engine.complaints == (
+        "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level",
+        "uci_options.Slow Mover: expected a whole number from 10 to 1000, found 1",
+    )
+
+
+def test_options_are_set_after_uciok_and_before_isready(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "e2e4", uci_options={"style": "very wild"})
+    engine.search(search(1, chess960=True))
+    assert isinstance(heard(inbox), BestMove)
+    until(lambda: any("go" in line for line in heard_by(caplog)))
+    assert heard_by(caplog)[:6] == [
+        "uci",
+        "setoption name Ponder value true",
+        "setoption name Style value very wild",
+        "isready",
+        "setoption name UCI_Chess960 value true",
+        f"position fen {STARTING_FEN}",
+    ]
+
+
+@pytest.mark.parametrize(("moves", "clocks"), [((), "wtime 800 btime 2000"), (("e2e4",), "wtime 1000 btime 1800")])
+def test_an_engine_without_move_overhead_is_shown_less_on_its_clock(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, moves: tuple[str, ...], clocks: str
+) -> None:
+    engine = start("echoing", "e2e4")
+    engine.search(search(1, *moves, white_time_ms=1000, black_time_ms=2000), overhead_ms=200)
+    assert isinstance(heard(inbox), BestMove)
+    until(lambda: any("go" in line for line in heard_by(caplog)))
+    assert f"go {clocks}" in heard_by(caplog)
+
+
+def test_the_error_output_can_be_silenced(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
+    engine = start("echoing", "e2e4", silence_stderr=True)
+    engine.search(search(1))
+    assert isinstance(heard(inbox), BestMove)
+    time.sleep(0.2)
+    assert heard_by(caplog) == []
+
+
+def test_the_engine_runs_in_its_folder(start: Start, inbox: Inbox, tmp_path: Path) -> None:
+    engine = start("polite", "e2e4", working_dir=tmp_path)
+    engine.search(search(1))
+    heard(inbox)
+    assert Path(f"/proc/{pid_of(engine)}/cwd").readlink() == tmp_path
+
+
+# Pondering
+
+
+def test_a_ponder_search_answers_after_the_hit_and_not_before(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "g1f3", "b8c6")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    until(lambda: "go ponder depth 3" in heard_by(caplog))
+    with pytest.raises(Empty):
+        heard(inbox, 0.2)
+    engine.ponder_hit(1)
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert (answer.search_id, answer.move, answer.reply) == (1, "g1f3", "b8c6")
+    until(lambda: "ponderhit" in heard_by(caplog))
+
+
+def test_a_hit_before_the_engine_is_ready_makes_it_an_ordinary_search(start: Start, inbox: Inbox) -> None:
+    engine = start("polite", "g1f3")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    engine.ponder_hit(1)
+    answer = heard(inbox)
+    assert isinstance(answer, BestMove)
+    assert answer.search_id == 1
+
+
+def test_a_miss_drops_the_ponder_search_for_the_real_one(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "g1f3")
+    engine.search(supposing(1, "e2e4", "e7e5"))
+    until(lambda: "go ponder depth 3" in heard_by(caplog))
+    engine.ponder_hit(7)  # of another search
+    with pytest.raises(Empty):
+        heard(inbox, 0.3)
+    engine.search(search(2, "e2e4", "c7c5"))
+    dropped, answer = heard(inbox), heard(inbox)
+    assert isinstance(dropped, BestMove)
+    assert isinstance(answer, BestMove)
+    assert (dropped.search_id, answer.search_id) == (1, 2)
+
+
+def test_our_engine_answers_sooner_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
+    engine = start()
+    limits = {"white_time_ms": 60_000, "black_time_ms": 60_000}
+    engine.search(search(0))
+    heard(inbox)
+    engine.search(supposing(1, "e2e4", "e7e5", **limits))
+    time.sleep(2.5)
+    engine.ponder_hit(1)
+    pondered = heard(inbox)
+    engine.search(search(2, "e2e4", "c7c5", **limits))
+    cold = heard(inbox)
+    assert isinstance(pondered, BestMove)
+    assert isinstance(cold, BestMove)
+    assert pondered.search_id == 1
+    assert pondered.took_s < cold.took_s / 2

@@ -1,0 +1,361 @@
+"""Draws, takebacks, claims, chat and PGN files: the daemon against the embedded Lichess."""
+
+import io
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chess.pgn
+import pytest
+import yaml
+
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.params import ChatMessage
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.arena import Arena, SlowOpponent, judge
+
+# A blocked position that neither side can win, with few pieces.
+BLOCKED = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1"
+HOPELESS = "4k3/8/8/8/3q4/8/5PPP/7K w - - 0 1"
+# After the check on e8 there is one legal move, which needs no search.
+ONE_REPLY = "7k/6pp/8/8/8/7P/5rP1/4R2K w - - 0 1"
+READY_TO_DRAW = {"offer_draw_enabled": True, "offer_draw_score": 2000, "offer_draw_moves": 2}
+# The game of an absent player can be claimed after a second.
+QUICK = Timing(tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_wait_floor_s=1.0, claim_clock_margin_s=0.1)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    """A fresh server and bot. Afterwards nothing has crashed and no process is left over."""
+    with RehearsalServer(timing=QUICK) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        log = arena.log()
+        assert "Traceback" not in log
+        assert " ERROR " not in log
+
+
+def configure(arena: Arena, *, engine: dict[str, Any] | None = None, **settings: Any) -> None:
+    base = {
+        "url": arena.site.url,
+        "state_dir": "state",
+        "challenge": {"concurrency": 4},
+        "engine": {"hash_mb": 1, "depth": 2, "move_overhead_ms": 30, "own_book": False, **(engine or {})},
+    }
+    (arena.folder / "config.yml").write_text(yaml.safe_dump({**base, **settings}))
+
+
+class Person:
+    """An opponent controlled by the test."""
+
+    def __init__(
+        self, arena: Arena, color: Color, *, fen: str | None = None, present: bool = True, base_s: int = 60
+    ) -> None:
+        self._arena = arena
+        self.color = color
+        self.account: Account = arena.player(f"Human{len(arena.started)}", None)
+        self.account.is_house = present
+        arena.bot.allows_takebacks = True
+        before = len(arena.started)
+        arena.challenge(
+            self.account,
+            color=ColorChoice(color.value),
+            variant=Variant.STANDARD if fen is None else Variant.FROM_POSITION,
+            fen=fen,
+            base_s=base_s,
+        )
+        arena.until(lambda: len(arena.started) > before)
+        self.table: Table = arena.started[-1]
+        self.game = self.table.game
+        # Chat lines from before the bot's stream opens are not repeated there.
+        arena.until(lambda: f"game.state game={self.game.id}" in arena.log())
+
+    def plays(self, *moves: str) -> None:
+        """Play each move on our turn, then wait for the reply."""
+        for move in moves:
+            self._arena.until(lambda: self.game.turn is self.color)
+            self._arena.server.call(lambda move=move: self.table.play(self.color, move))  # type: ignore[misc]
+        self._arena.until(lambda: self.game.turn is self.color or self.game.is_over)
+
+    def waits_for_turn(self) -> None:
+        self._arena.until(lambda: self.game.turn is self.color or self.game.is_over)
+
+    def offers_a_draw_with(self, move: str) -> None:
+        self._arena.server.call(lambda: self.table.play(self.color, move, offering_draw=True))
+
+    def answers_draw(self, *, accept: bool) -> None:
+        self._arena.server.call(lambda: self.table.answer_draw(self.color, accept=accept))
+
+    def is_undisturbed(self) -> bool:
+        """Return whether it is our turn and no takeback is requested."""
+        return self.game.turn is self.color and self.game.state(0).takeback_offer is None
+
+    def requests_takeback(self) -> None:
+        self._arena.server.call(lambda: self.table.answer_takeback(self.color, accept=True))
+
+    def says(self, text: str, room: ChatRoom = ChatRoom.PLAYER) -> None:
+        self._arena.server.call(lambda: self.table.say(self.color, ChatMessage(room, text)))
+
+    def hears(self, start: str, times: int = 1) -> None:
+        self._arena.until(lambda: len(self.heard(start)) >= times)
+
+    def heard(self, start: str = "") -> list[str]:
+        """Return the lines of both chat rooms that begin with `start`."""
+        return [line.text for line in self.game.chat if line.text.startswith(start)]
+
+    def leaves_the_game(self) -> None:
+        self._arena.server.call(lambda: self.table.resign(self.color))
+        self._arena.until(lambda: "game.over" in self._arena.log())
+
+
+# Draws and resignation
+
+
+def test_the_bots_offer_is_accepted_by_the_opponent(arena: Arena) -> None:
+    configure(arena, engine={"draw_or_resign": READY_TO_DRAW})
+    arena.start()
+    human = Person(arena, Color.WHITE, fen=BLOCKED)
+    human.plays("e1d1", "d1e1")
+    assert human.heard("Black offers draw") == ["Black offers draw"]
+    human.answers_draw(accept=True)
+    assert human.game.status is Status.DRAW
+    arena.until(lambda: "game.over" in arena.log())
+
+
+def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> None:
+    configure(arena, engine={"draw_or_resign": READY_TO_DRAW})
+    arena.start()
+    human = Person(arena, Color.WHITE, fen=BLOCKED)
+    human.plays("e1d1", "d1c1")
+    assert len(human.heard("Black offers draw")) == 1
+    arena.signal(signal.SIGKILL)
+    arena.wait_for_exit()
+    arena.start()
+    human.plays("c1b1", "b1a1", "a1a2")
+    assert len(human.heard("Black offers draw")) == 1
+    assert "offer=True" in arena.log()
+    assert arena.log().count("offer=True") == 1
+    human.leaves_the_game()
+
+
+def test_the_opponents_offer_is_accepted_with_our_move(arena: Arena) -> None:
+    configure(arena, engine={"draw_or_resign": {**READY_TO_DRAW, "offer_draw_moves": 3}})
+    arena.start()
+    human = Person(arena, Color.WHITE, fen=BLOCKED)
+    human.plays("e1d1", "d1e1")
+    human.offers_a_draw_with("e1d1")
+    arena.until(lambda: human.game.is_over)
+    assert human.game.status is Status.DRAW
+    assert human.game.ply == 5, "the acceptance came with our move"
+    assert human.heard("Black offers draw") == []
+
+
+def test_the_opponents_offer_is_declined_by_a_move_when_we_are_better(arena: Arena) -> None:
+    configure(arena, engine={"draw_or_resign": {**READY_TO_DRAW, "offer_draw_score": 0, "offer_draw_moves": 1}})
+    arena.start()
+    human = Person(arena, Color.WHITE, fen="4k3/qq6/8/8/8/8/8/4K3 w - - 0 1")
+    human.offers_a_draw_with("e1d1")
+    arena.until(lambda: human.game.ply >= 2)
+    assert human.game.status is not Status.DRAW
+    human.leaves_the_game()
+
+
+def test_a_lost_game_is_resigned_after_moves_that_agree(arena: Arena) -> None:
+    rules = {"resign_enabled": True, "resign_score": -300, "resign_moves": 2}
+    configure(arena, engine={"draw_or_resign": rules})
+    arena.start()
+    human = Person(arena, Color.BLACK, fen=HOPELESS)
+    human.waits_for_turn()
+    human.plays("e8e7")
+    arena.until(lambda: human.game.is_over)
+    assert human.game.status is Status.RESIGN
+    assert human.game.winner is Color.BLACK
+    assert human.game.ply == 2
+
+
+# An opponent who leaves
+
+
+@pytest.mark.parametrize(
+    ("fen", "winner"),
+    [(None, Color.BLACK), ("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", None)],
+    ids=["victory", "draw with a bare king"],
+)
+def test_the_game_of_an_opponent_who_left_is_claimed(arena: Arena, fen: str | None, winner: Color | None) -> None:
+    configure(arena)
+    arena.start()
+    human = Person(arena, Color.WHITE, fen=fen, present=False)
+    human.plays("a2a3")
+    arena.until(lambda: human.game.is_over)
+    assert human.game.status is Status.TIMEOUT
+    assert human.game.winner is winner
+    arena.until(lambda: "game.over" in arena.log())
+    assert arena.log().count("game.claim") == 1
+
+
+# Takebacks
+
+
+def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
+    configure(arena, max_takebacks_accepted=2)
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    human.plays("e2e4")
+    for granted in (1, 2):
+        human.requests_takeback()
+        human.hears("Takeback accepted", granted)
+        assert human.game.ply == 0
+        if granted == 1:
+            arena.signal(signal.SIGKILL)
+            arena.wait_for_exit()
+            arena.start()
+        human.plays("d2d4")
+    human.requests_takeback()
+    human.hears("Takeback declined")
+    assert human.game.ply == 2
+    human.leaves_the_game()
+
+
+def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
+    configure(arena, engine={"depth": None, "move_time_ms": 5000}, max_takebacks_accepted=1)
+    arena.start()
+    human = Person(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
+    human.plays("e1e8")
+    arena.server.call(lambda: human.table.play(Color.WHITE, "e8e7"))
+    human.requests_takeback()
+    human.hears("Takeback accepted")
+    assert human.game.ply == 2
+    arena.server.call(lambda: human.table.play(Color.WHITE, "e8e6"))
+    assert human.game.moves == ["e1e8", "f2f8", "e8e6"]
+    human.leaves_the_game()
+
+
+def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
+    configure(arena, max_takebacks_accepted=1000)
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    human.plays("e2e4")
+    for number in range(16):
+        # The bot answers at once, and the request comes a little sooner or later than its move.
+        moves = human.game.board().legal_moves()
+        move = moves[number % len(moves)]
+        arena.server.call(lambda move=move: human.table.play(Color.WHITE, move))  # type: ignore[misc]
+        time.sleep(0.003 * number)
+        human.requests_takeback()
+        arena.until(lambda: human.is_undisturbed())
+    assert human.heard("Takeback accepted")
+    assert not human.game.is_over
+    assert "command.failed" not in arena.log(), "no move was sent in vain"
+    human.leaves_the_game()
+
+
+# Chat
+
+
+GREETING = {
+    "hello": "Hello {opponent}, I am {me}.",
+    "goodbye": "Bye {opponent}.",
+    "hello_spectators": "Watch {me} closely.",
+    "goodbye_spectators": "The end.",
+}
+
+
+def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(arena: Arena) -> None:
+    configure(arena, greeting=GREETING)
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    human.plays("e2e4")
+    human.hears("Watch TestBot closely.")
+    arena.signal(signal.SIGKILL)
+    arena.wait_for_exit()
+    arena.start()
+    human.plays("d2d4", "b1c3")
+    assert human.heard() == [f"Hello {human.account.name}, I am TestBot.", "Watch TestBot closely."]
+    arena.signal(signal.SIGTERM)
+    arena.until(lambda: "stop.asked" in arena.log())
+    arena.server.call(lambda: human.table.resign(human.color))
+    assert arena.wait_for_exit() == 0
+    assert human.heard()[2:] == [f"Bye {human.account.name}.", "The end."]
+
+
+def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
+    configure(arena, engine={"depth": None, "move_time_ms": 10_000})
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    arena.server.call(lambda: human.table.play(Color.WHITE, "e2e4"))
+    human.says("!name")
+    human.hears("TestBot runs lichessbot")
+    human.says("!eval", ChatRoom.SPECTATOR)
+    human.hears("I do not tell my opponent.")
+    assert human.game.ply == 1
+    human.leaves_the_game()
+
+
+def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
+    configure(arena, challenge={"concurrency": 1})
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    arena.challenge(arena.player("Karl", None), base_s=60)
+    arena.until(lambda: "challenge.wait" in arena.log())
+    human.says("!queue")
+    human.hears("Waiting for a game: Karl")
+    human.leaves_the_game()
+
+
+def test_an_opponent_who_asks_for_time_gets_it(arena: Arena) -> None:
+    configure(arena, abort_time=1)
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    human.says("!wait")
+    human.hears("I wait 60 seconds longer")
+    time.sleep(1.5)
+    assert not human.game.is_over
+    human.plays("e2e4")
+    human.leaves_the_game()
+
+
+# PGN files
+
+
+def test_finished_games_are_written_with_clocks_and_evaluations(arena: Arena) -> None:
+    configure(arena, pgn_directory="games", pgn_file_grouping="all")
+    arena.start()
+    for number, variant in enumerate((Variant.STANDARD, Variant.CHESS960)):
+        arena.challenge(arena.player(f"Slow{number}", SlowOpponent), variant=variant, base_s=60)
+        arena.until_ended(number + 1)
+        arena.until(lambda count=number + 1: arena.log().count("pgn.written") == count)
+    file = io.StringIO((arena.folder / "games" / "TestBot games.pgn").read_text())
+    for table in arena.ended:
+        judge(table)
+        game = chess.pgn.read_game(file)
+        assert game is not None
+        assert game.errors == []
+        assert game.headers["GameId"] == table.game.id
+        assert len(list(game.mainline_moves())) == table.game.ply
+        assert game.headers["Result"] == {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[table.game.winner]
+        bot_is_white = game.headers["White"] == "TestBot"
+        ours = [node for node in game.mainline() if node.ply() % 2 == (1 if bot_is_white else 0)]
+        assert all(node.clock() is not None for node in game.mainline() if not node.is_end()), "the end may come first"
+        # The only legal move is played without a search.
+        chosen = [node for node in ours if node.parent and node.parent.board().legal_moves.count() > 1]
+        assert sum(node.eval() is None for node in chosen) <= 1, "but for the mating move"
+    assert chess.pgn.read_game(file) is None
+
+
+def test_a_failing_disk_costs_no_game(arena: Arena) -> None:
+    configure(arena, pgn_directory="config.yml/games")
+    arena.start()
+    arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
+    arena.until_ended(1)
+    judge(arena.ended[0])
+    arena.until(lambda: "pgn.lost" in arena.log())
+    assert arena.stop() == 0
