@@ -8,7 +8,7 @@ from cython.cimports.engine.core.position import Position
 
 
 def is_repetition(position: Position, root_height: cython.int) -> cython.bint:
-    """Return whether the position occurred once since the root or twice before it. Never raises.
+    """Return whether the position occurred once since the root or twice before it.
 
     The search scores both as a draw.
     """
@@ -38,7 +38,7 @@ def repetition_count(position: Position) -> int:
 
 
 def is_insufficient_material(position: Position) -> cython.bint:
-    """Return whether neither side can mate. Never raises.
+    """Return whether neither side can mate.
 
     That is so for bare kings, one minor piece, or bishops on squares of one colour.
     """

@@ -62,7 +62,7 @@ from engine.core.move import uci_text
 @cython.nogil
 @cython.exceptval(check=False)
 def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """Return what a piece other than a pawn attacks from a square. Never raises."""
+    """Return what a piece other than a pawn attacks from a square."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == KING:
@@ -76,7 +76,7 @@ def piece_attacks(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 
 
 def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
-    """Return every square the side `by` attacks, given the occupied squares. Never raises."""
+    """Return every square the side `by` attacks, given the occupied squares."""
     first: cython.int = by * KINDS
     pawns: u64 = position.pieces[first + PAWN]
     attacked: u64
@@ -242,8 +242,7 @@ def add_castling(
 
 
 def generate(position: Position, moves: cython.p_int, start: cython.int, tactical_only: cython.bint) -> cython.int:
-    """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked.
-    """
+    """Write the legal moves to moves[start:] and return their end; only captures and promotions if asked."""
     us: cython.int = position.side_to_move
     first: cython.int = us * KINDS
     theirs: cython.int = (us ^ 1) * KINDS
@@ -384,7 +383,7 @@ def legal_move_texts(position: Position) -> list[str]:
 
 
 def gives_check(position: Position, move: cython.int) -> cython.bint:
-    """Return whether a legal move gives check, directly or discovered. Castling counts as no check. Never raises."""
+    """Return whether a legal move gives check, directly or discovered. Castling counts as no check."""
     us: cython.int = position.side_to_move
     king: cython.int = position.king_square(us ^ 1)
     moved: u64 = bit(to_square(move))

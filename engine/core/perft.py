@@ -17,7 +17,7 @@ PORTION_PLIES = 4                  # a portion takes a fraction of a second
 @cython.nogil
 @cython.exceptval(check=False)
 def _leaves(position: Position, depth: cython.int, bulk: cython.bint) -> u64:
-    """Never raises. `bulk` counts the last ply's moves without making them."""
+    """`bulk` counts the last ply's moves without making them."""
     if depth == 0:
         return 1
     moves = cython.declare(cython.int[288])

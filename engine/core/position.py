@@ -194,7 +194,7 @@ class Position:
                 self.key ^= EN_PASSANT_KEY[target ^ 8]
 
     def key_after(self, move: cython.int) -> u64:
-        """Return the key after a legal move, for prefetching; wrong for special moves. Never raises."""
+        """Return the key after a legal move, for prefetching; wrong for special moves."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         piece: cython.int = self.board[origin]
@@ -207,7 +207,7 @@ class Position:
         return key ^ PIECE_KEY[piece * 64 + origin] ^ PIECE_KEY[piece * 64 + target]
 
     def unmake(self, move: cython.int) -> cython.void:
-        """Unmake the last move. Never raises."""
+        """Unmake the last move."""
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
         flag: cython.int = flag_of(move)
@@ -231,14 +231,14 @@ class Position:
         self.pawn_key = self.undo_pawn_key[height]
 
     def promote(self, pawn: cython.int, piece: cython.int, square: cython.int) -> cython.void:
-        """Replace the pawn on its last rank by a piece. Never raises."""
+        """Replace the pawn on its last rank by a piece."""
         self.remove(pawn, square)
         self.put(piece, square)
         self.key ^= PIECE_KEY[pawn * 64 + square] ^ PIECE_KEY[piece * 64 + square]
         self.pawn_key ^= PIECE_KEY[pawn * 64 + square]
 
     def castle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
-        """Castle by the rules of Chess960. Never raises."""
+        """Castle by the rules of Chess960."""
         short: cython.bint = rook_origin > origin
         king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook_target: cython.int = king_target - 1 if short else king_target + 1
@@ -251,7 +251,7 @@ class Position:
         self.key ^= PIECE_KEY[rook * 64 + rook_origin] ^ PIECE_KEY[rook * 64 + rook_target]
 
     def uncastle(self, king: cython.int, origin: cython.int, rook_origin: cython.int) -> cython.void:
-        """Undo `castle`. Never raises."""
+        """Undo `castle`."""
         short: cython.bint = rook_origin > origin
         king_target: cython.int = (origin & 56) + (6 if short else 2)
         rook: cython.int = king - KING + ROOK
@@ -261,7 +261,7 @@ class Position:
         self.put(rook, rook_origin)
 
     def make_null(self) -> cython.void:
-        """Make a null move. It resets the halfmove clock: repetitions do not count across it. Never raises."""
+        """Make a null move. It resets the halfmove clock: repetitions do not count across it."""
         height: cython.int = self.height
         self.undo_en_passant[height] = self.en_passant
         self.undo_halfmove_clock[height] = self.halfmove_clock
@@ -273,7 +273,7 @@ class Position:
         self.height = height + 1
 
     def unmake_null(self) -> cython.void:
-        """Unmake a null move. Never raises."""
+        """Unmake a null move."""
         height: cython.int = self.height - 1
         self.height = height
         self.side_to_move ^= 1
@@ -282,7 +282,7 @@ class Position:
         self.key = self.undo_key[height]
 
     def attackers(self, square: cython.int, by: cython.int, occupied: u64) -> u64:
-        """Return the pieces of colour `by` that attack the square, given the occupied squares. Never raises."""
+        """Return the pieces of colour `by` that attack the square, given the occupied squares."""
         first: cython.int = by * KINDS
         queens: u64 = self.pieces[first + QUEEN]
         return (
@@ -294,7 +294,7 @@ class Position:
         )
 
     def is_attacked(self, square: cython.int, by: cython.int) -> cython.bint:
-        """Return whether `by` attacks the square; faster than `attackers`. Never raises."""
+        """Return whether `by` attacks the square; faster than `attackers`."""
         first: cython.int = by * KINDS
         if KNIGHT_ATTACKS[square] & self.pieces[first + KNIGHT]:
             return True
@@ -308,18 +308,17 @@ class Position:
         return rook_attacks(square, self.occupied) & (self.pieces[first + ROOK] | queens) != 0
 
     def king_square(self, colour: cython.int) -> cython.int:
-        """Return the king's square. Never raises."""
+        """Return the king's square."""
         return lsb(self.pieces[colour * KINDS + KING])
 
     def is_check(self) -> cython.bint:
-        """Return whether the side to move is in check. Never raises."""
+        """Return whether the side to move is in check."""
         return self.is_attacked(self.king_square(self.side_to_move), self.side_to_move ^ 1)
 
     def en_passant_is_legal(self, origin: cython.int, target: cython.int) -> cython.bint:
         """Return whether the pawn on `origin` may legally capture en passant on `target`.
 
         Both pawns leave their rank at once, which no pin mask covers, so this looks at the board after the capture.
-        Never raises.
         """
         them: cython.int = self.side_to_move ^ 1
         captured: u64 = bit(target ^ 8)
@@ -327,7 +326,7 @@ class Position:
         return not self.attackers(self.king_square(self.side_to_move), them, occupied) & ~captured
 
     def en_passant_is_possible(self, target: cython.int) -> cython.bint:
-        """Return whether any pawn of the side to move may capture en passant on `target`. Never raises."""
+        """Return whether any pawn of the side to move may capture en passant on `target`."""
         us: cython.int = self.side_to_move
         pawns: u64 = PAWN_ATTACKS[(us ^ 1) * 64 + target] & self.pieces[us * KINDS + PAWN]
         while pawns:
@@ -337,12 +336,12 @@ class Position:
         return False
 
     def has_pieces(self, colour: cython.int) -> cython.bint:
-        """Return whether the side has more than king and pawns. Never raises."""
+        """Return whether the side has more than king and pawns."""
         first: cython.int = colour * KINDS
         return self.colours[colour] != self.pieces[first + PAWN] | self.pieces[first + KING]
 
     def has_one_piece(self, colour: cython.int) -> cython.bint:
-        """Return whether the side has at most one piece besides king and pawns; zugzwang is likely. Never raises."""
+        """Return whether the side has at most one piece besides king and pawns; zugzwang is likely."""
         first: cython.int = colour * KINDS
         pieces: u64 = self.colours[colour] ^ self.pieces[first + PAWN] ^ self.pieces[first + KING]
         return not pieces & (pieces - 1)

@@ -38,12 +38,12 @@ def mated_in(ply: cython.int) -> cython.int:
 
 
 def table_win_in(ply: cython.int) -> cython.int:
-    """Score of a tablebase win `ply` plies from the root; nearer wins are better. Never raises."""
+    """Score of a tablebase win `ply` plies from the root; nearer wins are better."""
     return TABLE_WIN - ply
 
 
 def is_decided(score: cython.int) -> cython.bint:
-    """Return whether the score is a forced mate or a tablebase win for either side. Never raises."""
+    """Return whether the score is a forced mate or a tablebase win for either side."""
     return score >= LONGEST_WIN or score <= -LONGEST_WIN
 
 

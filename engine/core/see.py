@@ -42,7 +42,7 @@ from cython.cimports.engine.core.position import Position
 @cython.nogil
 @cython.exceptval(check=False)
 def first_gain(position: Position, move: cython.int) -> cython.int:
-    """Return what the move itself captures and promotes to, in centipawns. Never raises."""
+    """Return what the move itself captures and promotes to, in centipawns."""
     gain: cython.int = 0
     if flag_of(move) == EN_PASSANT:
         return EXCHANGE_VALUE[PAWN]
@@ -58,7 +58,7 @@ def first_gain(position: Position, move: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def least_valuable(position: Position, side: cython.int, attackers: u64) -> cython.int:
-    """Return the kind of the least valuable attacker of `side`, which has at least one. Never raises."""
+    """Return the kind of the least valuable attacker of `side`, which has at least one."""
     kind: cython.int = PAWN
     while not attackers & position.pieces[side * KINDS + kind]:
         kind += 1
@@ -66,7 +66,7 @@ def least_valuable(position: Position, side: cython.int, attackers: u64) -> cyth
 
 
 def exchange_wins(position: Position, move: cython.int, threshold: cython.int) -> cython.bint:
-    """Return whether the move wins at least `threshold` centipawns after all captures on its square. Never raises.
+    """Return whether the move wins at least `threshold` centipawns after all captures on its square.
 
     `balance` is what the side that captured last has won beyond its goal if its capturing piece is lost too: as soon
     as that is not negative, no recapture can change the answer.

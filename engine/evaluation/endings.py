@@ -40,7 +40,7 @@ FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange 
 
 
 def verdict(position: Position) -> cython.int:
-    """Return White's score if one king is bare and the result is known, else NO_SCORE. Never raises."""
+    """Return White's score if one king is bare and the result is known, else NO_SCORE."""
     if position.colours[BLACK] == position.pieces[KINDS + KING]:
         return strong_side_verdict(position, WHITE)
     if position.colours[WHITE] == position.pieces[KING]:
@@ -53,7 +53,7 @@ def verdict(position: Position) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
-    """Return our score against a bare king, or NO_SCORE. Never raises."""
+    """Return our score against a bare king, or NO_SCORE."""
     first: cython.int = us * KINDS
     pawns: u64 = position.pieces[first + PAWN]
     knights: u64 = position.pieces[first + KNIGHT]
@@ -74,7 +74,7 @@ def strong_side_verdict(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def king_and_pawn(position: Position, us: cython.int) -> cython.int:
-    """Score king and pawn against king exactly; a pawn further advanced scores more. Never raises."""
+    """Score king and pawn against king exactly; a pawn further advanced scores more."""
     pawn: cython.int = relative(lsb(position.pieces[us * KINDS + PAWN]), us)
     ours: cython.int = relative(position.king_square(us), us)
     theirs: cython.int = relative(position.king_square(us ^ 1), us)
@@ -90,7 +90,7 @@ def king_and_pawn(position: Position, us: cython.int) -> cython.int:
 def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
     """Return whether all our pawns promote in a corner that no bishop of ours attacks and their king guards.
 
-    The king cannot be driven out of that corner. Never raises.
+    The king cannot be driven out of that corner.
     """
     pawns: u64 = position.pieces[us * KINDS + PAWN]
     corner: cython.int = 0 if us else 56
@@ -106,7 +106,7 @@ def corner_is_shut(position: Position, us: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
-    """Score a bare king by its distance to the edge and to our king. Never raises."""
+    """Score a bare king by its distance to the edge and to our king."""
     theirs: cython.int = position.king_square(us ^ 1)
     material: cython.int = endgame_of(position.piece_square)
     return (
@@ -121,7 +121,7 @@ def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
-    """Score knight and bishop, which mate only in a corner of the bishop's colour. Never raises."""
+    """Score knight and bishop, which mate only in a corner of the bishop's colour."""
     theirs: cython.int = position.king_square(us ^ 1)
     dark: cython.bint = position.pieces[us * KINDS + BISHOP] & DARK_SQUARES != 0
     corner: cython.int = distance(theirs, 0) if dark else distance(theirs, 7)
@@ -137,21 +137,21 @@ def drive_to_the_corner(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def to_the_edge(square: cython.int) -> cython.int:
-    """Return the distance to the nearest file edge plus that to the nearest rank edge: 0 in a corner. Never raises."""
+    """Return the distance to the nearest file edge plus that to the nearest rank edge: 0 in a corner."""
     file: cython.int = square & 7
     rank: cython.int = square >> 3
     return (file if file < 4 else 7 - file) + (rank if rank < 4 else 7 - rank)
 
 
 def tempered(position: Position, guess: cython.int) -> cython.int:
-    """Scale a score for the side to move by how drawish the ending is. Never raises."""
+    """Scale a score for the side to move by how drawish the ending is."""
     if popcount(position.occupied) > ENDGAME_MEN:
         return guess
     return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
 
 
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
-    """Return how much of its endgame advantage the stronger side keeps, of SCALE_NORMAL. Never raises."""
+    """Return how much of its endgame advantage the stronger side keeps, of SCALE_NORMAL."""
     scale: cython.int = drawish_scale(position, strong)
     if scale < SCALE_NORMAL:
         return scale

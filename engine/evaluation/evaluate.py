@@ -58,7 +58,7 @@ MOST_UNITS = cython.declare(cython.int, 31)
 @cython.nogil
 @cython.exceptval(check=False)
 def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.void:
-    """Record what our pawns and king attack, and the squares safe for our pieces. Never raises."""
+    """Record what our pawns and king attack, and the squares safe for our pieces."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     ours: u64 = position.pieces[first + PAWN]
@@ -75,7 +75,7 @@ def begin_survey(position: Position, survey: cython.p_ulonglong, us: cython.int)
 @cython.nogil
 @cython.exceptval(check=False)
 def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
-    """Return what a piece attacks. Never raises."""
+    """Return what a piece attacks."""
     if kind == KNIGHT:
         return KNIGHT_ATTACKS[square]
     if kind == BISHOP:
@@ -92,7 +92,7 @@ def reach(kind: cython.int, square: cython.int, occupied: u64) -> u64:
 def survey_kind(
     position: Position, survey: cython.p_ulonglong, us: cython.int, kind: cython.int, weight: cython.int
 ) -> cython.int:
-    """Record what our pieces of one kind attack; return their mobility. Never raises."""
+    """Record what our pieces of one kind attack; return their mobility."""
     them: cython.int = us ^ 1
     pieces: u64 = position.pieces[us * KINDS + kind]
     zone: u64 = survey[them * KINDS + KING]
@@ -125,7 +125,7 @@ QUEEN_MOBILITY = cython.declare(cython.int, first_weight("queen_mobility"))
 @cython.nogil
 @cython.exceptval(check=False)
 def mobility(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score the safe squares that each of our pieces attacks; this completes the survey. Never raises."""
+    """Score the safe squares that each of our pieces attacks; this completes the survey."""
     return (
         survey_kind(position, survey, us, KNIGHT, KNIGHT_MOBILITY)
         + survey_kind(position, survey, us, BISHOP, BISHOP_MOBILITY)
@@ -144,7 +144,7 @@ OUTPOST = cython.declare(cython.int, first_weight("outpost"))
 @cython.nogil
 @cython.exceptval(check=False)
 def outpost_ranks(us: cython.int) -> u64:
-    """Return the fourth to sixth rank from our side. Never raises."""
+    """Return the fourth to sixth rank from our side."""
     return RANKS_3_TO_5 if us else RANKS_4_TO_6
 
 
@@ -152,7 +152,7 @@ def outpost_ranks(us: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def minor_pieces(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score the bishop pair, pawns on a bishop's colour, and outposts no enemy pawn can attack. Never raises."""
+    """Score the bishop pair, pawns on a bishop's colour, and outposts no enemy pawn can attack."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     bishops: u64 = position.pieces[first + BISHOP]
@@ -181,7 +181,7 @@ ROOK_OPEN = cython.declare(cython.int, first_weight("rook_open"))
 @cython.nogil
 @cython.exceptval(check=False)
 def rooks(position: Position, us: cython.int) -> cython.int:
-    """Score our rooks on half-open and open files. Never raises."""
+    """Score our rooks on half-open and open files."""
     score: cython.int = 0
     pieces: u64 = position.pieces[us * KINDS + ROOK]
     while pieces:
@@ -199,7 +199,7 @@ KING_ATTACK = cython.declare(cython.int, first_weight("king_attack"))
 @cython.nogil
 @cython.exceptval(check=False)
 def king_attack(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score our attack on the enemy king from a table: two attackers are worth more than twice one. Never raises.
+    """Score our attack on the enemy king from a table: two attackers are worth more than twice one.
 
     Units count the attackers, the squares that only the king guards, and the safe checks. Without an attacker the
     score is 0.
@@ -236,7 +236,7 @@ HANGING = cython.declare(cython.int, first_weight("hanging"))
 @cython.nogil
 @cython.exceptval(check=False)
 def threats(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score enemy pieces attacked by cheaper ones, and hanging pieces. Never raises."""
+    """Score enemy pieces attacked by cheaper ones, and hanging pieces."""
     first: cython.int = us * KINDS
     them: cython.int = us ^ 1
     guarded: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
@@ -267,7 +267,7 @@ PASSED_SAFE = cython.declare(cython.int, first_weight("passed_safe"))
 @cython.nogil
 @cython.exceptval(check=False)
 def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Score our passed pawns that are blocked or may safely advance. Never raises."""
+    """Score our passed pawns that are blocked or may safely advance."""
     score: cython.int = 0
     them: cython.int = us ^ 1
     danger: u64 = survey[ATTACKED + them] | survey[them * KINDS + KING]
@@ -289,7 +289,7 @@ def advances(position: Position, survey: cython.p_ulonglong, us: cython.int) -> 
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, survey: cython.p_ulonglong, us: cython.int) -> cython.int:
-    """Return the sum of one side's terms that need the whole survey. Never raises."""
+    """Return the sum of one side's terms that need the whole survey."""
     return (
         minor_pieces(position, survey, us)
         + rooks(position, us)
@@ -336,7 +336,7 @@ TEMPO = cython.declare(cython.int, first_weight("tempo"))
 
 
 def balance(position: Position) -> cython.int:
-    """Return the sum of all terms, White's less Black's, packed. It is linear in the weights. Never raises."""
+    """Return the sum of all terms, White's less Black's, packed. It is linear in the weights."""
     survey = cython.declare(cython.ulonglong[19])
     score: cython.int = position.piece_square + pawns_and_kings(position, survey)
     begin_survey(position, survey, WHITE)
@@ -347,18 +347,18 @@ def balance(position: Position) -> cython.int:
 
 
 def endgame_part(position: Position, score: cython.int) -> cython.int:
-    """Return how much of the endgame value counts, of params.SCALE_NORMAL. Never raises."""
+    """Return how much of the endgame value counts, of params.SCALE_NORMAL."""
     return endgame_scale(position, WHITE if endgame_of(score) > 0 else BLACK)
 
 
 def known_score(position: Position) -> cython.int:
-    """Return the score of a known ending for the side to move, else NO_SCORE. Never raises."""
+    """Return the score of a known ending for the side to move, else NO_SCORE."""
     score: cython.int = verdict(position)
     return -score if position.side_to_move == BLACK and score != NO_SCORE else score
 
 
 def evaluate(position: Position) -> cython.int:
-    """Return the static score in centipawns for the side to move. Never raises."""
+    """Return the static score in centipawns for the side to move."""
     score: cython.int = known_score(position)
     if score != NO_SCORE:
         return score

@@ -24,7 +24,7 @@ WON = cython.declare(cython.int, 3)
 @cython.nogil
 @cython.exceptval(check=False)
 def index_of(side: cython.int, white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """Return the index of a position. Never raises."""
+    """Return the index of a position."""
     return ((((pawn >> 3) - 1) * 4 + (pawn & 3)) * 2 + side) * 4096 + white * 64 + black
 
 
@@ -32,7 +32,7 @@ def index_of(side: cython.int, white: cython.int, black: cython.int, pawn: cytho
 @cython.nogil
 @cython.exceptval(check=False)
 def at_once(side: cython.int, white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """Return the result of a position that needs no search, else UNKNOWN. Never raises."""
+    """Return the result of a position that needs no search, else UNKNOWN."""
     guarded: u64 = KING_ATTACKS[white] | PAWN_ATTACKS[WHITE * 64 + pawn]
     if (bit(white) | KING_ATTACKS[white]) & bit(black) or (bit(white) | bit(black)) & bit(pawn):
         return IMPOSSIBLE
@@ -53,7 +53,7 @@ def at_once(side: cython.int, white: cython.int, black: cython.int, pawn: cython
 @cython.nogil
 @cython.exceptval(check=False)
 def white_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """Return WON if some move wins, DRAWN if all draw, else UNKNOWN. Never raises."""
+    """Return WON if some move wins, DRAWN if all draw, else UNKNOWN."""
     unknown: cython.bint = False
     verdict: cython.int
     moves: u64 = KING_ATTACKS[white] & ~KING_ATTACKS[black] & ~bit(pawn)
@@ -81,7 +81,7 @@ def white_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cyt
 @cython.nogil
 @cython.exceptval(check=False)
 def black_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cython.int:
-    """Return DRAWN if some move draws, WON if all lose, else UNKNOWN. Never raises."""
+    """Return DRAWN if some move draws, WON if all lose, else UNKNOWN."""
     unknown: cython.bint = False
     moves: u64 = KING_ATTACKS[black] & ~KING_ATTACKS[white] & ~PAWN_ATTACKS[WHITE * 64 + pawn]
     while moves:
@@ -97,7 +97,7 @@ def black_to_move(white: cython.int, black: cython.int, pawn: cython.int) -> cyt
 @cython.nogil
 @cython.exceptval(check=False)
 def sweep(first: cython.bint) -> cython.bint:
-    """Try to resolve every unknown position; return whether any was resolved. Never raises."""
+    """Try to resolve every unknown position; return whether any was resolved."""
     settled: cython.bint = False
     rank: cython.int
     file: cython.int
@@ -133,7 +133,7 @@ def _fill() -> None:
 
 
 def is_won(side: cython.int, strong_king: cython.int, weak_king: cython.int, pawn: cython.int) -> cython.bint:
-    """Return whether White, with a pawn on the files a to d, wins with `side` to move. Never raises."""
+    """Return whether White, with a pawn on the files a to d, wins with `side` to move."""
     if not cython.compiled and not any(VERDICT):
         _fill()                    # takes plain Python some seconds, so only where it is needed
     return VERDICT[index_of(side, strong_king, weak_king, pawn)] == WON

@@ -39,7 +39,7 @@ KINGS_MATTER = cython.declare(cython.int, 3)        # passed pawns from this ran
 
 
 def distance(a: cython.int, b: cython.int) -> cython.int:
-    """Return how many moves a king needs between two squares on an empty board. Never raises."""
+    """Return how many moves a king needs between two squares on an empty board."""
     files: cython.int = (a & 7) - (b & 7)
     ranks: cython.int = (a >> 3) - (b >> 3)
     files = files if files >= 0 else -files
@@ -48,7 +48,7 @@ def distance(a: cython.int, b: cython.int) -> cython.int:
 
 
 def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
-    """Return all squares the pawns of that colour attack. Never raises."""
+    """Return all squares the pawns of that colour attack."""
     return advance(beside(pawns), colour)
 
 
@@ -56,7 +56,7 @@ def pawn_attacks(pawns: u64, colour: cython.int) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def passed_pawns(ours: u64, theirs: u64, us: cython.int) -> u64:
-    """Return our passed pawns. Never raises.
+    """Return our passed pawns.
 
     . . x x x . . .      No enemy pawn may stand on a square marked x,
     . . x x x . . .      nor our own on the file, for the pawn P
@@ -77,7 +77,7 @@ CONNECTED = cython.declare(cython.int, first_weight("connected"))
 @cython.nogil
 @cython.exceptval(check=False)
 def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
-    """Score doubled, isolated, backward and connected pawns. Never raises.
+    """Score doubled, isolated, backward and connected pawns.
 
     A backward pawn is behind its neighbours and cannot safely advance.
     """
@@ -97,7 +97,7 @@ def structure(ours: u64, theirs: u64, us: cython.int) -> cython.int:
 
 
 def relative(square: cython.int, us: cython.int) -> cython.int:
-    """Return the square from our side: our back rank is the first. Never raises."""
+    """Return the square from our side: our back rank is the first."""
     return square ^ 56 if us else square
 
 
@@ -110,7 +110,7 @@ PASSED_THEIR_KING = cython.declare(cython.int, first_weight("passed_their_king")
 @cython.nogil
 @cython.exceptval(check=False)
 def race(position: Position, passed: u64, us: cython.int) -> cython.int:
-    """Score passed pawns by rank and by the kings' distances to the square before them. Never raises."""
+    """Score passed pawns by rank and by the kings' distances to the square before them."""
     score: cython.int = 0
     while passed:
         square: cython.int = lsb(passed)
@@ -134,7 +134,7 @@ STORM_SIDE = cython.declare(cython.int, first_weight("storm_side"))
 @cython.nogil
 @cython.exceptval(check=False)
 def shelter(position: Position, us: cython.int) -> cython.int:
-    """Score the pawns before our king: our shelter and their pawn storm. Never raises."""
+    """Score the pawns before our king: our shelter and their pawn storm."""
     king: cython.int = position.king_square(us)
     before: u64 = bit(king) | beside(bit(king))
     before |= ahead(before, us)
@@ -158,7 +158,7 @@ def shelter(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
-    """Return the rank of the pawn nearest to our side; 0 if there is none. Never raises."""
+    """Return the rank of the pawn nearest to our side; 0 if there is none."""
     if pawns == 0:
         return 0
     return 7 - (msb(pawns) >> 3) if us else lsb(pawns) >> 3
@@ -168,14 +168,14 @@ def nearest_rank(pawns: u64, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def side_score(position: Position, passed: u64, us: cython.int) -> cython.int:
-    """Return the sum of one side's terms. Never raises."""
+    """Return the sum of one side's terms."""
     ours: u64 = position.pieces[us * KINDS + PAWN]
     theirs: u64 = position.pieces[(us ^ 1) * KINDS + PAWN]
     return structure(ours, theirs, us) + race(position, passed & ours, us) + shelter(position, us)
 
 
 def pawns_and_kings(position: Position, survey: cython.p_ulonglong) -> cython.int:
-    """Return White's score less Black's, packed; store all passed pawns in `survey[PASSED_PAWNS]`. Never raises.
+    """Return White's score less Black's, packed; store all passed pawns in `survey[PASSED_PAWNS]`.
 
     Threads share the table without a lock: an entry that two threads wrote at once fails its check and is computed
     again.

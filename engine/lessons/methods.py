@@ -65,7 +65,7 @@ def compare(board: Board, depth: int, style: Style | None, seconds: float) -> It
 
 def search(board: Board, method: Method, depth: int, style: Style | None = None, seconds: float = 1e6) -> Outcome:
     """Run one of the plain searches."""
-    plain = _plain(board, method, style, Clock(hard_us=int(seconds * 1e6)))
+    plain = _plain(board, method, style, TimeManager(hard_us=int(seconds * 1e6)))
     white = board.turn == "white"
 
     def run() -> int:

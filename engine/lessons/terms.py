@@ -54,7 +54,7 @@ CORNERS = cython.declare(u64, 0xC7000000000000C7)   # a, b, c, g and h on the fi
 
 
 def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -> u64:
-    """Return what our piece on this square attacks. Never raises."""
+    """Return what our piece on this square attacks."""
     if kind == PAWN:
         return PAWN_ATTACKS[us * 64 + square]
     if kind == KNIGHT:
@@ -69,7 +69,7 @@ def reach(kind: cython.int, us: cython.int, square: cython.int, occupied: u64) -
 
 
 def material(position: Position, us: cython.int) -> cython.int:
-    """Score our pieces. Never raises."""
+    """Score our pieces."""
     total: cython.int = 0
     kind: cython.int
     for kind in range(KING):
@@ -78,7 +78,7 @@ def material(position: Position, us: cython.int) -> cython.int:
 
 
 def mobility(position: Position, us: cython.int) -> cython.int:
-    """Score the squares our pieces attack that hold none of our pieces. Never raises."""
+    """Score the squares our pieces attack that hold none of our pieces."""
     total: cython.int = 0
     left: u64 = position.colours[us]
     while left:
@@ -90,7 +90,7 @@ def mobility(position: Position, us: cython.int) -> cython.int:
 
 
 def centre(position: Position, us: cython.int) -> cython.int:
-    """Score our attacks on the four centre squares and our pieces there. Never raises."""
+    """Score our attacks on the four centre squares and our pieces there."""
     total: cython.int = 2 * popcount(position.colours[us] & CENTRE)
     left: u64 = CENTRE
     while left:
@@ -100,7 +100,7 @@ def centre(position: Position, us: cython.int) -> cython.int:
 
 
 def castling(position: Position, us: cython.int) -> cython.int:
-    """Score the right to castle, or a castled king. Never raises."""
+    """Score the right to castle, or a castled king."""
     rights: cython.int = position.castling_rights >> us * 2 & 3
     if rights:
         return RIGHT_CP * popcount(rights)
@@ -110,7 +110,7 @@ def castling(position: Position, us: cython.int) -> cython.int:
 
 
 def attack(position: Position, us: cython.int) -> cython.int:
-    """Score our attacks on all pieces, ours included; each further attacker adds half as much. Never raises."""
+    """Score our attacks on all pieces, ours included; each further attacker adds half as much."""
     total: cython.int = 0
     left: u64 = position.occupied
     while left:
@@ -121,12 +121,12 @@ def attack(position: Position, us: cython.int) -> cython.int:
 
 
 def check(position: Position, us: cython.int) -> cython.int:
-    """Score giving check. Never raises."""
+    """Score giving check."""
     return CHECK_CP if position.side_to_move != us and position.is_check() else 0
 
 
 def pawn_advance(position: Position, us: cython.int) -> cython.int:
-    """Score the steps of our pawns. Never raises."""
+    """Score the steps of our pawns."""
     total: cython.int = 0
     left: u64 = position.pieces[us * KINDS + PAWN]
     while left:
@@ -137,7 +137,7 @@ def pawn_advance(position: Position, us: cython.int) -> cython.int:
 
 
 def tempo(position: Position, us: cython.int) -> cython.int:
-    """Score the right to move. Never raises."""
+    """Score the right to move."""
     return TEMPO_CP if position.side_to_move == us else 0
 
 

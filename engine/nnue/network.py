@@ -96,7 +96,7 @@ class Network:
 @cython.nogil
 @cython.exceptval(check=False)
 def row_of(feature: cython.int, view: cython.int) -> cython.Py_ssize_t:
-    """Return the row of weights of White's feature, as seen by White (0) or Black (1). Never raises."""
+    """Return the row of weights of White's feature, as seen by White (0) or Black (1)."""
     if view == 0:
         return feature
     return (feature + SWAP_SIDES if feature < SWAP_SIDES else feature - SWAP_SIDES) ^ 56
@@ -164,10 +164,7 @@ class Accumulators:
     # --- What is played ----------------------------------------------------------------------------------------------
 
     def note_move(self, position: Position, move: cython.int, ply: cython.int) -> cython.void:
-        """Record what the move about to be made will change. A node that is never evaluated costs no more.
-
-        Never raises.
-        """
+        """Record what the move about to be made will change. A node that is never evaluated costs no more."""
         slot: cython.int = self.slots[ply] + 1
         origin: cython.int = from_square(move)
         target: cython.int = to_square(move)
@@ -195,13 +192,13 @@ class Accumulators:
             self.removed[2 * slot + 1] = position.board[square] * 64 + square
 
     def note_null(self, ply: cython.int) -> cython.void:
-        """Record a null move: the next ply shares the slot. Never raises."""
+        """Record a null move: the next ply shares the slot."""
         self.slots[ply + 1] = self.slots[ply]
 
     # --- The sums ----------------------------------------------------------------------------------------------------
 
     def catch_up(self, position: Position, slot: cython.int) -> cython.void:
-        """Compute the sums of a slot, which belongs to `position`. Never raises."""
+        """Compute the sums of a slot, which belongs to `position`."""
         known: cython.int = slot
         while known > 0 and not self.valid[known]:
             known -= 1
@@ -215,7 +212,7 @@ class Accumulators:
             self.valid[known] = True
 
     def refresh(self, position: Position, slot: cython.int) -> cython.void:
-        """Compute the sums of a position from scratch. Never raises."""
+        """Compute the sums of a position from scratch."""
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         bias: cython.p_short = self.network.feature_bias
@@ -236,7 +233,7 @@ class Accumulators:
         self.valid[slot] = True
 
     def follow(self, slot: cython.int, view: cython.int) -> cython.void:
-        """Update the sums of one view from the slot before, by the move that led to this slot. Never raises."""
+        """Update the sums of one view from the slot before, by the move that led to this slot."""
         count: cython.Py_ssize_t = self.network.hidden
         values: cython.p_short = self.values
         rows: cython.p_short = self.network.feature_weights
@@ -264,7 +261,7 @@ class Accumulators:
     # --- The score ---------------------------------------------------------------------------------------------------
 
     def score(self, position: Position, ply: cython.int) -> cython.int:
-        """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT. Never raises."""
+        """Return the score in centipawns for the side to move, within +-NETWORK_LIMIT."""
         slot: cython.int = self.slots[ply]
         if not self.valid[slot]:
             self.catch_up(position, slot)

@@ -21,11 +21,11 @@ import json
 from engine.core.fen import STARTING_FEN, parse_fen
 from engine.evaluation.evaluate import static_score, use_values
 from engine.evaluation.weights import COUNT, default_values
-from engine.training.tuner import Progress, Settings
+from engine.training.tuner import FitProgress, TunerSettings
 position = parse_fen(STARTING_FEN)[0]
 untuned = static_score(position)
 values = default_values()
-begun = len(Progress.begin(Settings(), 1.0, 1).start) - 2 * COUNT
+begun = len(FitProgress.begin(TunerSettings(), 1.0, 1).start) - 2 * COUNT
 use_values({**values, "trapped": [(40, 40)]})
 print(json.dumps([values["trapped"], begun, static_score(position) - untuned]))
 """
