@@ -157,15 +157,11 @@ def _clock(case: _Case) -> Decline | None:
     clock, rules = case.challenge.time_control.clock, case.rules
     if clock is None:
         return None
-    base, increment = f"its starting clock of {clock.base_s} s", f"its increment of {clock.increment_s} s"
-    if clock.base_s < rules.min_base:
-        return case.decline(DeclineReason.TOO_FAST, "min_base", f"{base} is too short")
-    if clock.base_s > rules.max_base:
-        return case.decline(DeclineReason.TOO_SLOW, "max_base", f"{base} is too long")
-    if clock.increment_s < rules.min_increment:
-        return case.decline(DeclineReason.TOO_FAST, "min_increment", f"{increment} is too short")
-    if clock.increment_s > rules.max_increment:
-        return case.decline(DeclineReason.TOO_SLOW, "max_increment", f"{increment} is too long")
+    for key, value, what in (("base", clock.base_s, "starting clock"), ("increment", clock.increment_s, "increment")):
+        if value < getattr(rules, f"min_{key}"):
+            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"its {what} of {value} s is too short")
+        if value > getattr(rules, f"max_{key}"):
+            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"its {what} of {value} s is too long")
     if rules.bullet_requires_increment and case.challenge.speed == Speed.BULLET and clock.increment_s == 0:
         return case.decline(DeclineReason.TOO_FAST, "bullet_requires_increment", "it is bullet without increment")
     return None
@@ -269,14 +265,10 @@ def _rating(case: _Case) -> Decline | None:
 
 def _unrated(case: _Case) -> Decline | None:
     """Who has no rating, an anonymous player, keeps no bound."""
-    rules = case.rules
-    limits = {
-        "min_rating": rules.min_rating > 0,
-        "max_rating": rules.max_rating < 4000,
-        "rating_difference": rules.rating_difference is not None,
-    }
-    key = next((key for key, is_set in limits.items() if is_set), None)
-    return case.decline(DeclineReason.GENERIC, key, "the challenger has no rating") if key else None
+    for key, open_bound in (("min_rating", 0), ("max_rating", 4000), ("rating_difference", None)):
+        if getattr(case.rules, key) != open_bound:
+            return case.decline(DeclineReason.GENERIC, key, "the challenger has no rating")
+    return None
 
 
 def _lists(case: _Case) -> Decline | None:
