@@ -37,13 +37,13 @@ class Section(BaseModel):
 Layer = TypeVar("Layer", bound=Section)
 
 
-def overlaid(below: Layer, above: Section) -> Layer:
+def merged(below: Layer, above: Section) -> Layer:
     """Return `below` with each key that `above` sets; inner sections and mappings key by key as well."""
     changes: dict[str, Any] = {}
     for name in above.model_fields_set:
         old, new = getattr(below, name), getattr(above, name)
         if isinstance(new, Section):
-            changes[name] = overlaid(old, new)
+            changes[name] = merged(old, new)
         elif isinstance(new, dict):
             changes[name] = {**old, **new}
         else:
@@ -52,8 +52,8 @@ def overlaid(below: Layer, above: Section) -> Layer:
 
 
 def one_or_many(value: Any) -> Any:
-    """Return a single word as a list of one."""
-    return [value] if isinstance(value, str) else value
+    """Return a single word or number as a list of one."""
+    return [value] if isinstance(value, str | int) else value
 
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:

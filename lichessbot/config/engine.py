@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import Flag, Number, Section, Text, distinct, one_or_many, overlaid
+from lichessbot.config.base import Flag, Number, Section, Text, distinct, merged, one_or_many
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
 from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
 
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 class EngineKeys(Section):
     """The keys that both `engine` and a profile can set; None means no limit.
 
-    `uci_options` may name an option that also has a key, and `style` sets options of our engine: `settled` merges them.
+    `uci_options` may name an option that has a key, and `style` sets options of our engine: `normalized` merges them.
     """
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
@@ -133,7 +133,7 @@ class EngineKeys(Section):
                 if not isinstance(value, int) or not least <= value <= most:
                     yield key, f"expected a whole number from {least} to {most}, found {value!r}"
 
-    def settled(self) -> Self:
+    def normalized(self) -> Self:
         """Return a copy with the style in `uci_options`, and with Hash, Threads and Move Overhead in their own keys.
 
         The daemon adapts those keys: it fits the table to the machine and measures the overhead.
@@ -183,7 +183,7 @@ class EngineConfig(EngineKeys):
 
     def changed_by(self, profile: "Profile") -> Self:
         """Return a copy with the keys that the profile sets."""
-        return overlaid(self, profile.engine)
+        return merged(self, profile.engine)
 
 
 class Conditions(Section):

@@ -50,7 +50,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:
         raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
-    config = _settled(config, path)
+    config = _with_engines_resolved(config, path)
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
         source.warnings.append(f"the token is sent to {config.url} unencrypted; use https://")
     state_dir = _state_dir(config, path, environment)
@@ -59,16 +59,14 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     return LoadedConfig(config, token, state_dir, tuple(source.warnings))
 
 
-def _settled(config: Config, path: Path | None) -> Config:
-    """Return `config` with merged engine options and absolute paths of the engines."""
-    profiles = [
-        profile.model_copy(update={"engine": _located(profile.engine.settled(), path)}) for profile in config.profiles
-    ]
-    return config.model_copy(update={"engine": _located(config.engine.settled(), path), "profiles": tuple(profiles)})
+def _with_engines_resolved(config: Config, path: Path | None) -> Config:
+    profiles = [it.model_copy(update={"engine": _resolved(it.engine, path)}) for it in config.profiles]
+    return config.model_copy(update={"engine": _resolved(config.engine, path), "profiles": tuple(profiles)})
 
 
-def _located(engine: Engine, path: Path | None) -> Engine:
-    """Return the engine with paths relative to the config file; a program without a folder is found on PATH."""
+def _resolved(engine: Engine, path: Path | None) -> Engine:
+    """Return the engine with merged options and absolute paths; a program without a folder is found on PATH."""
+    engine = engine.normalized()
     update: dict[str, Any] = {}
     if engine.command is not None:
         program = os.path.expanduser(engine.command[0])

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import Flag, Number, Section, no_list
+from lichessbot.config.base import Flag, Number, Section, no_list, one_or_many
 from lichessbot.config.challenge import Addresses, Names
 
 DEFAULT_TYPE: Final = "default"
@@ -78,14 +78,9 @@ def offered_days(days: int) -> int:
     return days
 
 
-def _listed(value: Any) -> Any:
-    """Return a single value as a list of one."""
-    return value if isinstance(value, list | tuple) else (value,)
-
-
-Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], BeforeValidator(_listed)]
-Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], BeforeValidator(_listed)]
-DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], BeforeValidator(_listed)]
+Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], BeforeValidator(one_or_many)]
+Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], BeforeValidator(one_or_many)]
+DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], BeforeValidator(one_or_many)]
 Rating = Annotated[Number, Field(ge=0, le=4000)]
 Weight = Annotated[Number, Field(ge=0, le=1000)]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from lichessbot.config.base import Flag, Number, Section, Text, overlaid, server_address
+from lichessbot.config.base import Flag, Number, Section, Text, merged, server_address
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
 from lichessbot.config.matchmaking import MatchmakingConfig
@@ -85,7 +85,7 @@ def _folder(path: Path) -> Path:
 
 def _tables_without_folders(engine: EngineConfig, named: Sequence[tuple[str, EngineKeys]]) -> Iterator[tuple[str, str]]:
     for key, keys in named:
-        tables, enabled = overlaid(engine, keys).lichess_bot_tbs.syzygy, keys.lichess_bot_tbs.syzygy.enabled
+        tables, enabled = merged(engine, keys).lichess_bot_tbs.syzygy, keys.lichess_bot_tbs.syzygy.enabled
         if enabled and not tables.paths:
             yield f"{key}.lichess_bot_tbs.syzygy.paths", "expected at least one folder of Syzygy files, found none"
 

@@ -2,11 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from lichessbot.config.base import Flag, Number, Section, Text, server_address
+from lichessbot.config.base import Flag, Number, Section, Text, one_or_many, server_address
 
 
 class Selection(StrEnum):
@@ -57,11 +57,6 @@ class TableSource(StrEnum):
     CHESSDB = "chessdb"
 
 
-def _listed(value: Any) -> Any:
-    """Return a single file as a list of one."""
-    return (value,) if isinstance(value, str) else value
-
-
 def _beside_the_config(path: Path, info: ValidationInfo) -> Path:
     """Return the path relative to the folder of the config file."""
     folder: Path = (info.context or {}).get("folder", Path())
@@ -72,7 +67,7 @@ def _beside_the_config(path: Path, info: ValidationInfo) -> Path:
 
 
 _Place = Annotated[Path, AfterValidator(_beside_the_config)]
-_Places = Annotated[tuple[_Place, ...], BeforeValidator(_listed)]
+_Places = Annotated[tuple[_Place, ...], BeforeValidator(one_or_many)]
 _StartingClock = Annotated[Number, Field(ge=0, le=10800)]
 
 

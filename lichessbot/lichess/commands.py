@@ -4,6 +4,7 @@ Each command knows its request, its priority, the quota that Lichess counts it a
 and whether it is repeated when no answer comes. `outbox` sends them; it has the threads.
 """
 
+import re
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import ClassVar
@@ -39,6 +40,12 @@ class Command:
     """Whether it is dropped at its deadline, because it would be useless or surprising later."""
     is_repeated: ClassVar[bool] = True
     """Whether it is sent again until its deadline while no answer comes."""
+
+    def __str__(self) -> str:
+        """Return the command in plain words with what it is about, such as `accept challenge abcd1234`."""
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
+        subjects = (getattr(self, name, "") for name in ("game_id", "challenge_id", "tournament_id", "opponent"))
+        return " ".join(filter(None, (words, *subjects)))
 
     def deadline(self, due_at: float, timeouts: Timeouts) -> float:
         """Return until when sending is worth it, if it may be sent from `due_at` on; both monotonic seconds."""

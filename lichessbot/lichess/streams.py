@@ -105,17 +105,17 @@ class StreamReader(threading.Thread):
         self._lock = threading.Lock()
         self._stream: LineStream | None = None
         self._stopping = False
-        self._hurry = threading.Event()
-        self._is_patient = False
+        self._wakeup = threading.Event()
+        self._chose_wait = False
         self._opened_at: float | None = None
-        self._sign_due_at: float | None = None
+        self._progress_due_at: float | None = None
         self._early_ends = 0
         self._finished = False
 
     @property
     def overdue(self) -> bool:
         """Whether the thread hangs: it neither reads nor waits on schedule, and nothing here can free it."""
-        due_at = self._sign_due_at
+        due_at = self._progress_due_at
         return self.is_alive() and due_at is not None and time.monotonic() > due_at
 
     def stop(self) -> None:
@@ -125,7 +125,7 @@ class StreamReader(threading.Thread):
 
     def reopen(self) -> None:
         """Reopen the stream at once, even during a wait or after a refusal."""
-        self._hurry.set()
+        self._wakeup.set()
         with self._lock:
             if self._stream is not None:
                 self._stream.interrupt()
@@ -133,18 +133,18 @@ class StreamReader(threading.Thread):
     def others_got_through(self) -> None:
         """End a wait that the reader itself chose, because another request got an answer."""
         with self._lock:
-            if self._is_patient:
-                self._hurry.set()
+            if self._chose_wait:
+                self._wakeup.set()
 
     def run(self) -> None:
         try:
             while not self._stopping and not self._finished:
                 retry_in = self._read_until_lost()
-                self._expect_sign(retry_in)
-                self._hurry.wait(None if retry_in is None else retry_in.total_seconds())
+                self._expect_progress(retry_in)
+                self._wakeup.wait(None if retry_in is None else retry_in.total_seconds())
                 with self._lock:
-                    self._is_patient = False
-                    self._hurry.clear()
+                    self._chose_wait = False
+                    self._wakeup.clear()
         finally:
             self._source.connection.close()
 
@@ -175,13 +175,13 @@ class StreamReader(threading.Thread):
             wait_s = self._rate_limiter.ask(Purpose.EVENT_STREAM)
             if wait_s == 0.0:
                 return
-            self._expect_sign(timedelta(seconds=wait_s))
-            if self._hurry.wait(wait_s) and not self._stopping:
-                self._hurry.clear()  # this wait cannot be shortened
+            self._expect_progress(timedelta(seconds=wait_s))
+            if self._wakeup.wait(wait_s) and not self._stopping:
+                self._wakeup.clear()  # this wait cannot be shortened
 
     def _read_lines(self) -> None:
         """Report every line of one connection. Raises ApiError, or UnreadableLine in a game's stream."""
-        self._expect_sign(self._timeouts.connect + self._timeouts.liveness)
+        self._expect_progress(self._timeouts.connect + self._timeouts.liveness)
         stream = self._source.open()
         try:
             with self._lock:
@@ -189,13 +189,13 @@ class StreamReader(threading.Thread):
                 self._opened_at = time.monotonic()
                 self._openings.reset()
                 # A `reopen` called meanwhile is hereby done.
-                self._hurry.clear()
+                self._wakeup.clear()
             if self._stopping:
                 return
             self._put(StreamOpened(self._source.game_id))
             for line in stream:
-                self._expect_sign(self._timeouts.liveness)
-                if self._stopping or self._hurry.is_set():
+                self._expect_progress(self._timeouts.liveness)
+                if self._stopping or self._wakeup.is_set():
                     break
                 if line.strip():
                     self._take(line)
@@ -204,10 +204,10 @@ class StreamReader(threading.Thread):
                 self._stream = None
             stream.close()
 
-    def _expect_sign(self, within: timedelta | None) -> None:
+    def _expect_progress(self, within: timedelta | None) -> None:
         """Expect the next call of this method `within` this time; None: no limit."""
         patience = None if within is None else within + self._timeouts.stream_stuck
-        self._sign_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
+        self._progress_due_at = None if patience is None else time.monotonic() + patience.total_seconds()
 
     def _take(self, line: bytes) -> None:
         received_at = time.monotonic()
@@ -252,9 +252,9 @@ class StreamReader(threading.Thread):
     def _lost(self, reason: str, retry_in: timedelta, *, as_asked: bool = False) -> timedelta:
         if self._finished:
             return timedelta()
-        if self._hurry.is_set():
+        if self._wakeup.is_set():
             reason, retry_in = "reopened on request", timedelta()
-        self._is_patient = not as_asked
+        self._chose_wait = not as_asked
         self._put(StreamLost(self._source.game_id, reason, retry_in, as_asked))
         return retry_in
 

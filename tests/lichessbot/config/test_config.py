@@ -8,32 +8,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lichessbot.config import Config, LoadedConfig, dotted_values, load_config
+from lichessbot.config import Config, dotted_values, load_config
 from lichessbot.config.challenge import Overrides, Rules
-from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import ConfigError
 from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
+from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN, load, problems
 
-TOKEN = "lip_0123456789abcdef"
-WITH_TOKEN = {TOKEN_VARIABLE: TOKEN}
 EXAMPLE = Path(__file__).parents[3] / "config.example.yml"
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "config.yml"
-
-
-def load(file: Path, text: str, environment: dict[str, str] | None = None) -> LoadedConfig:
-    file.write_text(text, encoding="utf-8")
-    return load_config(file, WITH_TOKEN if environment is None else environment)
-
-
-def problems(file: Path, text: str, environment: dict[str, str] | None = None) -> list[str]:
-    """Return the problems without the name of the file."""
-    with pytest.raises(ConfigError) as caught:
-        load(file, text, environment)
-    return [problem.removeprefix(f"{file}:") for problem in caught.value.problems]
 
 
 def test_defaults_and_a_token_are_enough() -> None:
@@ -337,99 +318,6 @@ matchmaking: {delay_after_decline: fine}
         ("10: engine.uci_options.go_commands", "write engine.nodes: 1, engine.move_time_ms: 1000"),
         ("11: matchmaking.delay_after_decline", "set matchmaking.challenge_filter"),
     ]
-
-
-def test_the_token_comes_from_the_environment_then_the_file_then_the_key(file: Path) -> None:
-    (file.parent / "secret").write_text("from_file\nsecond line\n")
-    text = "token: from_key\ntoken_file: secret\n"
-    assert load(file, text).token.get_secret_value() == TOKEN
-    assert load(file, text, {}).token.get_secret_value() == "from_file"
-    assert load(file, "token: from_key\n", {}).token.get_secret_value() == "from_key"
-
-
-def test_no_token_anywhere_is_a_problem(file: Path) -> None:
-    (problem,) = problems(file, "", {})
-    assert problem.startswith(f"1: token: no token: set {TOKEN_VARIABLE}") or "token: no token" in problem
-
-
-def test_a_missing_token_file_is_a_problem(file: Path) -> None:
-    (problem,) = problems(file, "token_file: nowhere\n", {})
-    assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: No such file or directory"
-
-
-def test_a_token_given_as_token_file_is_not_shown(file: Path) -> None:
-    (problem,) = problems(file, f"token_file: {TOKEN}\n", {})
-    assert problem == "1: token_file: expected the name of a file, found what looks like the token itself"
-
-
-@pytest.mark.parametrize("token", ["lip_abc def", "lip-abc", "Bearer lip_abc", "lip_ä"])
-def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str) -> None:
-    for text, environment in ((f"token: {token}\n", {}), ("", {TOKEN_VARIABLE: token})):
-        (problem,) = problems(file, text, environment)
-        assert "expected up to 1024 letters, digits and _, found" in problem
-        assert token not in problem
-
-
-def test_no_repr_shows_the_token(file: Path) -> None:
-    loaded = load(file, f"token: {TOKEN}\n", {})
-    assert TOKEN not in repr(loaded)
-    assert TOKEN not in str(loaded.config)
-    assert TOKEN not in loaded.config.model_dump_json()
-
-
-def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
-    found = problems(file, "token: [lip_secret]\n", {})
-    assert all("lip_secret" not in problem for problem in found)
-
-
-# Where things are kept, and who else can read them
-
-
-@pytest.mark.parametrize(
-    ("text", "environment", "place"),
-    [
-        ("state_dir: records\n", {"STATE_DIRECTORY": "/var/lib/other"}, "{folder}/records"),
-        ("state_dir: /srv/bot\n", {}, "/srv/bot"),
-        ("", {"STATE_DIRECTORY": "/var/lib/lichessbot:/var/lib/more", "XDG_STATE_HOME": "/x"}, "/var/lib/lichessbot"),
-        ("", {"XDG_STATE_HOME": "/x", "HOME": "/home/me"}, "/x/lichessbot"),
-        ("", {"HOME": "/home/me"}, "/home/me/.local/state/lichessbot"),
-    ],
-)
-def test_the_state_folder_comes_from_config_systemd_or_xdg(
-    file: Path, text: str, environment: dict[str, str], place: str
-) -> None:
-    assert str(load(file, text, WITH_TOKEN | environment).state_dir) == place.format(folder=file.parent)
-
-
-@pytest.mark.parametrize("mode", [0o604, 0o640, 0o666])
-def test_a_readable_token_file_gives_a_warning_with_the_command_that_helps(file: Path, mode: int) -> None:
-    token_file = file.parent / "token"
-    token_file.write_text(TOKEN)
-    token_file.chmod(mode)
-    (warning,) = load(file, "token_file: token\n", {}).warnings
-    assert warning == f"{token_file} holds the token, and others can read it: chmod 600 {token_file}"
-    token_file.chmod(0o600)
-    assert load(file, "token_file: token\n", {}).warnings == ()
-
-
-def test_a_readable_config_with_an_unused_token_gives_a_warning(file: Path) -> None:
-    file.touch(0o644)
-    (warning,) = load(file, f"token: {TOKEN}\n", WITH_TOKEN).warnings
-    assert warning.endswith(f"chmod 600 {file}")
-
-
-def test_a_config_without_a_token_may_be_readable(file: Path) -> None:
-    file.touch(0o644)
-    assert load(file, "abort_time: 30\n").warnings == ()
-
-
-@pytest.mark.parametrize(("url", "warned"), [
-    ("http://lichess.org", True), ("https://lichess.org", False), ("http://127.0.0.1:9663", False),
-])  # fmt: skip
-def test_an_unencrypted_address_gives_a_warning(file: Path, url: str, warned: bool) -> None:
-    warnings = load(file, f"url: {url}\n").warnings
-    assert [warning for warning in warnings if "use https" in warning] == list(warnings)
-    assert bool(warnings) is warned
 
 
 def test_no_key_disables_certificate_checks() -> None:

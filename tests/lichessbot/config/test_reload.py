@@ -5,12 +5,9 @@ from pathlib import Path
 import pytest
 
 from lichessbot.config import Config, dotted_values
-from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.reload import Change, Effect, Settings
 from lichessbot.errors import ConfigError
-
-TOKEN = "lip_0123456789abcdef"
-WITH_TOKEN = {TOKEN_VARIABLE: TOKEN}
+from tests.lichessbot.config.conftest import TOKEN, WITH_TOKEN
 
 
 @pytest.fixture

@@ -95,12 +95,6 @@ def test_commands_are_posted(
     assert (json.loads(request.body) if request.body else None) == body
 
 
-def test_a_draw_is_offered_in_the_query_of_a_move(lichess: ScriptedLichess, api: LichessClient) -> None:
-    lichess.answer(MOVE, Reply())
-    api.move("abcd1234", "e2e4", offering_draw=True)
-    assert lichess.paths() == [f"{MOVE}?offeringDraw=true"]
-
-
 def test_every_request_names_the_program_the_user_and_the_token(lichess: ScriptedLichess, api: LichessClient) -> None:
     lichess.answer(MOVE, Reply())
     api.move("abcd1234", "e2e4")
