@@ -13,6 +13,8 @@ from typing import Any
 
 from tests.fakes.http_server import LocalServer
 
+PATIENCE_S = 30.0
+
 
 class End(Enum):
     """How a scripted stream ends."""
@@ -35,6 +37,8 @@ class Reply:
     lines: Sequence[bytes | float] | None = None
     end: End = End.CLEAN
     delay_s: float = 0.0
+    held: threading.Event | None = None
+    """Nothing is answered before it is set."""
     chunked: bool = True
 
 
@@ -63,6 +67,13 @@ class ScriptedLichess:
     def paths(self) -> list[str]:
         return [request.path for request in self.requests]
 
+    def until_asked(self, count: int = 1) -> None:
+        """Wait until so many requests have come."""
+        deadline = time.monotonic() + PATIENCE_S
+        while len(self.requests) < count:
+            assert time.monotonic() < deadline, self.paths()
+            time.sleep(0.005)
+
     def take(self, request: Request) -> Reply:
         with self._lock:
             self.requests.append(request)
@@ -89,6 +100,8 @@ def _handler(lichess: ScriptedLichess) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             reply = lichess.take(Request(self.command, self.path, dict(self.headers), body))
             lichess.over.wait(reply.delay_s)
+            while reply.held is not None and not reply.held.wait(0.02) and not lichess.over.is_set():
+                pass
             if reply.lines is None:
                 self._plain(reply)
             else:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from queue import SimpleQueue
+from threading import Event
 
 import pytest
 from pydantic import SecretStr
@@ -50,12 +51,10 @@ CHAT_PATH = "/api/bot/game/abcd1234/chat"
 ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
 TIMEOUTS = replace(
     Timeouts(),
-    game_answer=timedelta(seconds=0.5),
-    request_answer=timedelta(seconds=0.5),
-    request_patience=timedelta(seconds=0.6),
+    request_patience=timedelta(seconds=2.0),
     backoff_first=timedelta(seconds=0.1),
     offer_answer=timedelta(seconds=0.2),
-    rate_limit=timedelta(seconds=0.4),
+    rate_limit=timedelta(seconds=1.0),
     stuck_move=timedelta(seconds=0.7),
     stuck_request=timedelta(seconds=0.7),
 )
@@ -138,18 +137,17 @@ def test_a_game_command_is_sent_once(
 
 
 def test_a_slow_move_delays_no_other_game(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(MOVE_PATH, Reply(delay_s=0.4))
+    lichess.answer(MOVE_PATH, Reply(held=(held := Event())))
     lichess.answer(OTHER_MOVE_PATH, Reply())
     outbox.send(MOVE)
-    began = time.monotonic()
     outbox.send(OTHER_MOVE)
     assert answer(inbox) == CommandDone(OTHER_MOVE)
-    assert time.monotonic() - began < 0.3
+    held.set()
     assert answer(inbox) == CommandDone(MOVE)
 
 
 def test_other_commands_delay_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(ACCEPT_PATH, Reply(delay_s=0.4))
+    lichess.answer(ACCEPT_PATH, Reply(held=Event()))
     lichess.answer(MOVE_PATH, Reply())
     outbox.send(AcceptChallenge("c1"))
     outbox.send(MOVE)
@@ -160,12 +158,14 @@ def test_of_several_waiting_moves_only_the_newest_is_sent(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
     moves = [SendMove("abcd1234", ply, f"a{ply}a{ply + 1}") for ply in range(1, 5)]
-    for move, delay_s in zip(moves, [0.3, 0.0, 0.0, 0.0], strict=True):
-        lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply(delay_s=delay_s))
+    held = Event()
+    for move in moves:
+        lichess.answer(f"/api/bot/game/abcd1234/move/{move.move}", Reply(held=held))
     outbox.send(moves[0])
-    time.sleep(0.1)
+    lichess.until_asked()
     for move in moves[1:]:
         outbox.send(move)
+    held.set()
     assert [answer(inbox).command, answer(inbox).command] == [moves[0], moves[3]]
     assert len(lichess.requests) == 2
 
@@ -238,17 +238,18 @@ def test_after_a_429_on_a_move_all_commands_but_moves_wait(
 
 
 def test_commands_are_sent_by_priority(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
     paths = ["/api/bot/game/abcd1234/abort", ACCEPT_PATH, "/api/account/playing", "/api/challenge/c2/decline"]
     for path in paths:
         lichess.answer(path, Reply(body={"nowPlaying": []}))
     outbox.send(ReadAccount())
-    time.sleep(0.05)
+    lichess.until_asked()
     least_urgent_first = (
         DeclineChallenge("c2", DeclineReason.LATER), ReadPlaying(), AcceptChallenge("c1"), Abort("abcd1234", "why"),
     )
     for command in least_urgent_first:
         outbox.send(command)
+    held.set()
     for _ in range(5):
         answer(inbox)
     assert [path.partition("?")[0] for path in lichess.paths()] == ["/api/account", *paths]
@@ -260,7 +261,7 @@ def test_a_command_that_waits_for_its_retry_lets_others_pass(
     lichess.answer(ACCEPT_PATH, Reply(502))
     lichess.answer("/api/bot/game/abcd1234/resign", Reply())
     outbox.send(AcceptChallenge("c1"))
-    time.sleep(0.1)
+    lichess.until_asked()
     outbox.send(Resign("abcd1234", "why"))
     assert answer(inbox) == CommandDone(Resign("abcd1234", "why"))
     assert isinstance(answer(inbox), CommandFailed)
@@ -278,7 +279,7 @@ def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
     assert not failed.perhaps_done
-    assert 0.5 < time.monotonic() - began < 2.0
+    assert WAITS.house_patience.total_seconds() - 0.05 < time.monotonic() - began < PATIENCE_S, "of 600 seconds"
     assert ACCEPT_PATH not in lichess.paths()
 
 
@@ -302,8 +303,9 @@ def test_the_account_is_not_read_more_often_than_lichess_allows(
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     for _ in range(40):
         outbox.send(ReadAccount())
+    lichess.until_asked(11)
     time.sleep(0.6)
-    assert 10 < lichess.paths().count("/api/account") <= 30
+    assert lichess.paths().count("/api/account") <= 30
 
 
 def test_a_draw_is_offered_with_the_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
@@ -355,15 +357,16 @@ def talk(number: int) -> Say:
 def test_chat_lines_are_sent_last_and_the_oldest_of_too_many_are_dropped(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
 ) -> None:
-    lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.2))
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
     lichess.answer(CHAT_PATH, Reply())
     lichess.answer(ACCEPT_PATH, Reply())
     outbox.send(ReadAccount())
-    time.sleep(0.05)
+    lichess.until_asked()
     for number in range(25):
         outbox.send(talk(number))
     assert outbox.is_talking
     outbox.send(AcceptChallenge("c1"))
+    held.set()
     reports = [answer(inbox) for _ in range(27)]
     assert [it.command for it in reports if isinstance(it, CommandFailed)] == [talk(number) for number in range(5)]
     done = [it.command for it in reports if isinstance(it, CommandDone)]
@@ -379,7 +382,7 @@ def test_a_chat_line_without_an_answer_is_not_repeated(lichess: ScriptedLichess,
 
 
 def test_a_stuck_chat_line_delays_no_move(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(CHAT_PATH, Reply(delay_s=0.4))
+    lichess.answer(CHAT_PATH, Reply(held=Event()))
     lichess.answer(MOVE_PATH, Reply())
     outbox.send(talk(1))
     outbox.send(MOVE)
@@ -387,11 +390,13 @@ def test_a_stuck_chat_line_delays_no_move(lichess: ScriptedLichess, outbox: Outb
 
 
 def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer("/api/account", Reply(body=ACCOUNT, delay_s=0.1))
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
     lichess.answer(CHAT_PATH, Reply())
     outbox.send(ReadAccount())
+    lichess.until_asked()
     outbox.send(talk(1))
     outbox.close_game("abcd1234")
+    held.set()
     assert answer(inbox).command == ReadAccount()
     assert answer(inbox) == CommandDone(talk(1))
 
@@ -402,6 +407,7 @@ def test_an_endless_answer_does_not_delay_the_next_move(
     trickle: list[bytes | float] = [b" ", 0.2] * 50
     lichess.answer(MOVE_PATH, Reply(lines=trickle), Reply())
     outbox.send(MOVE)
+    lichess.until_asked()
     time.sleep(TIMEOUTS.stuck_move.total_seconds() + 0.1)
     outbox.send(MOVE)
     assert answer(inbox) == CommandDone(MOVE)
@@ -416,8 +422,7 @@ def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
     lichess.answer("/api/account", Reply(lines=trickle))
     lichess.answer("/api/bot/game/abcd1234/abort", Reply())
     outbox.send(ReadAccount())
-    while not lichess.requests:
-        time.sleep(0.01)
+    lichess.until_asked()
     outbox.send(Abort("abcd1234", "why"))
     assert outbox.wake_at is not None
     outbox.tick()
@@ -438,15 +443,16 @@ def test_the_round_trip_of_a_move_is_measured(lichess: ScriptedLichess, outbox: 
     done = answer(inbox)
     assert isinstance(done, CommandDone)
     assert began <= done.sent_at <= done.answered_at <= time.monotonic()
-    assert 0.2 <= done.answered_at - done.sent_at < 0.5
+    assert done.answered_at - done.sent_at >= 0.2
 
 
 def test_a_closed_game_sends_no_more_commands(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(MOVE_PATH, Reply(delay_s=0.2))
+    lichess.answer(MOVE_PATH, Reply(held=(held := Event())))
     outbox.send(MOVE)
-    time.sleep(0.1)
+    lichess.until_asked()
     outbox.send(SendMove("abcd1234", 3, "g1f3"))
     outbox.close_game("abcd1234")
+    held.set()
     time.sleep(0.4)
     assert inbox.empty()
     assert lichess.paths() == [MOVE_PATH]
@@ -459,7 +465,7 @@ def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, outbox: Out
     outbox.send(AcceptChallenge("c1"))
     began = time.monotonic()
     outbox.close()
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 10.0, "of 600 seconds"
     assert inbox.empty()
 
 
@@ -501,10 +507,12 @@ def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
     paths = ["/api/challenge/abcd1234/decline", "/api/challenge/wxyz9876/cancel", "/api/bot/online"]
     for path in paths:
         lichess.answer(path, Reply(lines=[]) if "online" in path else Reply())
-    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}, delay_s=0.3))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}, held=(held := Event())))
     outbox.send(ReadPlaying())
+    lichess.until_asked()
     for command in (ReadBots(), DeclineChallenge("abcd1234", DeclineReason.LATER), CancelChallenge("wxyz9876")):
         outbox.send(command)
+    held.set()
     for _ in range(4):
         answer(inbox)
     asked = [path.partition("?")[0] for path in lichess.paths()]
