@@ -1,4 +1,4 @@
-"""The three ways to a game side by side: what one of them knows counts for the others. A gate that sends nothing."""
+"""The three ways to a game side by side: what one of them knows counts for the others. An outbox that sends nothing."""
 
 import time
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ US = Account.model_validate({"id": "us", "username": "Us", "title": "BOT"})
 
 
 class Outbox:
-    """A gate that only keeps what it is told to send."""
+    """An outbox that only keeps what it is told to send."""
 
     def __init__(self) -> None:
         self.sent: list[Command] = []

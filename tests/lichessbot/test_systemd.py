@@ -115,7 +115,7 @@ def test_a_missing_or_deaf_service_manager_does_no_harm(tmp_path: Path) -> None:
     started_at = time.monotonic()
     for number in range(1000):
         manager.status(f"{number}")
-    assert time.monotonic() - started_at < 1.0, "a full socket would have blocked"
+    assert time.monotonic() - started_at < 20.0, "a full socket would have blocked"
     listener.socket.close()
 
 

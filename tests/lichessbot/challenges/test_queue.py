@@ -164,7 +164,7 @@ def test_a_challenge_leaves_once() -> None:
 
 
 class Outbox:
-    """A gate that only keeps what it is told to send."""
+    """An outbox that only keeps what it is told to send."""
 
     def __init__(self) -> None:
         self.sent: list[AcceptChallenge | DeclineChallenge] = []

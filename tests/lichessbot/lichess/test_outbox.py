@@ -279,7 +279,7 @@ def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
     assert isinstance(failed, CommandFailed)
     assert "too late" in str(failed.error)
     assert not failed.perhaps_done
-    assert WAITS.house_patience.total_seconds() - 0.05 < time.monotonic() - began < PATIENCE_S, "of 600 seconds"
+    assert TIMEOUTS.request_patience.total_seconds() - 0.05 < time.monotonic() - began < PATIENCE_S, "of 600 seconds"
     assert ACCEPT_PATH not in lichess.paths()
 
 

@@ -1,4 +1,4 @@
-"""The matchmaker with a real gate and a real event stream at the embedded Lichess, its waits made tiny."""
+"""The matchmaker with a real outbox and a real event stream at the embedded Lichess, its timeouts made tiny."""
 
 import math
 import re

@@ -43,7 +43,7 @@ def test_whatever_it_does_the_answer_is_an_error_in_time(oracle: Oracle, hosts: 
     started = time.monotonic()
     with pytest.raises(Unreachable):
         hosts.at(oracle.url).ask(request(0.4), parse_explorer)
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 20.0
     assert len(oracle.paths) == 1
 
 

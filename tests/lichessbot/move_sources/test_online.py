@@ -105,21 +105,21 @@ def test_the_best_score_or_the_most_games_of_our_side_decide(
 
 def test_the_last_complete_line_of_a_growing_answer_counts(lichess: ScriptedLichess, hosts: Hosts) -> None:
     whole, cut = b'{"moves":[{"uci":"e7e5","black":20}]}\n', b'{"moves":[{"uci":"c7'
-    lines: list[bytes | float] = [b'{"moves":[]}\n', b"\n", whole, cut, 5.0]
+    lines: list[bytes | float] = [b'{"moves":[]}\n', b"\n", whole, cut, 20.0]
     lichess.answer("/player", Reply(lines=lines))
     started = time.monotonic()
     assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 0.4)) == "e7e5"
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 15.0
 
 
 def test_an_index_that_is_being_made_is_read_as_far_as_it_came(lichess: ScriptedLichess, hosts: Hosts) -> None:
     lines: list[bytes | float] = [b'{"moves":[{"uci":"e7e5","black":20}]}\n']
-    for _ in range(40):
+    for _ in range(400):
         lines += [0.05, b"\n"]
     lichess.answer("/player", Reply(lines=lines))
     started = time.monotonic()
     assert first(explorer(hosts, lichess.url, source="player").find(KINGS_PAWN, started + 0.5)) == "e7e5"
-    assert time.monotonic() - started < 1.8
+    assert time.monotonic() - started < 15.0
 
 
 # Cloud evaluations

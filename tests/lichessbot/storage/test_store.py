@@ -188,11 +188,11 @@ def test_moves_are_counted_by_position_across_restarts(tmp_path: Path) -> None:
 def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
         store.note_game("before", "Ferdinand")
-        file.delay_s = 0.5
+        file.delay_s = 2.0
         started_at = time.monotonic()
         store.note_done("game1", LimitedAction.GREETING)
         waited = timedelta(seconds=time.monotonic() - started_at)
-        assert GAME_WAITS_AT_MOST <= waited < 4 * GAME_WAITS_AT_MOST
+        assert GAME_WAITS_AT_MOST <= waited < timedelta(seconds=1.5)
         until(lambda: count(tmp_path, "deeds") == 1)
 
 
@@ -207,7 +207,7 @@ def test_a_full_disk_is_logged_once_and_the_notes_are_written_later(
         started_at = time.monotonic()
         for number in range(200):
             store.note_done(f"game{number}", LimitedAction.DRAW_OFFER)
-        assert time.monotonic() - started_at < 1.0, "nobody waits for a disk known to fail"
+        assert time.monotonic() - started_at < 5.0, "nobody waits for a disk known to fail"
         assert store.times_done("game1", LimitedAction.GREETING) == 1
         time.sleep(5 * QUICKLY.total_seconds())
         file.refusing = False
