@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.rehearsal.faults.catalogue import Card, Fault
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
@@ -44,17 +44,17 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
         assert arena.token not in arena.log()
 
 
-def be_cruel(arena: Arena, *deck: Card) -> Cruelty:
+def be_cruel(arena: Arena, *deck: Card) -> FaultInjector:
     """Each card strikes once, at one of the first requests of its kind."""
 
-    def begin() -> Cruelty:
+    def begin() -> FaultInjector:
         grant = arena.site.accounts.grant(arena.token)
         assert grant is not None
-        return Cruelty(arena.site, arena.bot, grant, FaultPlan(deck))
+        return FaultInjector(arena.site, arena.bot, grant, FaultPlan(deck))
 
-    cruelty = arena.server.call(begin)
-    arena.server.guard_with(cruelty.obstacles.serve)
-    return cruelty
+    injector = arena.server.call(begin)
+    arena.server.guard_with(injector.http_faults.serve)
+    return injector
 
 
 def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:
@@ -62,32 +62,32 @@ def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:
     (arena.folder / "config.yml").write_text(text)
 
 
-def struck_places(cruelty: Cruelty) -> set[Place]:
-    return {strike.card.place for strike in cruelty.ledger.strikes}
+def struck_places(injector: FaultInjector) -> set[Place]:
+    return {strike.card.place for strike in injector.ledger.strikes}
 
 
 def test_a_challenge_comes_about_in_the_end_whatever_is_refused(arena: Arena) -> None:
     places = (Place.ACCOUNT, Place.ONLINE, Place.STATUS, Place.CREATE, Place.CLOUD)
     shapes = (Fault.REFUSED_BARE, *LIMITS, *BREAKDOWNS, Fault.REFUSED_FORM)
-    cruelty = be_cruel(arena, *(Card(shape, place) for shape in shapes for place in places))
+    injector = be_cruel(arena, *(Card(shape, place) for shape in shapes for place in places))
     for number in range(3):
         arena.teach(arena.player(f"Rival{number}", title="BOT"))
     configure(arena, seeks=True)
     arena.start()
     arena.until_ended(1, PATIENCE_S)
-    assert struck_places(cruelty) == set(places)
-    assert cruelty.offences == []
+    assert struck_places(injector) == set(places)
+    assert injector.offences == []
 
 
 def test_a_tournament_is_played_whatever_keeps_us_from_joining(arena: Arena) -> None:
-    cruelty = be_cruel(arena, *(Card(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
-    organiser, terms = arena.site.organiser, ArenaTerms("Bots at Noon", RealTime(60, 0))
-    arena_id = arena.server.call(lambda: organiser.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
+    injector = be_cruel(arena, *(Card(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
+    arena_runner, terms = arena.site.arena_runner, ArenaTerms("Bots at Noon", RealTime(60, 0))
+    arena_id = arena.server.call(lambda: arena_runner.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id
     rival = arena.teach(arena.player("Rival", title="BOT"))
     configure(arena, seeks=False, tournaments=f"{{id: '{arena_id}'}}")
     arena.start()
     arena.until(lambda: "tournament.joined" in arena.log())
-    arena.server.call(lambda: organiser.join(arena_id, rival, Application()))
+    arena.server.call(lambda: arena_runner.join(arena_id, rival, Application()))
     arena.until_ended(1, PATIENCE_S)
-    assert struck_places(cruelty) == {Place.TOURNAMENT}
-    assert cruelty.offences == []
+    assert struck_places(injector) == {Place.TOURNAMENT}
+    assert injector.offences == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
@@ -47,7 +47,7 @@ class Watch:
     """Stands before the server and notes what no line of the game shows."""
 
     arena: Arena
-    cruelty: Cruelty
+    injector: FaultInjector
     offers: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """By game, after how many plies the bot offered a draw."""
 
@@ -55,13 +55,13 @@ class Watch:
         traffic = request_traffic(scope["method"], scope["path"])
         if traffic.place is Place.MOVE and b"offeringDraw=true" in scope["query_string"]:
             assert traffic.game_id is not None
-            self.offers[traffic.game_id].append(self.arena.table(traffic.game_id).game.ply)
-        await self.cruelty.obstacles.serve(app, scope, receive, send)
+            self.offers[traffic.game_id].append(self.arena.session(traffic.game_id).game.ply)
+        await self.injector.http_faults.serve(app, scope, receive, send)
 
     @property
     def bad_moves(self) -> list[str]:
         """How often it may ask who it is, is another matter: nobody starts it every few seconds."""
-        return [offence for offence in self.cruelty.offences if offence.startswith("game ")]
+        return [offence for offence in self.injector.offences if offence.startswith("game ")]
 
 
 @pytest.fixture
@@ -80,10 +80,10 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
 
 @pytest.fixture
 def watch(arena: Arena) -> Watch:
-    def begin() -> Cruelty:
+    def begin() -> FaultInjector:
         grant = arena.site.accounts.grant(arena.token)
         assert grant is not None
-        return Cruelty(arena.site, arena.bot, grant, FaultPlan())
+        return FaultInjector(arena.site, arena.bot, grant, FaultPlan())
 
     watch = Watch(arena, arena.server.call(begin))
     arena.server.guard_with(watch.serve)
@@ -96,7 +96,7 @@ def running(arena: Arena) -> int:
 
 def keep_playing(arena: Arena, players: dict[Account, str]) -> None:
     """Who neither plays nor waits for an answer challenges the bot; `players` have their latest challenges."""
-    busy = {table.game.id for table in arena.started} - {table.game.id for table in arena.ended}
+    busy = {session.game.id for session in arena.started} - {session.game.id for session in arena.ended}
     for player, latest in players.items():
         challenge = arena.site.challenges.get(latest)
         if latest not in busy and (challenge is None or not challenge.is_active):
@@ -127,15 +127,15 @@ def test_games_go_on_however_often_the_daemon_is_killed(arena: Arena, watch: Wat
     arena.until(lambda: running(arena) == 0, patience_s=600)
     assert arena.stop() == 0
     assert arena.leftovers() == []
-    moves = sum(table.game.ply for table in arena.ended)
+    moves = sum(session.game.ply for session in arena.ended)
     print(f"seed {seed}: {KILLS} kills, {in_mid_game} with games running; {len(arena.ended)} games, {moves} plies")
     assert in_mid_game > KILLS * 0.8
     assert watch.bad_moves == []
-    for table in arena.ended:
-        judge(table)
-        said = Counter(line.text for line in table.game.chat if line.username == BOT and line.room is ChatRoom.PLAYER)
-        assert all(times == 1 for times in said.values()), (table.game.id, said)
-        offered = watch.offers[table.game.id]
+    for session in arena.ended:
+        judge(session)
+        said = Counter(line.text for line in session.game.chat if line.username == BOT and line.room is ChatRoom.PLAYER)
+        assert all(times == 1 for times in said.values()), (session.game.id, said)
+        offered = watch.offers[session.game.id]
         gaps = [later - earlier for earlier, later in pairwise(offered)]
-        assert all(gap >= DRAW_OFFER_SPACING_PLIES for gap in gaps), (table.game.id, offered)
+        assert all(gap >= DRAW_OFFER_SPACING_PLIES for gap in gaps), (session.game.id, offered)
     assert any(watch.offers.values())

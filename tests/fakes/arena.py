@@ -12,13 +12,13 @@ from pathlib import Path
 import chess
 
 from engine.facade import Board, Limits
-from lichessbot.rehearsal.players.house_bots import OBLIGING, House, Manners
+from lichessbot.rehearsal.players.house_bots import OBLIGING, HouseBots, Manners
 from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent, Opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Status, Variant
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, GameStarted, Happening
 
@@ -66,13 +66,13 @@ class Arena:
         self.server = server
         self.site = server.site
         self.folder = folder
-        self.started: list[Table] = []
-        self.ended: list[Table] = []
+        self.started: list[GameSession] = []
+        self.ended: list[GameSession] = []
         self.most_at_once = 0
         self.time_scale: float | None = None
         self.bot = self.site.accounts.add(Account(BOT, 0, title="BOT"))
         self.token = self.site.accounts.issue_token(self.bot)
-        self._house = server.call(lambda: House(self.site))
+        self._house_bots = server.call(lambda: HouseBots(self.site))
         self._mark = secrets.token_hex(8)
         self._process: subprocess.Popen[bytes] | None = None
         self.log_path = folder / "daemon.log"
@@ -82,10 +82,10 @@ class Arena:
 
     def _note(self, happening: Happening) -> None:
         if isinstance(happening, GameStarted):
-            self.started.append(happening.table)
+            self.started.append(happening.session)
             self.most_at_once = max(self.most_at_once, len(self.started) - len(self.ended))
         elif isinstance(happening, GameEnded):
-            self.ended.append(happening.table)
+            self.ended.append(happening.session)
 
     # The daemon
 
@@ -144,7 +144,7 @@ class Arena:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
-        self.server.call(self._house.close)
+        self.server.call(self._house_bots.close)
 
     def log(self) -> str:
         return self.log_path.read_text(encoding="utf-8", errors="replace")
@@ -183,7 +183,7 @@ class Arena:
         """From now on the house plays for `account`, in this way."""
         chosen: type[Opponent] = mind
         return self.server.call(
-            lambda: self._house.hire(account, lambda game_id: chosen(game_id), manners)  # type: ignore[call-arg]
+            lambda: self._house_bots.hire(account, lambda game_id: chosen(game_id), manners)  # type: ignore[call-arg]
         )
 
     def challenge(
@@ -208,7 +208,9 @@ class Arena:
         """Challenge the bot to anything Lichess offers; returns the id."""
         return self.server.call(lambda: self.site.challenge(challenger, BOT, terms)).id
 
-    def correspondence(self, opponent: Account, days: int | None, color: ColorChoice = ColorChoice.RANDOM) -> Table:
+    def correspondence(
+        self, opponent: Account, days: int | None, color: ColorChoice = ColorChoice.RANDOM
+    ) -> GameSession:
         """A game with so many days for a move, or without a clock, that has begun."""
         terms = Terms(Variant.STANDARD, Unlimited() if days is None else Correspondence(days), False, color)
 
@@ -227,8 +229,8 @@ class Arena:
         challenge = self.site.challenges.get(challenge_id)
         return challenge is not None and not challenge.is_active
 
-    def table(self, game_id: str) -> Table:
-        return next(table for table in self.started if table.game.id == game_id)
+    def session(self, game_id: str) -> GameSession:
+        return next(session for session in self.started if session.game.id == game_id)
 
     # Waiting
 
@@ -243,13 +245,13 @@ class Arena:
     def until_ended(self, count: int, patience_s: float = 60.0) -> None:
         self.until(lambda: len(self.ended) >= count, patience_s)
 
-    def until_plies(self, table: Table, plies: int) -> None:
-        self.until(lambda: table.game.ply >= plies or table.game.is_over)
+    def until_plies(self, session: GameSession, plies: int) -> None:
+        self.until(lambda: session.game.ply >= plies or session.game.is_over)
 
 
-def judge(table: Table) -> None:
+def judge(session: GameSession) -> None:
     """An independent look at a finished game: every move legal, and the end the rules' own."""
-    game = table.game
+    game = session.game
     assert game.status in ENDED_BY_THE_RULES, (game.status, game.moves)
     board = chess.Board(game.setup.initial_fen, chess960=game.setup.variant is not Variant.STANDARD)
     for move in game.moves:

@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from engine.facade import chess960_fen
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
-from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
+from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.players.opponents import Opponent, OpponentKind, ShufflingOpponent, opponent
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS, REPETITION_FEN
 from lichessbot.rehearsal.rules.accounts import Account
@@ -32,7 +32,7 @@ from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, Game
 from lichessbot.rehearsal.rules.quotas import BOT_GAMES_PER_DAY
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server import export
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, GameEnded, GameStarted, Happening, Site
 
 MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
@@ -90,10 +90,10 @@ class Match:
     def __init__(
         self,
         site: Site,
-        house: House,
+        house_bots: HouseBots,
         bot: Account,
         plan: Plan,
-        cruelty: Cruelty,
+        injector: FaultInjector,
         say: Callable[[str], None],
     ) -> None:
         self.plan = plan
@@ -101,10 +101,10 @@ class Match:
         self.failed_beside: list[str] = []     # games that came about otherwise, as a bot may challenge, too
         self._site = site
         self._bot = bot
-        self._mischief = cruelty.mischief
-        self._ledger = cruelty.ledger
+        self._schedule = injector.schedule
+        self._ledger = injector.ledger
         self._say = say
-        self._opponents = [self._hire(house, number) for number in range(1, plan.concurrency + 1)]
+        self._opponents = [self._hire(house_bots, number) for number in range(1, plan.concurrency + 1)]
         site.observe(self._on)
 
     @property
@@ -147,7 +147,7 @@ class Match:
         humans_only = sum(bout.opponent.is_bot for bout in self.bouts) >= MAX_BOUTS_WITH_BOTS
         return [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
 
-    def _hire(self, house: House, number: int) -> Account:
+    def _hire(self, house_bots: HouseBots, number: int) -> Account:
         """Every second player of the house is a bot itself."""
         kind = self.plan.opponent
         is_bot = number % 2 == 0
@@ -159,14 +159,14 @@ class Match:
             allows_takebacks=not is_bot,
         )
         self._site.accounts.add(account)
-        return house.hire(account, self._mind)
+        return house_bots.hire(account, self._mind)
 
     def _bot_color(self, number: int) -> Color:
         return Color.BLACK if self._repeats(number) or number % 2 == 0 else Color.WHITE
 
     def _repeats(self, number: int) -> bool:
         """Whether that game is arranged to end by a threefold repetition."""
-        return self._mischief.plans(LATE_THREEFOLD, number)
+        return self._schedule.plans(LATE_THREEFOLD, number)
 
     def _mind(self, game_id: str) -> Opponent:
         """The same seed gives the same opponent in the same game of the series."""
@@ -184,7 +184,7 @@ class Match:
         """The opponent has challenged the bot; a prank may have made him do it twice."""
         self._cancel_timer(bout)
         bout.challenge = challenge
-        self._mischief.enter(challenge.id, bout.number)
+        self._schedule.enter(challenge.id, bout.number)
         bout.timer = asyncio.get_running_loop().call_later(
             self._site.timing.challenge_expiry_s, self._give_up, bout, challenge
         )
@@ -197,7 +197,7 @@ class Match:
 
     def _may_ask_again(self, bout: Bout) -> bool:
         """What faults have kept from the bot is asked again."""
-        return self._mischief.is_on and bout.tries < MAX_TRIES_IN_TROUBLE
+        return self._schedule.is_on and bout.tries < MAX_TRIES_IN_TROUBLE
 
     def _terms(self, bout: Bout) -> Terms:
         if self._repeats(bout.number):
@@ -225,12 +225,12 @@ class Match:
                 self._on_challenge(bout, challenge)
             case ChallengeSettled(challenge) if bout := self._bout_of(challenge.id):
                 self._on_settled(bout, challenge)
-            case GameStarted(table) if bout := self._bout_of(table.game.id):
-                self._on_start(bout, table)
-            case GameEnded(table) if bout := self._bout_of(table.game.id):
-                self._close(bout, *self._judged(table.game, bout.bot_color))
-            case GameEnded(table) if color := table.game.setup.color_of(self._bot):
-                self._on_end_beside(table.game, color)
+            case GameStarted(session) if bout := self._bout_of(session.game.id):
+                self._on_start(bout, session)
+            case GameEnded(session) if bout := self._bout_of(session.game.id):
+                self._close(bout, *self._judged(session.game, bout.bot_color))
+            case GameEnded(session) if color := session.game.setup.color_of(self._bot):
+                self._on_end_beside(session.game, color)
 
     def _bout_of(self, challenge_id: str) -> Bout | None:
         """A challenge has the id of the game it becomes."""
@@ -254,24 +254,24 @@ class Match:
             reason = challenge.decline_reason or DeclineReason.GENERIC
             self._fail(bout, f"challenge declined: {reason.wire_key}")
 
-    def _on_start(self, bout: Bout, table: Table) -> None:
-        bout.game = table.game
+    def _on_start(self, bout: Bout, session: GameSession) -> None:
+        bout.game = session.game
         bout.timer = asyncio.get_running_loop().call_later(
-            self._first_moves_s, self._abort_idle, table
+            self._first_moves_s, self._abort_idle, session
         )
-        setup = table.game.setup
+        setup = session.game.setup
         what = f"{setup.variant.display_name} {setup.time_control}"
         self._say(f"game {bout.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
 
     @property
     def _first_moves_s(self) -> float:
         timing = self._site.timing
-        return timing.first_moves_in_trouble_s if self._mischief.is_on else timing.first_moves_s
+        return timing.first_moves_in_trouble_s if self._schedule.is_on else timing.first_moves_s
 
-    def _abort_idle(self, table: Table) -> None:
+    def _abort_idle(self, session: GameSession) -> None:
         """Clocks do not run before both have moved: a bot that never moves would hold us up for ever."""
-        if table.game.is_abortable:
-            table.abort()
+        if session.game.is_abortable:
+            session.abort()
 
     def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:
         """How an ended game came out, with regard to what befell it."""

@@ -225,8 +225,8 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
     match engine.get("working_dir"):
         case str(name) if name:
             engine["working_dir"] = str(folder / Path(name).expanduser())
-    books, tables = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
-    for section, keys in ((books, ("standard", "chess960")), (tables, ("paths",))):
+    books, sessions = _inside(engine, "polyglot", "book"), _inside(engine, "lichess_bot_tbs", "syzygy")
+    for section, keys in ((books, ("standard", "chess960")), (sessions, ("paths",))):
         if isinstance(section, dict):
             for key in section.keys() & keys:
                 section[key] = _anchored(section[key], folder)

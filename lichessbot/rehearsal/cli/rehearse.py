@@ -35,10 +35,10 @@ from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, wr
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan
 from lichessbot.rehearsal.cli.options import add_arguments, fault_plan, match_plan, own_config, refuse_nonsense
 from lichessbot.rehearsal.faults.connection_faults import Proxy
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
-from lichessbot.rehearsal.players.behaviour import Company
-from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.players.behaviour import Behaviour
+from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import BOT_TITLE
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
@@ -93,10 +93,10 @@ class _Rehearsal:
         self._display: Display = LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
         self._connected = threading.Event()
         self._problems: list[str] = []
-        self._cruelty, self._token, self._house, self._match = server.call(
+        self._injector, self._token, self._house_bots, self._match = server.call(
             lambda: self._set_up(server.site, plan, faults)
         )
-        server.guard_with(self._cruelty.obstacles.serve)
+        server.guard_with(self._injector.http_faults.serve)
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
 
     def play(self, time_scale: float, config: Mapping[str, object] | None) -> int:
@@ -118,7 +118,7 @@ class _Rehearsal:
         self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
         self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
         self._problems += ["the daemon's log tells the token"] if daemon.tells_its_token() else []
-        self._problems += [f"the bot misbehaved: {offence}" for offence in self._cruelty.offences]
+        self._problems += [f"the bot misbehaved: {offence}" for offence in self._injector.offences]
         self._problems += self._match.failed_beside
         code = self._conclude()
         if code == EXIT_GOOD:
@@ -139,7 +139,7 @@ class _Rehearsal:
                     self._refresh()
         except KeyboardInterrupt:
             self._show_costs()
-            for offence in self._cruelty.offences:
+            for offence in self._injector.offences:
                 say(self._console, f"the client misbehaved: {offence}")
             return EXIT_GOOD
 
@@ -148,10 +148,10 @@ class _Rehearsal:
         if pgn_path is not None:
             pgn_path.write_text(self._server.call(self._match.pgn))
         if ledger_path is not None:
-            write_ledger(ledger_path, self._server.call(self._cruelty.ledger.entries))
+            write_ledger(ledger_path, self._server.call(self._injector.ledger.entries))
         if self._proxy is not None:
             self._server.wait_for(self._proxy.close())
-        self._server.call(self._house.close)
+        self._server.call(self._house_bots.close)
 
     @property
     def _url(self) -> str:
@@ -163,15 +163,15 @@ class _Rehearsal:
         address = urlsplit(site.url)
         assert address.hostname is not None
         assert address.port is not None
-        mischief, ledger = self._cruelty.mischief, self._cruelty.ledger
-        proxy = Proxy(address.hostname, address.port, mischief, site.timing, ledger.answer_lost)
+        schedule, ledger = self._injector.schedule, self._injector.ledger
+        proxy = Proxy(address.hostname, address.port, schedule, site.timing, ledger.answer_lost)
         try:
             self._server.call(lambda: proxy.open(port))
         except OSError as error:
             raise ServerDidNotStart(str(error)) from error
         return proxy
 
-    def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[Cruelty, str, House, Match]:
+    def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[FaultInjector, str, HouseBots, Match]:
         bot = Account(
             BOT_NAME,
             created_at_ms=wall_ms(),
@@ -180,14 +180,14 @@ class _Rehearsal:
             allows_takebacks=plan.company > 0,
         )
         site.accounts.add(bot)
-        house = House(site)
+        house_bots = HouseBots(site)
         token = site.accounts.issue_token(bot)
         grant = site.accounts.grant(token)
         assert grant is not None
-        cruelty = Cruelty(site, bot, grant, faults)
-        match = Match(site, house, bot, plan, cruelty, self._display.say)
+        injector = FaultInjector(site, bot, grant, faults)
+        match = Match(site, house_bots, bot, plan, injector, self._display.say)
         if plan.company:
-            Company(site, bot, cruelty.mischief, plan.company, plan.seed)
+            Behaviour(site, bot, injector.schedule, plan.company, plan.seed)
 
         def on(happening: Happening) -> None:
             if isinstance(happening, EventStreamOpened) and happening.account is bot:
@@ -196,12 +196,12 @@ class _Rehearsal:
                 match.fill()
 
         site.observe(on)
-        return cruelty, token, house, match
+        return injector, token, house_bots, match
 
     def _watch(self, daemon: Daemon) -> None:
         """Until all games have ended, or the daemon has."""
         patience_s = CONNECT_TIMEOUT_S
-        if self._cruelty.mischief.is_on:
+        if self._injector.schedule.is_on:
             patience_s += self._server.site.timing.connect_in_trouble_s
         give_up_at = time.monotonic() + patience_s
         while not self._server.call(lambda: self._match.is_over):
@@ -224,7 +224,7 @@ class _Rehearsal:
         for problem in self._problems:
             say(self._console, f"problem: {problem}", style="red")
         good = match.is_over and match.count(Outcome.FAILED) == 0 and not self._problems
-        if not good and self._cruelty.mischief.is_on:
+        if not good and self._injector.schedule.is_on:
             say(self._console, f"the same again: {shlex.join(['lichessbot', *sys.argv[1:]])}")
         counts = ", ".join(
             f"{match.count(outcome)} {outcome}"
@@ -235,8 +235,8 @@ class _Rehearsal:
         return EXIT_GOOD if good else EXIT_BAD
 
     def _show_costs(self) -> None:
-        if self._cruelty.mischief.is_on:
-            show_costs(self._console, self._server.call(self._cruelty.ledger.summary))
+        if self._injector.schedule.is_on:
+            show_costs(self._console, self._server.call(self._injector.ledger.summary))
 
     def _show_log(self, daemon: Daemon) -> None:
         say(self._console, f"the end of the daemon's log, {daemon.log_path}:")

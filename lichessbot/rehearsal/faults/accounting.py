@@ -70,7 +70,7 @@ class FaultSummary:
     worst_delay_ms: int | None
 
 
-class Ledger:
+class FaultAccounting:
     """Everything that went wrong for `bot` at `site`."""
 
     def __init__(self, site: Site, bot: Account) -> None:
@@ -169,7 +169,7 @@ class Ledger:
         return entries
 
     def _touched(self, card: Card, game_id: str | None) -> list[Game]:
-        games = [table.game for table in self._site.tables_of(self._bot)]
+        games = [session.game for session in self._site.tables_of(self._bot)]
         return games if card.fault.nature.is_general else [game for game in games if game.id == game_id]
 
     def _cost(self, card: Card, game: Game, now_ms: int) -> Cost:
@@ -207,7 +207,7 @@ class Ledger:
 
     def _on(self, happening: Happening) -> None:
         if isinstance(happening, GameChanged):
-            self._follow(happening.table.game)
+            self._follow(happening.session.game)
 
     def _follow(self, game: Game) -> None:
         """A move of the bot makes up for what weighed on the game."""

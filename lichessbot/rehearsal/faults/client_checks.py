@@ -71,7 +71,7 @@ class Excuses(Protocol):
         """Whether an answer to such a request was lost on its way in that time, or delayed."""
 
 
-class Conduct:
+class ClientChecks:
     """The manners of one client."""
 
     def __init__(self, timing: Timing, excuses: Excuses) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer
-from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import STREAMS, Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.timing import Timing
 
@@ -52,15 +52,20 @@ class _Connection:
 
 
 class Proxy:
-    """Listens on loopback and passes everything on to `host`:`port`, as well as `mischief` lets it."""
+    """Listens on loopback and passes everything on to `host`:`port`, as well as `schedule` lets it."""
 
     def __init__(
-        self, host: str, port: int, mischief: Mischief, timing: Timing, on_loss: Callable[[Traffic], None] = _nevermind
+        self,
+        host: str,
+        port: int,
+        schedule: FaultSchedule,
+        timing: Timing,
+        on_loss: Callable[[Traffic], None] = _nevermind,
     ) -> None:
         """`on_loss` hears of every request whose answer does not reach the client, or not for a while."""
         self._host = host
         self._port = port
-        self._mischief = mischief
+        self._schedule = schedule
         self._timing = timing
         self._on_loss = on_loss
         self._listener: socket.socket | None = None
@@ -163,7 +168,7 @@ class Proxy:
         connection.traffic = traffic = request_traffic(method, path)
         connection.fault = None
         if traffic.place not in STREAMS:
-            connection.fault = self._mischief.strike(Layer.WIRE, traffic.place, traffic.game_id)
+            connection.fault = self._schedule.strike(Layer.WIRE, traffic.place, traffic.game_id)
         match connection.fault:
             case Fault.RESTART:
                 self._refuse_for(self._timing.restart_s)
@@ -192,7 +197,7 @@ class Proxy:
         client, traffic = connection.client, connection.traffic
         fault, connection.fault = connection.fault, None
         if traffic.place in STREAMS and data != _TICK:
-            fault = self._mischief.strike(Layer.WIRE, traffic.place, traffic.game_id)
+            fault = self._schedule.strike(Layer.WIRE, traffic.place, traffic.game_id)
         match fault:
             case Fault.ANSWER_LOST:
                 return False

@@ -6,26 +6,26 @@ Lives on the event loop as an observer of the site, where it acts like any other
 import asyncio
 
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, Layer
-from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameStarted, Happening, Site
 
 STRANGERS = 100
 
 
-class Pranks:
-    """Plays the pranks of `mischief` on `bot`, which `grant` belongs to."""
+class EventFaults:
+    """Plays the pranks of `schedule` on `bot`, which `grant` belongs to."""
 
-    def __init__(self, site: Site, bot: Account, grant: Grant, mischief: Mischief) -> None:
+    def __init__(self, site: Site, bot: Account, grant: Grant, schedule: FaultSchedule) -> None:
         self._site = site
         self._bot = bot
         self._grant = grant
-        self._mischief = mischief
+        self._schedule = schedule
         self._strangers: list[Account] = []
         site.observe(self._on)
 
@@ -34,35 +34,35 @@ class Pranks:
         match happening:
             case ChallengeMade(challenge):
                 asyncio.get_running_loop().call_soon(self._meddle, challenge)
-            case GameStarted(table) if self._mischief.number(table.game.id) is not None:
-                if self._is_late(table.game.id):
-                    table.threefold_settle_s = self._site.timing.threefold_late_s
-                self._soon(self._mischief.strike(Layer.PEOPLE, Place.GAME_START, table.game.id), table)
-            case GameStarted(table) if self._is_a_strangers(table):
-                asyncio.get_running_loop().call_soon(table.abort)
-            case GameChanged(table):
-                self._on_change(table)
+            case GameStarted(session) if self._schedule.number(session.game.id) is not None:
+                if self._is_late(session.game.id):
+                    session.threefold_settle_s = self._site.timing.threefold_late_s
+                self._soon(self._schedule.strike(Layer.PEOPLE, Place.GAME_START, session.game.id), session)
+            case GameStarted(session) if self._is_a_strangers(session):
+                asyncio.get_running_loop().call_soon(session.abort)
+            case GameChanged(session):
+                self._on_change(session)
 
     def _meddle(self, challenge: Challenge) -> None:
         """By now it is known whether the challenge belongs to the rehearsal."""
-        if self._mischief.number(challenge.id) is not None and challenge.is_active:
-            fault = self._mischief.strike(Layer.PEOPLE, Place.CHALLENGE, challenge.id)
+        if self._schedule.number(challenge.id) is not None and challenge.is_active:
+            fault = self._schedule.strike(Layer.PEOPLE, Place.CHALLENGE, challenge.id)
             self._play(fault, challenge, None)
 
-    def _on_change(self, table: Table) -> None:
-        game = table.game
+    def _on_change(self, session: GameSession) -> None:
+        game = session.game
         if game.threefold_pending:
             if self._is_late(game.id):
-                self._mischief.carry_out(LATE_THREEFOLD, game.id)
+                self._schedule.carry_out(LATE_THREEFOLD, game.id)
         elif game.setup.player(game.turn).account is self._bot:
-            self._soon(self._mischief.strike(Layer.PEOPLE, Place.TURN, game.id), table)
+            self._soon(self._schedule.strike(Layer.PEOPLE, Place.TURN, game.id), session)
 
-    def _soon(self, fault: Fault | None, table: Table) -> None:
+    def _soon(self, fault: Fault | None, session: GameSession) -> None:
         if fault is not None:
-            asyncio.get_running_loop().call_soon(self._play, fault, None, table)
+            asyncio.get_running_loop().call_soon(self._play, fault, None, session)
 
-    def _play(self, fault: Fault | None, challenge: Challenge | None, table: Table | None) -> None:
-        match fault, challenge, table:
+    def _play(self, fault: Fault | None, challenge: Challenge | None, session: GameSession | None) -> None:
+        match fault, challenge, session:
             case Fault.CHALLENGE_CANCELED, Challenge(challenger=Account() as challenger), _:
                 self._site.cancel(challenge.id, challenger)
             case Fault.CHALLENGE_REPLACED, Challenge(challenger=Account() as challenger), _:
@@ -73,10 +73,10 @@ class Pranks:
                 self._evict()
             case Fault.EVENTS_ENDED, _, _:
                 self._site.end_event_streams()
-            case Fault.FLOOD, _, Table():
-                self._flood(table)
-            case Fault.GAME_STREAM_ENDED, _, Table():
-                table.end_streams()
+            case Fault.FLOOD, _, GameSession():
+                self._flood(session)
+            case Fault.GAME_STREAM_ENDED, _, GameSession():
+                session.end_streams()
 
     def _evict(self) -> None:
         """Another client opens the event stream, which ends the older one, and keeps it for a while."""
@@ -85,13 +85,13 @@ class Pranks:
             self._site.timing.second_client_s, self._site.close_event_stream, self._grant, stream
         )
 
-    def _flood(self, table: Table) -> None:
+    def _flood(self, session: GameSession) -> None:
         """Strangers ask for a game like the one that has begun; what is not answered is withdrawn."""
         if not self._strangers:
             self._strangers = [Account(f"Stranger{number}", wall_ms()) for number in range(1, STRANGERS + 1)]
             for account in self._strangers:
                 self._site.accounts.add(account)
-        terms = Terms(Variant.STANDARD, table.game.setup.time_control)
+        terms = Terms(Variant.STANDARD, session.game.setup.time_control)
         challenges = [self._site.invite(stranger, self._bot, terms) for stranger in self._strangers]
         asyncio.get_running_loop().call_later(self._site.timing.flood_s, self._withdraw, challenges)
 
@@ -100,10 +100,10 @@ class Pranks:
             if challenge.is_active and challenge.challenger is not None:
                 self._site.cancel(challenge.id, challenge.challenger)
 
-    def _is_a_strangers(self, table: Table) -> bool:
-        return any(player.account in self._strangers for player in (table.game.setup.white, table.game.setup.black))
+    def _is_a_strangers(self, session: GameSession) -> bool:
+        return any(player.account in self._strangers for player in (session.game.setup.white, session.game.setup.black))
 
     def _is_late(self, game_id: str) -> bool:
         """Whether the draw by repetition shall be late in that game."""
-        number = self._mischief.number(game_id)
-        return number is not None and self._mischief.plans(LATE_THREEFOLD, number)
+        number = self._schedule.number(game_id)
+        return number is not None and self._schedule.plans(LATE_THREEFOLD, number)

@@ -2,26 +2,26 @@
 
 from functools import partial
 
-from lichessbot.rehearsal.faults.accounting import Ledger
-from lichessbot.rehearsal.faults.event_faults import Pranks
-from lichessbot.rehearsal.faults.http_faults import Obstacles
+from lichessbot.rehearsal.faults.accounting import FaultAccounting
+from lichessbot.rehearsal.faults.event_faults import EventFaults
+from lichessbot.rehearsal.faults.http_faults import HttpFaults
 from lichessbot.rehearsal.faults.line_faults import tampered_writing
-from lichessbot.rehearsal.faults.schedule import FaultPlan, Mischief
+from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.server.site import Site
 
 
-class Cruelty:
+class FaultInjector:
     """What is planned for `bot`, at every layer; an empty plan only watches its conduct."""
 
     def __init__(self, site: Site, bot: Account, grant: Grant, plan: FaultPlan) -> None:
-        self.ledger = Ledger(site, bot)
-        self.mischief = Mischief(plan, self.ledger.book)
-        self.obstacles = Obstacles(site, bot, self.mischief, self.ledger)
-        self.pranks = Pranks(site, bot, grant, self.mischief)
-        site.write_with(partial(tampered_writing, self.mischief))
+        self.ledger = FaultAccounting(site, bot)
+        self.schedule = FaultSchedule(plan, self.ledger.book)
+        self.http_faults = HttpFaults(site, bot, self.schedule, self.ledger)
+        self.event_faults = EventFaults(site, bot, grant, self.schedule)
+        site.write_with(partial(tampered_writing, self.schedule))
 
     @property
     def offences(self) -> list[str]:
         """What the client did wrong, in words."""
-        return self.obstacles.conduct.offences
+        return self.http_faults.checks.offences

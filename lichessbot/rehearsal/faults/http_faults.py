@@ -12,30 +12,30 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lichessbot.rehearsal.faults.accounting import Ledger
+from lichessbot.rehearsal.faults.accounting import FaultAccounting
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer
-from lichessbot.rehearsal.faults.client_checks import Conduct, Situation
-from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.client_checks import ClientChecks, Situation
+from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.errors import NotFound
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import Site
 
 HTTP_OK = range(200, 300)
 HTTP_REFUSED = range(400, 500)
 
 
-class Obstacles:
+class HttpFaults:
     """Before the application of a site: where requests of `bot` stumble."""
 
-    def __init__(self, site: Site, bot: Account, mischief: Mischief, ledger: Ledger) -> None:
-        self.conduct = Conduct(site.timing, ledger)
+    def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, ledger: FaultAccounting) -> None:
+        self.checks = ClientChecks(site.timing, ledger)
         self._site = site
         self._bot = bot
-        self._mischief = mischief
+        self._schedule = schedule
         self._ledger = ledger
         self._down_until_ms = 0.0
 
@@ -45,12 +45,12 @@ class Obstacles:
         if not self._is_of_the_bot(scope, traffic):
             await app(scope, receive, send)
             return
-        self.conduct.hear(traffic, monotonic_ms())
+        self.checks.hear(traffic, monotonic_ms())
         if monotonic_ms() < self._down_until_ms:
             await self._stand_in(Fault.MAINTENANCE, traffic, scope, receive, send)
             return
         self._take_back(traffic)
-        fault = self._mischief.strike(Layer.REQUESTS, traffic.place, traffic.game_id)
+        fault = self._schedule.strike(Layer.REQUESTS, traffic.place, traffic.game_id)
         match fault:
             case None:
                 await app(scope, receive, self._noted(traffic, self._situation(traffic), send))
@@ -93,7 +93,7 @@ class Obstacles:
             situation = None        # what it was sent for changed while it was looked at
         if situation is not None:
             judged = replace(situation, refused=status in HTTP_REFUSED)
-            self.conduct.hear_move(traffic, judged, monotonic_ms())
+            self.checks.hear_move(traffic, judged, monotonic_ms())
         if status in HTTP_OK:
             self._ledger.carried_out(traffic)
 
@@ -103,39 +103,39 @@ class Obstacles:
         """Answer in the place of the application."""
         situation = self._situation(traffic)
         if situation is not None:
-            self.conduct.hear_move(traffic, situation, monotonic_ms())
+            self.checks.hear_move(traffic, situation, monotonic_ms())
         if fault.nature.is_a_limit:
             # Noted before it is on its way: only what is lost from now on is a loss of this answer.
-            self.conduct.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
+            self.checks.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
         answer = refusal(fault, self._site.timing)
         assert answer is not None, f"{fault} has no answer"
         await answer(scope, receive, send)
 
     def _take_back(self, traffic: Traffic) -> None:
         """The opponent's takeback crosses the move that has just come, if both have moved."""
-        table = self._table(traffic)
-        if table is None or table.game.is_over or table.game.ply < BOTH_MOVED_PLIES:
+        session = self._session(traffic)
+        if session is None or session.game.is_over or session.game.ply < BOTH_MOVED_PLIES:
             return
-        if table.game.setup.player(table.game.turn).account is self._bot:
-            fault = self._mischief.strike(Layer.PEOPLE, traffic.place, traffic.game_id)
+        if session.game.setup.player(session.game.turn).account is self._bot:
+            fault = self._schedule.strike(Layer.PEOPLE, traffic.place, traffic.game_id)
             if fault is Fault.TAKEBACK:
-                table.take_back_last()
+                session.take_back_last()
 
-    def _table(self, traffic: Traffic) -> Table | None:
+    def _session(self, traffic: Traffic) -> GameSession | None:
         """Where a move is to be played; None for other requests."""
         if traffic.place is not Place.MOVE or traffic.game_id is None:
             return None
         try:
-            return self._site.table(traffic.game_id)
+            return self._site.session(traffic.game_id)
         except NotFound:
             return None
 
     def _situation(self, traffic: Traffic) -> Situation | None:
-        table = self._table(traffic)
-        color = None if table is None else table.game.setup.color_of(self._bot)
-        if table is None or color is None:
+        session = self._session(traffic)
+        color = None if session is None else session.game.setup.color_of(self._bot)
+        if session is None or color is None:
             return None
-        game = table.game
+        game = session.game
         own_moves = game.moves[game.first_to_move is not color :: 2]
         return Situation(
             bot_is_on_turn=game.turn is color and not game.threefold_pending,

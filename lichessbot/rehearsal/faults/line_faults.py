@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer
-from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import line_traffic
 from lichessbot.rehearsal.server.streams import Writing, encode
 
@@ -25,12 +25,12 @@ _OPTIONAL = {
 }
 
 
-def tampered_writing(mischief: Mischief, game_id: str | None) -> Writing:
+def tampered_writing(schedule: FaultSchedule, game_id: str | None) -> Writing:
     """How the stream of a game (None: the event stream) is written while there is mischief about."""
 
     def lines(payload: dict[str, Any]) -> list[bytes]:
         traffic = line_traffic(payload, game_id)
-        return _lines(payload, mischief.strike(Layer.LINES, traffic.place, traffic.game_id))
+        return _lines(payload, schedule.strike(Layer.LINES, traffic.place, traffic.game_id))
 
     return lines
 

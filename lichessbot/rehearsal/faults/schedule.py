@@ -63,7 +63,7 @@ class _Dealt:
     played: bool = False
 
 
-class Mischief:
+class FaultSchedule:
     """Decides at every opportunity whether something goes wrong; `on_strike` hears of what does."""
 
     def __init__(self, plan: FaultPlan, on_strike: _Strike = lambda _card, _game_id: None) -> None:

@@ -10,10 +10,10 @@ import random
 from enum import Enum, auto
 from typing import Final
 
-from lichessbot.rehearsal.faults.schedule import Mischief
+from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.site import GameChanged, GameEnded, GameStarted, Happening, Site
 
@@ -31,13 +31,13 @@ class _Deed(Enum):
     NO_TAKEBACK = auto()
 
 
-class Company:
-    """The house's players against `bot`, in the games that `mischief` has a number for."""
+class Behaviour:
+    """The house's players against `bot`, in the games that `schedule` has a number for."""
 
-    def __init__(self, site: Site, bot: Account, mischief: Mischief, chance: float, seed: int) -> None:
+    def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, chance: float, seed: int) -> None:
         """After every move, and when a game begins, something is done with probability `chance`."""
         self._bot = bot
-        self._mischief = mischief
+        self._schedule = schedule
         self._chance = chance
         self._seed = seed
         self._dice: dict[str, random.Random] = {}
@@ -47,42 +47,42 @@ class Company:
     def _on(self, happening: Happening) -> None:
         """Whatever is done is done a moment later: the others shall hear of the event first."""
         match happening:
-            case GameStarted(table) if (number := self._mischief.number(table.game.id)) is not None:
-                dice = self._dice[table.game.id] = random.Random(f"{self._seed}/company/{number}")
+            case GameStarted(session) if (number := self._schedule.number(session.game.id)) is not None:
+                dice = self._dice[session.game.id] = random.Random(f"{self._seed}/company/{number}")
                 if dice.random() < LEAVING:
-                    self._leaving_ply[table.game.id] = dice.randrange(*LEAVING_PLIES)
-                self._perhaps_act(table)
-            case GameChanged(table):
-                if table.game.ply >= self._leaving_ply.get(table.game.id, math.inf):
-                    table.leave(self._color(table))
-                self._perhaps_act(table)
-            case GameEnded(table):
-                self._dice.pop(table.game.id, None)
-                self._leaving_ply.pop(table.game.id, None)
+                    self._leaving_ply[session.game.id] = dice.randrange(*LEAVING_PLIES)
+                self._perhaps_act(session)
+            case GameChanged(session):
+                if session.game.ply >= self._leaving_ply.get(session.game.id, math.inf):
+                    session.leave(self._color(session))
+                self._perhaps_act(session)
+            case GameEnded(session):
+                self._dice.pop(session.game.id, None)
+                self._leaving_ply.pop(session.game.id, None)
 
-    def _perhaps_act(self, table: Table) -> None:
-        dice = self._dice.get(table.game.id)
+    def _perhaps_act(self, session: GameSession) -> None:
+        dice = self._dice.get(session.game.id)
         if dice is not None and dice.random() < self._chance:
             # At any moment of a short search, or just when its move arrives.
-            asyncio.get_running_loop().call_later(dice.random() * SHORT_SEARCH_S, self._act, table, dice)
+            asyncio.get_running_loop().call_later(dice.random() * SHORT_SEARCH_S, self._act, session, dice)
 
-    def _act(self, table: Table, dice: random.Random) -> None:
-        if table.game.is_over:
+    def _act(self, session: GameSession, dice: random.Random) -> None:
+        if session.game.is_over:
             return
-        color = self._color(table)
+        color = self._color(session)
         match dice.choice(tuple(_Deed)):
             case _Deed.TALK:
-                table.say(color, ChatMessage(dice.choice(tuple(ChatRoom)), dice.choice(LINES)))
+                session.say(color, ChatMessage(dice.choice(tuple(ChatRoom)), dice.choice(LINES)))
             case _Deed.DRAW:
-                table.answer_draw(color, accept=True)
+                session.answer_draw(color, accept=True)
             case _Deed.NO_DRAW:
-                table.answer_draw(color, accept=False)
+                session.answer_draw(color, accept=False)
             case _Deed.TAKEBACK:
-                table.answer_takeback(color, accept=True)
+                session.answer_takeback(color, accept=True)
             case _Deed.NO_TAKEBACK:
-                table.answer_takeback(color, accept=False)
+                session.answer_takeback(color, accept=False)
 
-    def _color(self, table: Table) -> Color:
-        own = table.game.setup.color_of(self._bot)
+    def _color(self, session: GameSession) -> Color:
+        own = session.game.setup.color_of(self._bot)
         assert own is not None, "the games of the match are the bot's"
         return own.other

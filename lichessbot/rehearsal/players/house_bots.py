@@ -18,7 +18,7 @@ from lichessbot.rehearsal.rules.enums import Color, DeclineReason
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.setup import Player
 from lichessbot.rehearsal.rules.timing import monotonic_ms
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameEnded, GameStarted, Happening, Site
 
 THINKING_THREADS = 4
@@ -37,7 +37,7 @@ class Manners:
 OBLIGING = Manners()
 
 
-class House:
+class HouseBots:
     """Everybody who plays for the rehearsal itself, the built-in AI included."""
 
     def __init__(self, site: Site) -> None:
@@ -67,11 +67,11 @@ class House:
         match happening:
             case ChallengeMade(challenge) if challenge.target in self._hirings:
                 asyncio.get_running_loop().call_soon(self._answer, challenge)
-            case GameStarted(table) | GameChanged(table):
-                self._move_if_on_turn(table)
-            case GameEnded(table):
+            case GameStarted(session) | GameChanged(session):
+                self._move_if_on_turn(session)
+            case GameEnded(session):
                 for color in Color:
-                    self._minds.pop((table.game.id, color), None)
+                    self._minds.pop((session.game.id, color), None)
 
     def _answer(self, challenge: Challenge) -> None:
         """The house plays whatever it knows the rules of, if its player is in the mood."""
@@ -86,15 +86,15 @@ class House:
         else:
             self._site.decline(challenge.id, challenge.target, reason)
 
-    def _move_if_on_turn(self, table: Table) -> None:
-        game = table.game
+    def _move_if_on_turn(self, session: GameSession) -> None:
+        game = session.game
         mind = self._mind(game, game.turn)
         if mind is None or mind in self._busy or game.is_over or game.threefold_pending:
             return
-        if table.is_left_by(game.turn):
+        if session.is_left_by(game.turn):
             return
         self._busy.add(mind)
-        task = asyncio.get_running_loop().create_task(self._move(table, mind))
+        task = asyncio.get_running_loop().create_task(self._move(session, mind))
         self._thinking.add(task)
         task.add_done_callback(self._thinking.discard)
 
@@ -114,18 +114,18 @@ class House:
             return lambda _game_id: EngineOpponent(depth=level)
         return None if player.account is None else self._hirings.get(player.account)
 
-    async def _move(self, table: Table, mind: Opponent) -> None:
-        game = table.game
+    async def _move(self, session: GameSession, mind: Opponent) -> None:
+        game = session.game
         color, moves = game.turn, list(game.moves)
         loop = asyncio.get_running_loop()
         try:
             move = await loop.run_in_executor(self._threads, mind.choose, game.board(), _clocks(game))
         finally:
             self._busy.discard(mind)
-        if game.moves == moves and not game.is_over and not game.threefold_pending and not table.is_left_by(color):
-            table.play(color, move)
+        if game.moves == moves and not game.is_over and not game.threefold_pending and not session.is_left_by(color):
+            session.play(color, move)
         else:
-            self._move_if_on_turn(table)        # the game went on meanwhile: a takeback, or its end
+            self._move_if_on_turn(session)        # the game went on meanwhile: a takeback, or its end
 
 
 def _clocks(game: Game) -> Limits:

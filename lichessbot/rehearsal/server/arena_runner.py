@@ -15,20 +15,20 @@ from lichessbot.rehearsal.rules.errors import NotFound
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
 from lichessbot.rehearsal.rules.ids import new_id
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json, perf_key, perf_title
 
-StartGame = Callable[[Arena, Account, Account], Table]      # the white player first
+StartGame = Callable[[Arena, Account, Account], GameSession]      # the white player first
 
 
-class Organiser:
+class ArenaRunner:
     """All tournaments of the site."""
 
     def __init__(self, timing: Timing, start: StartGame) -> None:
         self._timing = timing
         self._start = start
         self._arenas: dict[str, Arena] = {}
-        self._running: dict[Table, Arena] = {}
+        self._running: dict[GameSession, Arena] = {}
 
     def open(self, terms: ArenaTerms, *, starts_in_s: float, lasts_s: float) -> Arena:
         """A tournament of that length; whoever waits in it is paired from its start on."""
@@ -50,39 +50,39 @@ class Organiser:
     def join(self, arena_id: str, account: Account, application: Application) -> None:
         self.arena(arena_id).join(account, application, monotonic_ms(), self._timing.arena_waits_s)
 
-    def follow(self, table: Table) -> None:
+    def follow(self, session: GameSession) -> None:
         """A game of the site has changed, or ended."""
-        arena = self._running.get(table)
+        arena = self._running.get(session)
         if arena is None:
             return
-        if table.game.is_over:
-            del self._running[table]
+        if session.game.is_over:
+            del self._running[session]
             for color in Color:
-                arena.free(table.game.setup.player(color).account, monotonic_ms())
-            _book(arena, table)
+                arena.free(session.game.setup.player(color).account, monotonic_ms())
+            _book(arena, session)
         else:
-            self._mind_first_move(table)
+            self._mind_first_move(session)
 
     def _pair(self, arena: Arena) -> None:
-        players = (table.game.setup.player(color) for table in self._running for color in Color)
+        players = (session.game.setup.player(color) for session in self._running for color in Color)
         busy = {player.account for player in players if player.account is not None}
         for white, black in list(arena.pairs(busy, monotonic_ms())):
-            table = self._start(arena, white, black)
-            if not table.game.is_over:
-                self._running[table] = arena
-                self._mind_first_move(table)
+            session = self._start(arena, white, black)
+            if not session.game.is_over:
+                self._running[session] = arena
+                self._mind_first_move(session)
         if not arena.is_finished(monotonic_ms()):
             asyncio.get_running_loop().call_later(self._timing.arena_pairs_s, self._pair, arena)
 
-    def _mind_first_move(self, table: Table) -> None:
+    def _mind_first_move(self, session: GameSession) -> None:
         """Each side has a time limit of its own for it."""
-        if table.game.ply < BOTH_MOVED_PLIES:
+        if session.game.ply < BOTH_MOVED_PLIES:
             loop = asyncio.get_running_loop()
-            loop.call_later(self._timing.arena_first_move_s, table.check_start, table.game.ply)
+            loop.call_later(self._timing.arena_first_move_s, session.check_start, session.game.ply)
 
 
-def _book(arena: Arena, table: Table) -> None:
-    game = table.game
+def _book(arena: Arena, session: GameSession) -> None:
+    game = session.game
     if game.winner is not None:
         arena.score(game.setup.player(game.winner).account, WIN_POINTS)
         return

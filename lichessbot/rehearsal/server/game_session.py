@@ -18,11 +18,11 @@ from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing
 
 
-class Table:
+class GameSession:
     """A game with its audience. `on_change` is called after every change, also after the last one."""
 
     def __init__(
-        self, game: Game, timing: Timing, writing: Writing, on_change: Callable[["Table"], None]
+        self, game: Game, timing: Timing, writing: Writing, on_change: Callable[["GameSession"], None]
     ) -> None:
         self.game = game
         self.threefold_settle_s = timing.threefold_settle_s

@@ -23,7 +23,7 @@ from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server import export, payloads
 from lichessbot.rehearsal.server import params as forms
 from lichessbot.rehearsal.server.auth import ANY_SCOPE, Call, authorise, read_form, read_list
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.site import Site
 from lichessbot.rehearsal.server.streams import LineStream
@@ -142,7 +142,7 @@ async def account(site: Site, call: Call) -> Response:
 
 async def now_playing(site: Site, call: Call) -> Response:
     count = min(forms.whole_number(call.request.query_params, "nb", DEFAULT_PLAYING), MAX_PLAYING)
-    games = [_playing(table, call.account) for table in site.tables_of(call.account)]
+    games = [_playing(session, call.account) for session in site.tables_of(call.account)]
     on_turn = sum(game["isMyTurn"] for game in games)
     return JSONResponse({"nowPlaying": games[:count], "nbMyTurn": on_turn})
 
@@ -210,68 +210,68 @@ async def event_stream(site: Site, call: Call) -> Response:
 
 
 async def game_stream(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    stream = table.open_stream(color, call.user_agent)
-    return NdjsonStream(stream, lambda: table.close_stream(color, call.user_agent, stream))
+    session, color = _seat(site, call)
+    stream = session.open_stream(color, call.user_agent)
+    return NdjsonStream(stream, lambda: session.close_stream(color, call.user_agent, stream))
 
 
 # Game commands (3.3).
 
 
 async def move(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    if table.game.setup.player(color.other).is_ai:
+    session, color = _seat(site, call)
+    if session.game.setup.player(color.other).is_ai:
         await asyncio.sleep(site.timing.ai_game_hold_s)
     offering_draw = forms.optional_bool(call.query("offeringDraw"))
-    table.play(color, call.path("uci"), offering_draw=offering_draw)
+    session.play(color, call.path("uci"), offering_draw=offering_draw)
     return JSONResponse(payloads.OK)
 
 
 async def read_chat(site: Site, call: Call) -> Response:
-    table, _ = _seat(site, call)
-    return JSONResponse(payloads.chat_history(table.game.chat))
+    session, _ = _seat(site, call)
+    return JSONResponse(payloads.chat_history(session.game.chat))
 
 
 async def write_chat(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    table.say(color, forms.chat_message(await call.form()))
+    session, color = _seat(site, call)
+    session.say(color, forms.chat_message(await call.form()))
     return JSONResponse(payloads.OK)
 
 
 async def abort(site: Site, call: Call) -> Response:
-    table, _ = _seat(site, call)
-    table.abort()
+    session, _ = _seat(site, call)
+    session.abort()
     return JSONResponse(payloads.OK)
 
 
 async def resign(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    table.resign(color)
+    session, color = _seat(site, call)
+    session.resign(color)
     return JSONResponse(payloads.OK)
 
 
 async def draw(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    table.answer_draw(color, accept=forms.is_true(call.path("accept")))
+    session, color = _seat(site, call)
+    session.answer_draw(color, accept=forms.is_true(call.path("accept")))
     return JSONResponse(payloads.OK)
 
 
 async def takeback(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    table.answer_takeback(color, accept=forms.is_true(call.path("accept")))
+    session, color = _seat(site, call)
+    session.answer_takeback(color, accept=forms.is_true(call.path("accept")))
     return JSONResponse(payloads.OK)
 
 
 async def claim_victory(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
+    session, color = _seat(site, call)
     await asyncio.sleep(site.timing.claim_s)
-    table.claim_victory(color)
+    session.claim_victory(color)
     return JSONResponse(payloads.OK)
 
 
 async def claim_draw(site: Site, call: Call) -> Response:
-    table, color = _seat(site, call)
-    table.claim_draw(color)
+    session, color = _seat(site, call)
+    session.claim_draw(color)
     return JSONResponse(payloads.OK)
 
 
@@ -310,8 +310,8 @@ async def create_challenge(site: Site, call: Call) -> Response:
 
 async def challenge_ai(site: Site, call: Call) -> Response:
     form = await call.form()
-    table = site.challenge_ai(call.account, forms.ai_level(form), forms.terms(form))
-    return JSONResponse(payloads.ai_game(table.game, _color_of(table, call.account)), 201)
+    session = site.challenge_ai(call.account, forms.ai_level(form), forms.terms(form))
+    return JSONResponse(payloads.ai_game(session.game, _color_of(session, call.account)), 201)
 
 
 async def challenge_open(site: Site, request: Request) -> Response:
@@ -344,16 +344,16 @@ async def cancel_challenge(site: Site, call: Call) -> Response:
 
 
 async def show_arena(site: Site, request: Request) -> Response:
-    return JSONResponse(site.organiser.shown(request.path_params["arena_id"]))
+    return JSONResponse(site.arena_runner.shown(request.path_params["arena_id"]))
 
 
 async def join_arena(site: Site, call: Call) -> Response:
-    site.organiser.join(call.path("arena_id"), call.account, forms.application(await call.form()))
+    site.arena_runner.join(call.path("arena_id"), call.account, forms.application(await call.form()))
     return JSONResponse(payloads.OK)
 
 
 async def leave_arena(site: Site, call: Call) -> Response:
-    site.organiser.arena(call.path("arena_id")).withdraw(call.account, monotonic_ms())
+    site.arena_runner.arena(call.path("arena_id")).withdraw(call.account, monotonic_ms())
     return JSONResponse(payloads.OK)
 
 
@@ -361,7 +361,7 @@ async def leave_arena(site: Site, call: Call) -> Response:
 
 
 async def export_game(site: Site, request: Request) -> Response:
-    game = site.table(request.path_params["game_id"]).game
+    game = site.session(request.path_params["game_id"]).game
     if "json" in request.headers.get("accept", ""):
         return JSONResponse(export.game_json(game))
     with_clocks = forms.is_true(request.query_params.get("clocks", "true"))
@@ -371,22 +371,22 @@ async def export_game(site: Site, request: Request) -> Response:
 # Parts.
 
 
-def _seat(site: Site, call: Call) -> tuple[Table, Color]:
+def _seat(site: Site, call: Call) -> tuple[GameSession, Color]:
     """The caller's seat in the game he names; the guards of every game endpoint (3.2)."""
     if not call.account.is_bot:
         raise Refused(
             "This endpoint can only be used with a Bot account."
             " See https://lichess.org/api#operation/botAccountUpgrade"
         )
-    table = site.table(call.path("game_id"))
-    color = _color_of(table, call.account)
-    if not table.game.setup.is_bot_compatible:
+    session = site.session(call.path("game_id"))
+    color = _color_of(session, call.account)
+    if not session.game.setup.is_bot_compatible:
         raise Refused("This game cannot be played with the Bot API.")
-    return table, color
+    return session, color
 
 
-def _color_of(table: Table, account: Account) -> Color:
-    color = table.game.setup.color_of(account)
+def _color_of(session: GameSession, account: Account) -> Color:
+    color = session.game.setup.color_of(account)
     if color is None:
         raise NotFound("Not your game")
     return color
@@ -399,12 +399,12 @@ def _named_account(site: Site, name: str) -> Account:
     return account
 
 
-def _playing(table: Table, account: Account) -> Json:
-    return payloads.playing(table.game, _color_of(table, account), monotonic_ms())
+def _playing(session: GameSession, account: Account) -> Json:
+    return payloads.playing(session.game, _color_of(session, account), monotonic_ms())
 
 
 def _playing_id(site: Site, account: Account) -> str | None:
-    return next((table.game.id for table in site.tables_of(account)), None)
+    return next((session.game.id for session in site.tables_of(account)), None)
 
 
 def _playing_url(site: Site, account: Account) -> str | None:

@@ -37,8 +37,8 @@ from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.setup import GameSetup, Player
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms, wall_ms
 from lichessbot.rehearsal.server import payloads
-from lichessbot.rehearsal.server.arena_runner import Organiser
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.arena_runner import ArenaRunner
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing, one_line
 
@@ -66,17 +66,17 @@ class ChallengeSettled:
 
 @dataclass(frozen=True)
 class GameStarted:
-    table: Table
+    session: GameSession
 
 
 @dataclass(frozen=True)
 class GameChanged:
-    table: Table
+    session: GameSession
 
 
 @dataclass(frozen=True)
 class GameEnded:
-    table: Table
+    session: GameSession
 
 
 Happening = EventStreamOpened | ChallengeMade | ChallengeSettled | GameStarted | GameChanged | GameEnded
@@ -102,8 +102,8 @@ class Site:
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
         self._spelling = spelling
         self._random = random.Random(seed)
-        self._tables: dict[str, Table] = {}
-        self.organiser = Organiser(self.timing, self._start_arena_game)
+        self._sessions: dict[str, GameSession] = {}
+        self.arena_runner = ArenaRunner(self.timing, self._start_arena_game)
         self._event_streams: StreamBook[Grant] = StreamBook()
         self._challenge_streams: StreamBook[str] = StreamBook()
         self._observers: list[Callable[[Happening], None]] = []
@@ -123,20 +123,20 @@ class Site:
         """A player is online while he holds an event stream (contract 4)."""
         return account.is_house or any(grant.account is account for grant, _ in self._event_streams)
 
-    def table(self, game_id: str) -> Table:
-        if game_id not in self._tables:
+    def session(self, game_id: str) -> GameSession:
+        if game_id not in self._sessions:
             raise NotFound("No such game")
-        return self._tables[game_id]
+        return self._sessions[game_id]
 
-    def tables_of(self, account: Account) -> list[Table]:
+    def tables_of(self, account: Account) -> list[GameSession]:
         """Games in progress of `account`, most urgent first: its turn, then the least time left."""
         now_ms = monotonic_ms()
 
-        def urgency(table: Table) -> tuple[bool, int]:
-            color = table.game.setup.color_of(account) or Color.WHITE
-            return table.game.turn is not color, table.game.clock.remaining_ms(color, now_ms)
+        def urgency(session: GameSession) -> tuple[bool, int]:
+            color = session.game.setup.color_of(account) or Color.WHITE
+            return session.game.turn is not color, session.game.clock.remaining_ms(color, now_ms)
 
-        playing = (table for table in self._tables.values() if not table.game.is_over)
+        playing = (session for session in self._sessions.values() if not session.game.is_over)
         return sorted((t for t in playing if t.game.setup.color_of(account) is not None), key=urgency)
 
     # Streams of events and of challenges.
@@ -146,9 +146,9 @@ class Site:
         account = grant.account
         now_ms = monotonic_ms()
         games = [
-            payloads.game_start(table.game, color, now_ms)
-            for table in self.tables_of(account)
-            if (color := table.game.setup.color_of(account)) is not None
+            payloads.game_start(session.game, color, now_ms)
+            for session in self.tables_of(account)
+            if (color := session.game.setup.color_of(account)) is not None
         ]
         waiting = [
             payloads.challenge_event(self.challenge_shape(challenge))
@@ -180,14 +180,14 @@ class Site:
         """End every open response cleanly: the site closes."""
         self.end_event_streams()
         self._challenge_streams.end_all()
-        for table in self._tables.values():
-            table.end_streams()
+        for session in self._sessions.values():
+            session.end_streams()
 
     def restart(self) -> None:
         """As when the site is started anew: all streams end, and the clocks get something for the outage."""
         self.end_streams()
-        for table in self._tables.values():
-            table.outlive_restart()
+        for session in self._sessions.values():
+            session.outlive_restart()
 
     def end_event_streams(self) -> None:
         self._event_streams.end_all()
@@ -206,9 +206,9 @@ class Site:
         if challenge is None or reader not in (challenge.challenger, challenge.target):
             raise NotFound
         shape = self.challenge_shape(challenge, reader)
-        table = self._tables.get(challenge_id)
-        if table is not None:
-            shape["fullId"] = table.game.setup.full_id(challenge.color_of(reader))
+        session = self._sessions.get(challenge_id)
+        if session is not None:
+            shape["fullId"] = session.game.setup.full_id(challenge.color_of(reader))
         return shape
 
     def challenge(self, challenger: Account, target_name: str, terms: Terms) -> Challenge:
@@ -257,7 +257,7 @@ class Site:
         self.challenges.add(challenge)
         return challenge
 
-    def challenge_ai(self, account: Account, level: int, terms: Terms) -> Table:
+    def challenge_ai(self, account: Account, level: int, terms: Terms) -> GameSession:
         """A game against the built-in AI starts at once."""
         terms = settled_terms(terms, by_bot=account.is_bot)
         if not terms.variant.is_playable:
@@ -303,12 +303,12 @@ class Site:
     # Inside.
 
     def _cancel_game(self, game_id: str, account: Account) -> None:
-        table = self._tables.get(game_id)
-        if table is None or table.game.is_over or table.game.setup.color_of(account) is None:
+        session = self._sessions.get(game_id)
+        if session is None or session.game.is_over or session.game.setup.color_of(account) is None:
             raise NotFound
-        if not table.game.is_abortable:
+        if not session.game.is_abortable:
             raise Refused("Missing opponentToken")
-        table.abort()
+        session.abort()
 
     def _new_challenge(self, terms: Terms, challenger: Account | None, target: Account | None) -> Challenge:
         return Challenge(
@@ -334,7 +334,7 @@ class Site:
         seats: dict[Color, Player],
         source: Source,
         tournament_id: str | None = None,
-    ) -> Table:
+    ) -> GameSession:
         variant, initial_fen = self._start_position(terms)
         setup = GameSetup(
             id=game_id,
@@ -350,14 +350,14 @@ class Site:
             spelling=self._spelling,
             tournament_id=tournament_id,
         )
-        table = Table(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
-        self._tables[game_id] = table
+        session = GameSession(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
+        self._sessions[game_id] = session
         self.quotas.note_game(setup.white.account, setup.black.account, monotonic_ms())
-        self._tell_players(table, payloads.game_start)
-        self._notify(GameStarted(table))
-        return table
+        self._tell_players(session, payloads.game_start)
+        self._notify(GameStarted(session))
+        return session
 
-    def _start_arena_game(self, arena: Arena, white: Account, black: Account) -> Table:
+    def _start_arena_game(self, arena: Arena, white: Account, black: Account) -> GameSession:
         terms = Terms(arena.terms.variant, arena.terms.clock, arena.terms.rated)
         seats = {
             Color.WHITE: Player(white, new_id(SECRET_LENGTH)),
@@ -378,28 +378,28 @@ class Site:
             return Variant.STANDARD, STARTING_FEN
         return terms.variant, terms.fen
 
-    def _on_change(self, table: Table) -> None:
-        game = table.game
-        self.organiser.follow(table)
+    def _on_change(self, session: GameSession) -> None:
+        game = session.game
+        self.arena_runner.follow(session)
         if not game.is_over:
-            self._notify(GameChanged(table))
+            self._notify(GameChanged(session))
             return
         for color in Color:
             account = game.setup.player(color).account
             if account is not None and game.status is not Status.ABORTED:
                 account.count_game(color, game.winner)
-        self._tell_players(table, payloads.game_finish)
-        self._notify(GameEnded(table))
+        self._tell_players(session, payloads.game_finish)
+        self._notify(GameEnded(session))
 
     def _plays_too_much(self, account: Account, terms: Terms) -> bool:
-        controls = [table.game.setup.time_control for table in self.tables_of(account)]
+        controls = [session.game.setup.time_control for session in self.tables_of(account)]
         real_time = sum(isinstance(control, RealTime) for control in controls)
         is_real_time = isinstance(terms.time_control, RealTime)
         return len(controls) >= MAX_GAMES or (is_real_time and real_time >= MAX_REAL_TIME_GAMES)
 
-    def _tell_players(self, table: Table, event: Callable[[Game, Color, int], Json]) -> None:
+    def _tell_players(self, session: GameSession, event: Callable[[Game, Color, int], Json]) -> None:
         for color in Color:
-            self._tell(table.game.setup.player(color).account, event(table.game, color, monotonic_ms()))
+            self._tell(session.game.setup.player(color).account, event(session.game, color, monotonic_ms()))
 
     def _tell_both(self, challenge: Challenge, event: Json) -> None:
         self._tell(challenge.challenger, event)

@@ -45,8 +45,8 @@ def take_the_only_slot(arena: Arena, rules: str = "") -> Account:
 
 
 def give_it_back(arena: Arena) -> None:
-    table = arena.started[0]
-    arena.server.call(lambda: table.abort())
+    session = arena.started[0]
+    arena.server.call(lambda: session.abort())
 
 
 def status(arena: Arena, challenge_id: str) -> ChallengeStatus | None:

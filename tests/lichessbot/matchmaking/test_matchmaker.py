@@ -29,7 +29,7 @@ from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
 from lichessbot.matchmaking.matchmaker import Matchmaker
-from lichessbot.rehearsal.players.house_bots import House, Manners
+from lichessbot.rehearsal.players.house_bots import HouseBots, Manners
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
@@ -82,7 +82,7 @@ class Desk:
         self.us = self.site.accounts.add(Account(US, 0, title="BOT"))
         token = self.site.accounts.issue_token(self.us)
         self._access = Access(self.site.url, SecretStr(token), TIMEOUTS)
-        self._context = server.call(lambda: House(self.site))
+        self._context = server.call(lambda: HouseBots(self.site))
         server.call(lambda: self.site.observe(self._note))
         self.seek()
         self.games, self.slots = 0, 1
@@ -258,7 +258,7 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     desk.until(lambda: desk.doubts)
     assert desk.doubts == ["willing"]
     assert len(desk.matchmaker) == 0
-    assert not desk.site.table(desk.made[0].id).game.is_over
+    assert not desk.site.session(desk.made[0].id).game.is_over
 
 
 def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
@@ -268,7 +268,7 @@ def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
     desk.until(lambda: challenge.settled)
     desk.seek()
     desk.for_a_while(0.3)
-    assert not desk.site.table(challenge.id).game.is_over
+    assert not desk.site.session(challenge.id).game.is_over
     assert desk.asked() == []
 
 
@@ -348,7 +348,7 @@ def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(des
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Tired")
     challenge = invite(desk, desk.rival("Other", rating=4000), "Tired")
-    desk.until(lambda: challenge.settled and desk.site.table(challenge.id).game.is_over)
+    desk.until(lambda: challenge.settled and desk.site.session(challenge.id).game.is_over)
     desk.seek(opponent_rating_difference=0)
     desk.for_a_while(0.3)
     assert desk.asked() == []

@@ -1,7 +1,7 @@
 """An embedded Lichess with faults, for a hand-written client: named cards, one game, a seed."""
 
 from lichessbot.rehearsal.faults.catalogue import Card, Fault, cards
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.accounts import Account
@@ -18,27 +18,27 @@ def cards_of(fault: Fault, *places: Place) -> tuple[Card, ...]:
     return tuple(card for card in cards(fault) if not places or card.place in places)
 
 
-def cruelty(
+def injector(
     lichess: RehearsalServer, client: Client, *deck: Card, chance: float | None = CERTAIN, seed: int = 0
-) -> Cruelty:
+) -> FaultInjector:
     """From now on the server is cruel to `client`; by default at every opportunity."""
     site = lichess.site
 
-    def begin() -> Cruelty:
+    def begin() -> FaultInjector:
         account, grant = site.accounts.get(client.id), site.accounts.grant(client.token or "")
         assert account is not None
         assert grant is not None
-        return Cruelty(site, account, grant, FaultPlan(deck, chance, seed))
+        return FaultInjector(site, account, grant, FaultPlan(deck, chance, seed))
 
     begun = lichess.call(begin)
-    lichess.guard_with(begun.obstacles.serve)
+    lichess.guard_with(begun.http_faults.serve)
     return begun
 
 
-def start_numbered_game(lichess: RehearsalServer, it: Cruelty, white: Client, black: Client) -> str:
+def start_numbered_game(lichess: RehearsalServer, it: FaultInjector, white: Client, black: Client) -> str:
     """A game that counts as number 1 of the rehearsal."""
     challenge_id = str(white.challenge(black)["id"])
-    lichess.call(lambda: it.mischief.enter(challenge_id, 1))
+    lichess.call(lambda: it.schedule.enter(challenge_id, 1))
     assert black.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
     return challenge_id
 

@@ -12,7 +12,7 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import BOT, Arena
 
@@ -45,19 +45,19 @@ def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: A
     arena.configure(SECTION.format(places=places, disconnect_time=disconnect_time), depth=1, **keys)
 
 
-def our_plies(table: Table) -> int:
+def our_plies(session: GameSession) -> int:
     """Return the number of moves of the bot."""
-    first = 0 if table.game.setup.white.name == BOT else 1
-    return len(table.game.moves[first::2])
+    first = 0 if session.game.setup.white.name == BOT else 1
+    return len(session.game.moves[first::2])
 
 
 def streams(arena: Arena) -> int:
     """Return the number of games whose stream the bot reads."""
-    return sum(any(True for _ in table._streams) for table in arena.started)
+    return sum(any(True for _ in session._streams) for session in arena.started)
 
 
-def is_our_turn(table: Table) -> bool:
-    return table.game.setup.player(table.game.turn).name == BOT
+def is_our_turn(session: GameSession) -> bool:
+    return session.game.setup.player(session.game.turn).name == BOT
 
 
 def begin(arena: Arena, count: int) -> None:
@@ -84,7 +84,7 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
         return True
 
     arena.start()
-    arena.until(lambda: watch() and sum(our_plies(table) >= 1 for table in arena.started) >= count // 2, patience_s)
+    arena.until(lambda: watch() and sum(our_plies(session) >= 1 for session in arena.started) >= count // 2, patience_s)
     arena.signal(signal.SIGKILL)
     arena.process.wait()
     arena.start()
@@ -92,7 +92,7 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
     assert arena.stop() == 0, "the daemon does not wait for correspondence games"
     assert 0 < most_engines <= places + 1, "one may just be ending"
     assert 0 < most_streams <= places + 1, "one may just be closing"
-    assert {table.game.status for table in arena.started} <= {Status.STARTED, Status.MATE}
+    assert {session.game.status for session in arena.started} <= {Status.STARTED, Status.MATE}
 
 
 def test_games_go_on_over_a_restart_one_at_a_time(arena: Arena) -> None:
@@ -122,18 +122,18 @@ def test_a_correspondence_challenge_is_accepted_and_played(arena: Arena, control
 
 def test_a_quick_reply_is_answered_in_the_same_visit(arena: Arena) -> None:
     configure(arena, disconnect_time=600)
-    table = arena.correspondence(arena.player("Quick"), 3, ColorChoice.BLACK)
+    session = arena.correspondence(arena.player("Quick"), 3, ColorChoice.BLACK)
     arena.start()
-    arena.until(lambda: our_plies(table) >= 4 or table.game.is_over)
+    arena.until(lambda: our_plies(session) >= 4 or session.game.is_over)
     assert arena.log().count("game.visit") == 1
     assert arena.stop() == 0
 
 
 def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> None:
     configure(arena)
-    table = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
     arena.start()
-    arena.until(lambda: our_plies(table) == 1)
+    arena.until(lambda: our_plies(session) == 1)
     arena.until(lambda: not arena.engines() and not streams(arena))
     time.sleep(1.5)
     assert arena.log().count("game.visit") == 1, "the lists show that it is not our turn"
@@ -154,27 +154,27 @@ def test_correspondence_takes_no_slot_of_a_game_with_a_clock(arena: Arena) -> No
 def test_the_game_with_the_least_time_is_played_first(arena: Arena) -> None:
     configure(arena)
     days = [14, 2, None, 7, 1]
-    tables = [
+    sessions = [
         arena.correspondence(arena.player(f"Silent{number}", mind=None), given, ColorChoice.BLACK)
         for number, given in enumerate(days)
     ]
     arena.start()
-    arena.until(lambda: all(our_plies(table) for table in tables))
-    played = sorted(tables, key=lambda table: table.game.last_change_ms)
-    assert [tables.index(table) for table in played] == [4, 1, 3, 0, 2]
+    arena.until(lambda: all(our_plies(session) for session in sessions))
+    played = sorted(sessions, key=lambda session: session.game.last_change_ms)
+    assert [sessions.index(session) for session in played] == [4, 1, 3, 0, 2]
     assert arena.stop() == 0
 
 
 def test_a_game_that_ends_while_suspended_is_visited_once_more_and_recorded(arena: Arena) -> None:
     sections = SECTION.format(places=1, disconnect_time=0) + "pgn_directory: games\n"
     arena.configure(sections, depth=1, engine="own_book: false")
-    table = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
+    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
     arena.start()
-    arena.until(lambda: our_plies(table) == 1 and not streams(arena))
-    opponent = Color.BLACK if table.game.setup.white.name == BOT else Color.WHITE
-    arena.server.call(lambda: table.play(opponent, "e7e5" if opponent is Color.BLACK else "e2e4"))
-    arena.until(lambda: our_plies(table) == 2 and not streams(arena))
-    arena.server.call(lambda: table.resign(opponent))
+    arena.until(lambda: our_plies(session) == 1 and not streams(arena))
+    opponent = Color.BLACK if session.game.setup.white.name == BOT else Color.WHITE
+    arena.server.call(lambda: session.play(opponent, "e7e5" if opponent is Color.BLACK else "e2e4"))
+    arena.until(lambda: our_plies(session) == 2 and not streams(arena))
+    arena.server.call(lambda: session.resign(opponent))
     arena.until(lambda: "game.over" in arena.log())
     time.sleep(1.5)
     assert arena.log().count("game.visit") == 3

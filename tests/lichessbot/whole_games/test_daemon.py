@@ -91,8 +91,8 @@ def test_whole_games_are_played_with_both_colours(arena: Arena, variant: Variant
         arena.challenge(arena.player(f"Greedy{number}"), color=color, variant=variant, fen=fen)
     arena.until_ended(2)
     assert arena.stop() == 0
-    for table in arena.ended:
-        judge(table)
+    for session in arena.ended:
+        judge(session)
     watch_out_for_trouble(arena)
 
 
@@ -103,16 +103,16 @@ def test_black_moves_first_where_the_position_says_so(arena: Arena) -> None:
     arena.challenge(arena.player("White"), color=ColorChoice.WHITE, variant=Variant.FROM_POSITION, fen=fen)
     arena.challenge(arena.player("Black"), color=ColorChoice.BLACK, variant=Variant.FROM_POSITION, fen=fen)
     arena.until_ended(2)
-    for table in arena.ended:
-        judge(table)
+    for session in arena.ended:
+        judge(session)
 
 
 def test_the_engine_mates_greedy_opponents(arena: Arena) -> None:
     arena.start()
     arena.challenge(arena.player("Greedy"))
     arena.until_ended(1)
-    (table,) = arena.ended
-    assert table.game.winner is table.game.setup.color_of(arena.bot)
+    (session,) = arena.ended
+    assert session.game.winner is session.game.setup.color_of(arena.bot)
 
 
 def test_games_that_start_in_one_burst_are_each_played_once(arena: Arena) -> None:
@@ -122,9 +122,9 @@ def test_games_that_start_in_one_burst_are_each_played_once(arena: Arena) -> Non
     for player in players:
         arena.challenge(player, base_s=60)
     arena.until_ended(8, 90)
-    for table in arena.ended:
-        judge(table)
-        assert arena.log().count(f"game.join game={table.game.id}") == 1
+    for session in arena.ended:
+        judge(session)
+        assert arena.log().count(f"game.join game={session.game.id}") == 1
     watch_out_for_trouble(arena)
 
 
@@ -214,12 +214,12 @@ def test_the_end_of_the_game_stream_is_not_the_end_of_the_game(arena: Arena) -> 
     arena.start()
     arena.challenge(arena.player("Slow", SlowOpponent), base_s=60)
     arena.until(lambda: arena.started)
-    table = arena.started[0]
+    session = arena.started[0]
     for plies in (3, 6, 9):
-        arena.until_plies(table, plies)
-        arena.server.call(table.end_streams)
+        arena.until_plies(session, plies)
+        arena.server.call(session.end_streams)
     arena.until_ended(1)
-    judge(table)
+    judge(session)
     assert arena.log().count("stream.lost") >= 2
 
 
@@ -229,16 +229,16 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
     for number in range(2):
         arena.challenge(arena.player(f"Slow{number}", SlowOpponent), base_s=60)
     arena.until(lambda: len(arena.started) == 2)
-    for table in arena.started:
-        arena.until_plies(table, 4)
+    for session in arena.started:
+        arena.until_plies(session, 4)
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     assert arena.leftovers() == [], "an engine dies with its daemon"
     arena.configure(concurrency=1, depth=2)
     arena.start()
     arena.until_ended(2)
-    for table in arena.ended:
-        judge(table)
+    for session in arena.ended:
+        judge(session)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
@@ -313,15 +313,15 @@ def test_a_takeback_is_followed(arena: Arena) -> None:
     human = arena.player("Human", None)
     arena.challenge(human, color=ColorChoice.WHITE, base_s=60)
     arena.until(lambda: arena.started)
-    table = arena.started[0]
-    arena.server.call(lambda: table.play(Color.WHITE, "e2e4"))
-    arena.until_plies(table, 2)
+    session = arena.started[0]
+    arena.server.call(lambda: session.play(Color.WHITE, "e2e4"))
+    arena.until_plies(session, 2)
     # In one go: the bot declines what it is asked for, and takes no time over it.
-    arena.server.call(lambda: [table.answer_takeback(color, accept=True) for color in (Color.WHITE, Color.BLACK)])
-    assert table.game.ply == 0
-    arena.server.call(lambda: table.play(Color.WHITE, "d2d4"))
-    arena.until_plies(table, 2)
-    arena.server.call(lambda: table.resign(Color.WHITE))
+    arena.server.call(lambda: [session.answer_takeback(color, accept=True) for color in (Color.WHITE, Color.BLACK)])
+    assert session.game.ply == 0
+    arena.server.call(lambda: session.play(Color.WHITE, "d2d4"))
+    arena.until_plies(session, 2)
+    arena.server.call(lambda: session.resign(Color.WHITE))
     arena.until(lambda: "game.over" in arena.log())
 
 
@@ -346,8 +346,8 @@ def test_the_first_signal_finishes_the_games_and_takes_no_new_ones(arena: Arena)
     late = arena.challenge(arena.player("Late"))
     arena.until(lambda: arena.decline_reason(late) == DeclineReason.LATER)
     assert arena.wait_for_exit() == 0
-    (table,) = arena.ended
-    judge(table)
+    (session,) = arena.ended
+    judge(session)
 
 
 def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Arena) -> None:
@@ -447,8 +447,8 @@ def test_a_game_that_met_a_bug_is_joined_again_and_the_others_go_on(arena: Arena
     assert process.returncode == 0
     assert log.count("game.crashed") == 2
     assert "ZeroDivisionError" in log
-    for table in arena.ended:
-        judge(table)
+    for session in arena.ended:
+        judge(session)
 
 
 def test_a_game_that_always_meets_the_bug_is_given_up_after_some_returns(arena: Arena) -> None:

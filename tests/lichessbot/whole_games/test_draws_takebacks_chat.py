@@ -14,7 +14,7 @@ import yaml
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, SlowOpponent, judge
@@ -74,8 +74,8 @@ class Person:
             base_s=base_s,
         )
         arena.until(lambda: len(arena.started) > before)
-        self.table: Table = arena.started[-1]
-        self.game = self.table.game
+        self.session: GameSession = arena.started[-1]
+        self.game = self.session.game
         # Chat lines from before the bot's stream opens are not repeated there.
         arena.until(lambda: f"game.state game={self.game.id}" in arena.log())
 
@@ -83,27 +83,27 @@ class Person:
         """Play each move on our turn, then wait for the reply."""
         for move in moves:
             self._arena.until(lambda: self.game.turn is self.color)
-            self._arena.server.call(lambda move=move: self.table.play(self.color, move))  # type: ignore[misc]
+            self._arena.server.call(lambda move=move: self.session.play(self.color, move))  # type: ignore[misc]
         self._arena.until(lambda: self.game.turn is self.color or self.game.is_over)
 
     def waits_for_turn(self) -> None:
         self._arena.until(lambda: self.game.turn is self.color or self.game.is_over)
 
     def offers_a_draw_with(self, move: str) -> None:
-        self._arena.server.call(lambda: self.table.play(self.color, move, offering_draw=True))
+        self._arena.server.call(lambda: self.session.play(self.color, move, offering_draw=True))
 
     def answers_draw(self, *, accept: bool) -> None:
-        self._arena.server.call(lambda: self.table.answer_draw(self.color, accept=accept))
+        self._arena.server.call(lambda: self.session.answer_draw(self.color, accept=accept))
 
     def is_undisturbed(self) -> bool:
         """Return whether it is our turn and no takeback is requested."""
         return self.game.turn is self.color and self.game.state(0).takeback_offer is None
 
     def requests_takeback(self) -> None:
-        self._arena.server.call(lambda: self.table.answer_takeback(self.color, accept=True))
+        self._arena.server.call(lambda: self.session.answer_takeback(self.color, accept=True))
 
     def says(self, text: str, room: ChatRoom = ChatRoom.PLAYER) -> None:
-        self._arena.server.call(lambda: self.table.say(self.color, ChatMessage(room, text)))
+        self._arena.server.call(lambda: self.session.say(self.color, ChatMessage(room, text)))
 
     def hears(self, start: str, times: int = 1) -> None:
         self._arena.until(lambda: len(self.heard(start)) >= times)
@@ -113,7 +113,7 @@ class Person:
         return [line.text for line in self.game.chat if line.text.startswith(start)]
 
     def leaves_the_game(self) -> None:
-        self._arena.server.call(lambda: self.table.resign(self.color))
+        self._arena.server.call(lambda: self.session.resign(self.color))
         self._arena.until(lambda: "game.over" in self._arena.log())
 
 
@@ -230,11 +230,11 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
     arena.start()
     human = Person(arena, Color.WHITE, fen=ONE_REPLY, base_s=1800)
     human.plays("e1e8")
-    arena.server.call(lambda: human.table.play(Color.WHITE, "e8e7"))
+    arena.server.call(lambda: human.session.play(Color.WHITE, "e8e7"))
     human.requests_takeback()
     human.hears("Takeback accepted")
     assert human.game.ply == 2
-    arena.server.call(lambda: human.table.play(Color.WHITE, "e8e6"))
+    arena.server.call(lambda: human.session.play(Color.WHITE, "e8e6"))
     assert human.game.moves == ["e1e8", "f2f8", "e8e6"]
     human.leaves_the_game()
 
@@ -248,7 +248,7 @@ def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
         # The bot answers at once, and the request comes a little sooner or later than its move.
         moves = human.game.board().legal_moves()
         move = moves[number % len(moves)]
-        arena.server.call(lambda move=move: human.table.play(Color.WHITE, move))  # type: ignore[misc]
+        arena.server.call(lambda move=move: human.session.play(Color.WHITE, move))  # type: ignore[misc]
         time.sleep(0.003 * number)
         human.requests_takeback()
         arena.until(lambda: human.is_undisturbed())
@@ -282,7 +282,7 @@ def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(are
     assert human.heard() == [f"Hello {human.account.name}, I am TestBot.", "Watch TestBot closely."]
     arena.signal(signal.SIGTERM)
     arena.until(lambda: "stop.asked" in arena.log())
-    arena.server.call(lambda: human.table.resign(human.color))
+    arena.server.call(lambda: human.session.resign(human.color))
     assert arena.wait_for_exit() == 0
     assert human.heard()[2:] == [f"Bye {human.account.name}.", "The end."]
 
@@ -291,7 +291,7 @@ def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
     configure(arena, engine={"depth": None, "move_time_ms": 10_000})
     arena.start()
     human = Person(arena, Color.WHITE)
-    arena.server.call(lambda: human.table.play(Color.WHITE, "e2e4"))
+    arena.server.call(lambda: human.session.play(Color.WHITE, "e2e4"))
     human.says("!name")
     human.hears("TestBot runs lichessbot")
     human.says("!eval", ChatRoom.SPECTATOR)
@@ -334,14 +334,14 @@ def test_finished_games_are_written_with_clocks_and_evaluations(arena: Arena) ->
         arena.until_ended(number + 1)
         arena.until(lambda count=number + 1: arena.log().count("pgn.written") == count)
     file = io.StringIO((arena.folder / "games" / "TestBot games.pgn").read_text())
-    for table in arena.ended:
-        judge(table)
+    for session in arena.ended:
+        judge(session)
         game = chess.pgn.read_game(file)
         assert game is not None
         assert game.errors == []
-        assert game.headers["GameId"] == table.game.id
-        assert len(list(game.mainline_moves())) == table.game.ply
-        assert game.headers["Result"] == {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[table.game.winner]
+        assert game.headers["GameId"] == session.game.id
+        assert len(list(game.mainline_moves())) == session.game.ply
+        assert game.headers["Result"] == {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[session.game.winner]
         bot_is_white = game.headers["White"] == "TestBot"
         ours = [node for node in game.mainline() if node.ply() % 2 == (1 if bot_is_white else 0)]
         assert all(node.clock() is not None for node in game.mainline() if not node.is_end()), "the end may come first"

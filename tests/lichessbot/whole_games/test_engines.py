@@ -53,8 +53,8 @@ def test_stockfish_plays_whole_games(arena: Arena) -> None:
         arena.challenge(arena.player(f"Greedy{variant}"), variant=variant)
     arena.until_ended(2)
     assert arena.stop() == 0
-    for table in arena.ended:
-        judge(table)
+    for session in arena.ended:
+        judge(session)
     assert " WARNING engine" not in arena.log()
 
 

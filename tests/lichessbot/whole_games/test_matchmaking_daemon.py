@@ -95,7 +95,7 @@ def test_a_pair_of_games_is_played_white_first_also_over_a_restart(match: Match)
     assert match.stop() == 0
     match.start()
     match.until_ended(2)
-    assert [table.game.setup.color_of(match.bot) for table in match.ended] == [Color.WHITE, Color.BLACK]
+    assert [session.game.setup.color_of(match.bot) for session in match.ended] == [Color.WHITE, Color.BLACK]
     assert set(match.sent()) == {"willing"}
 
 
@@ -142,7 +142,7 @@ def test_a_chosen_player_is_challenged_to_games_with_both_colours(match: Match) 
     match.player("Friend")
     code, lines = told(match, "challenge", "Friend", "--clock", "1+0", "--games", "2")
     assert code == 0
-    assert [table.game.setup.color_of(match.bot) for table in match.ended] == [Color.WHITE, Color.BLACK]
+    assert [session.game.setup.color_of(match.bot) for session in match.ended] == [Color.WHITE, Color.BLACK]
     assert [line.split()[:2] for line in lines] == [["game", "1"], ["game", "2"]]
     assert all(any(word in line for word in ("won", "lost", "drawn")) for line in lines)
     assert not match.ended[0].game.setup.rated
@@ -204,20 +204,20 @@ def test_games_by_days_are_asked_for_one_at_a_time(capsys: pytest.CaptureFixture
 
 def open_arena(match: Match, *, starts_in_s: float = 0.0, lasts_s: float = 60.0, **terms: object) -> str:
     settled = ArenaTerms("Bots at Noon", RealTime(60, 0), **terms)  # type: ignore[arg-type]
-    organiser = match.site.organiser
-    return match.server.call(lambda: organiser.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
+    arena_runner = match.site.arena_runner
+    return match.server.call(lambda: arena_runner.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
 
 
 def ours(match: Match) -> list[Game]:
     """The games of the bot that are over."""
-    return [table.game for table in match.ended if table.game.setup.color_of(match.bot) is not None]
+    return [session.game for session in match.ended if session.game.setup.color_of(match.bot) is not None]
 
 
 def enter(match: Match, arena_id: str, *names: str, password: str | None = None) -> None:
     application = Application(password)
     for name in names:
         account = match.rival(name, ACCEPTS)
-        match.server.call(lambda account=account: match.site.organiser.join(arena_id, account, application))
+        match.server.call(lambda account=account: match.site.arena_runner.join(arena_id, account, application))
 
 
 def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: Match) -> None:
@@ -250,7 +250,7 @@ def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_
     match.until_ended(1)
     match.stop()
     assert "tournament.left" in match.log()
-    arena = match.site.organiser.arena(arena_id)
+    arena = match.site.arena_runner.arena(arena_id)
     assert not arena.entries[match.bot].here
     match.start()
     match.until(lambda: arena.entries[match.bot].here)
@@ -274,7 +274,7 @@ def test_a_tournament_joined_elsewhere_keeps_its_slot_and_goes_on(match: Match) 
     arena_id = open_arena(match)
     match.seek(allow_matchmaking=False)
     match.start()
-    match.server.call(lambda: match.site.organiser.join(arena_id, match.bot, Application(pair_me=True)))
+    match.server.call(lambda: match.site.arena_runner.join(arena_id, match.bot, Application(pair_me=True)))
     enter(match, arena_id, "One")
     match.until_ended(2)
     assert match.log().count("tournament.found") == 1

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, Ponderer, judge
 
@@ -56,11 +56,11 @@ def arena(tmp_path: Path, refusing: Refusing) -> Iterator[Arena]:
         assert "Traceback" not in arena.log()
 
 
-def killed_in_mid_game(arena: Arena, games: int = 1) -> list[Table]:
+def killed_in_mid_game(arena: Arena, games: int = 1) -> list[GameSession]:
     arena.start()
     for number in range(games):
         arena.challenge(arena.player(f"Slow{number}", Ponderer), base_s=60)
-    arena.until(lambda: len(arena.started) == games and all(table.game.ply >= 4 for table in arena.started))
+    arena.until(lambda: len(arena.started) == games and all(session.game.ply >= 4 for session in arena.started))
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     assert arena.leftovers() == []
@@ -73,41 +73,41 @@ def killed_in_mid_game(arena: Arena, games: int = 1) -> list[Table]:
 def test_games_go_on_from_memory_while_lichess_does_not_tell_of_them(
     arena: Arena, refusing: Refusing, paths: tuple[str, ...], answer: Callable[[], Response]
 ) -> None:
-    tables = killed_in_mid_game(arena, games=2)
+    sessions = killed_in_mid_game(arena, games=2)
     refusing.answers = dict.fromkeys(paths, answer)
-    plies = [table.game.ply for table in tables]
+    plies = [session.game.ply for session in sessions]
     started_at = time.monotonic()
     arena.spawn()
-    for table, before in zip(tables, plies, strict=True):
-        arena.until_plies(table, before + 4)
+    for session, before in zip(sessions, plies, strict=True):
+        arena.until_plies(session, before + 4)
     assert time.monotonic() - started_at < 25, "a minute is what a 429 costs"
     assert "games.remembered account=testbot games=2" in arena.log()
 
 
 def test_who_we_are_is_made_sure_of_as_soon_as_lichess_tells(arena: Arena, refusing: Refusing) -> None:
-    over, table = killed_in_mid_game(arena, games=2)
+    over, session = killed_in_mid_game(arena, games=2)
     arena.server.call(lambda: over.resign(over.game.setup.color_of(arena.bot).other))  # type: ignore[union-attr]
     refusing.answers = {ACCOUNT: broken}
     arena.spawn()
     arena.until(lambda: f"game.over game={over.game.id}" in arena.log())
-    arena.until_plies(table, table.game.ply + 2)
+    arena.until_plies(session, session.game.ply + 2)
     refusing.answers = {}
     arena.until(lambda: arena.log().count("events.open") >= 2)
     arena.until_ended(2)
-    judge(table)
+    judge(session)
     arena.challenge(arena.player("Greedy"))
     arena.until_ended(3)
 
 
 def test_games_of_another_account_are_left_once_it_turns_out_to_be_another(arena: Arena, refusing: Refusing) -> None:
-    (table,) = killed_in_mid_game(arena)
+    (session,) = killed_in_mid_game(arena)
     other = {"id": "other", "username": "Other", "title": "BOT"}
     refusing.answers = {ACCOUNT: broken}
     arena.spawn()
-    arena.until(lambda: arena.log().count(f"game.state game={table.game.id}") >= 2)
+    arena.until(lambda: arena.log().count(f"game.state game={session.game.id}") >= 2)
     refusing.answers = {ACCOUNT: lambda: JSONResponse(other), PLAYING: lambda: JSONResponse({"nowPlaying": []})}
     arena.until(lambda: "account.changed was=testbot games_left=1" in arena.log())
     arena.until(lambda: "account name=Other" in arena.log())
-    plies = table.game.ply
+    plies = session.game.ply
     time.sleep(1.0)
-    assert table.game.ply <= plies + 2, "what was on its way, and no more"
+    assert session.game.ply <= plies + 2, "what was on its way, and no more"

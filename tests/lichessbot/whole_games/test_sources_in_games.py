@@ -11,7 +11,7 @@ from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, judge
 from tests.fakes.oracle import Manner, Oracle, favourites
@@ -64,9 +64,9 @@ def configure(arena: Arena, extra: str) -> None:
     path.write_text(text.replace(ENGINE, ENGINE + extra))
 
 
-def our_moves(arena: Arena, table: Table) -> list[str]:
-    ours = table.game.setup.color_of(arena.bot)
-    return list(table.game.moves)[0 if ours is Color.WHITE else 1 :: 2]
+def our_moves(arena: Arena, session: GameSession) -> list[str]:
+    ours = session.game.setup.color_of(arena.bot)
+    return list(session.game.moves)[0 if ours is Color.WHITE else 1 :: 2]
 
 
 def test_the_moves_of_the_sources_are_played(arena: Arena, oracle: Oracle) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from engine.facade import STARTING_FEN
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan, judge
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
-from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.players.opponents import OpponentKind
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
 from lichessbot.rehearsal.rules.accounts import Account
@@ -59,20 +59,20 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
     """The match has begun; the list collects what it says."""
     said: list[str] = []
 
-    def begin() -> tuple[House, Match]:
+    def begin() -> tuple[HouseBots, Match]:
         account = lichess.site.accounts.get(bot.id)
         assert account is not None
-        house = House(lichess.site)
+        house_bots = HouseBots(lichess.site)
         grant = lichess.site.accounts.grant(bot.token or "")
         assert grant is not None
-        cruelty = Cruelty(lichess.site, account, grant, FaultPlan())
-        it = Match(lichess.site, house, account, plan, cruelty, said.append)
+        injector = FaultInjector(lichess.site, account, grant, FaultPlan())
+        it = Match(lichess.site, house_bots, account, plan, injector, said.append)
         it.fill()
-        return house, it
+        return house_bots, it
 
-    house, it = lichess.call(begin)
+    house_bots, it = lichess.call(begin)
     yield it, said
-    lichess.call(house.close)
+    lichess.call(house_bots.close)
 
 
 def finish(it: Match, lichess: RehearsalServer) -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from lichessbot.rehearsal.faults.accounting import Cost, Strike
 from lichessbot.rehearsal.faults.catalogue import Card, Fault
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
 from tests.lichessbot.rehearsal.conftest import Join, joining
-from tests.lichessbot.rehearsal.cruel import E4_E5, cruelty
+from tests.lichessbot.rehearsal.cruel import E4_E5, injector
 
 DELAY_S = 0.3
 RESTART = Card(Fault.RESTART, Place.MOVE)
@@ -34,7 +34,7 @@ def join(lichess: RehearsalServer) -> Join:
     return joining(lichess)
 
 
-def book(lichess: RehearsalServer, it: Cruelty, card: Card, game_id: str | None) -> Strike:
+def book(lichess: RehearsalServer, it: FaultInjector, card: Card, game_id: str | None) -> Strike:
     lichess.call(lambda: it.ledger.book(card, game_id))
     return it.ledger.strikes[-1]
 
@@ -45,7 +45,7 @@ def only_cost(strike: Strike) -> Cost:
 
 
 def test_harmless_fault_is_made_up_for_at_once(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     strike = book(lichess, it, LINE_DOUBLED, start_game(ada, bob))
     assert (strike.delay_ms, only_cost(strike).clock_lost_ms) == (0, 0)
 
@@ -53,7 +53,7 @@ def test_harmless_fault_is_made_up_for_at_once(lichess: RehearsalServer, ada: Cl
 def test_lost_stream_is_made_up_for_when_it_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = book(lichess, it, STALL, game_id)
@@ -68,7 +68,7 @@ def test_lost_stream_is_made_up_for_when_it_is_opened_again(
 def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     book(lichess, it, BAD_GATEWAY, game_id)
     assert not it.ledger.is_cut_off(game_id, monotonic_ms() + 1)
@@ -86,7 +86,7 @@ def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
 def test_line_is_spoilt_if_it_is_lost_or_unreadable(
     lichess: RehearsalServer, ada: Client, bob: Client, card: Card, is_spoilt: bool
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     at_ms = book(lichess, it, card, game_id).at_ms
     assert it.ledger.is_spoilt(game_id, at_ms, at_ms) is is_spoilt
@@ -98,7 +98,7 @@ def test_line_is_spoilt_if_it_is_lost_or_unreadable(
 def test_restart_cuts_a_game_off_only_until_its_own_stream_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client, join: Join
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     games = [start_game(ada, bob), start_game(ada, join("Cleo"))]
     strike = book(lichess, it, RESTART, games[0])
     ada.game(games[0])
@@ -108,7 +108,7 @@ def test_restart_cuts_a_game_off_only_until_its_own_stream_is_opened_again(
 def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = book(lichess, it, STATE_LOST, game_id)
@@ -121,7 +121,7 @@ def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
 def test_eviction_is_made_up_for_when_the_events_are_heard_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     strike = book(lichess, it, EVICTION, start_game(ada, bob))
     assert strike.delay_ms is None
     ada.events()
@@ -131,7 +131,7 @@ def test_eviction_is_made_up_for_when_the_events_are_heard_again(
 def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     games = [start_game(ada, bob), start_game(bob, ada)]
     strike = book(lichess, it, RESTART, games[0])
     assert {cost.game.id for cost in strike.costs} == set(games)
@@ -149,7 +149,7 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
 def test_outage_as_long_as_the_clock_loses_for_anybody(
     card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_hurried_game(lichess, ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = book(lichess, it, card, game_id)
@@ -166,7 +166,7 @@ def test_outage_as_long_as_the_clock_loses_for_anybody(
 def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
     card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_hurried_game(lichess, ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = book(lichess, it, card, game_id)
@@ -180,13 +180,13 @@ def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
 def test_game_lost_without_any_fault_could_have_been_saved(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada)
-    game = lichess.site.table(start_game(ada, bob)).game
+    it = injector(lichess, ada)
+    game = lichess.site.session(start_game(ada, bob)).game
     assert lichess.call(lambda: it.ledger.close(game, lost=True))
 
 
 def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     strike = book(lichess, it, RESTART, game_id)
@@ -196,7 +196,7 @@ def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ad
 
 
 def test_game_that_went_well_settles_what_was_still_open(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     strike = book(lichess, it, STATE_LOST, game_id)
     bob.do(game_id, "abort")

@@ -12,13 +12,13 @@ import requests
 
 from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.faults.connection_faults import Proxy
-from lichessbot.rehearsal.faults.schedule import FaultPlan, Mischief
+from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game
 from tests.lichessbot.rehearsal.conftest import Join, joining
-from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, cruelty
+from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, injector
 
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
 STREAM_PATHS = {Place.EVENT_STREAM: "/api/stream/event", Place.GAME_STREAM: "/api/bot/game/stream/{}"}
@@ -45,11 +45,11 @@ def proxied(
     on_loss: Callable[[Traffic], None] = lambda traffic: None,
 ) -> Iterator[Client]:
     """The same account, by way of the proxy. The fault strikes always, or in mid-stream of the game named."""
-    mischief = Mischief(FaultPlan(cards_of(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
+    schedule = FaultSchedule(FaultPlan(cards_of(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
     if game_id is not None:
-        mischief.enter(game_id, 1)
+        schedule.enter(game_id, 1)
     address = urlsplit(lichess.site.url)
-    proxy = Proxy(str(address.hostname), int(address.port or 0), mischief, lichess.site.timing, on_loss)
+    proxy = Proxy(str(address.hostname), int(address.port or 0), schedule, lichess.site.timing, on_loss)
     lichess.call(proxy.open)
     yield Client(proxy.url, client.token, client.name)
     lichess.wait_for(proxy.close())
@@ -124,7 +124,7 @@ def test_command_whose_answer_is_lost_was_carried_out(lichess: RehearsalServer, 
 def test_pause_is_not_asked_of_a_client_that_never_heard_of_it(
     lost: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
+    it = injector(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
     game_id = start_game(ada, bob)
     elsewhere = Place.CHAT if lost else Place.DECLINE
     with proxied(lichess, ada, Fault.ANSWER_LOST, elsewhere, on_loss=it.ledger.answer_lost) as client:
@@ -205,7 +205,7 @@ def wait_until_up(client: Client) -> float:
 def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
     """What it does not understand it passes on."""
     with echoing() as port:
-        proxy = Proxy("127.0.0.1", port, Mischief(FaultPlan()), lichess.site.timing)
+        proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)
         lichess.call(proxy.open)
         with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
             for words in (b"EHLO example\r\n", b"GET \xff\r\n", b"\x00\x01"):
@@ -217,7 +217,7 @@ def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
 def test_server_that_is_gone_closes_the_connection(lichess: RehearsalServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    proxy = Proxy("127.0.0.1", port, Mischief(FaultPlan()), lichess.site.timing)
+    proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)
     lichess.call(proxy.open)
     with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
         assert raw.recv(1) == b""

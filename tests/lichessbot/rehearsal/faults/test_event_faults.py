@@ -6,13 +6,13 @@ import pytest
 
 from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.faults.event_faults import STRANGERS
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, Happening
 from tests.lichessbot.rehearsal.client import Client, play
 from tests.lichessbot.rehearsal.conftest import Join, joining
-from tests.lichessbot.rehearsal.cruel import cards_of, cruelty, start_numbered_game
+from tests.lichessbot.rehearsal.cruel import cards_of, injector, start_numbered_game
 
 
 @pytest.fixture
@@ -27,15 +27,15 @@ def join(lichess: RehearsalServer) -> Join:
 
 def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault) -> str:
     """Hal challenges Ada in game 1 of the rehearsal, and the prank is played."""
-    begun: list[Cruelty] = []
+    begun: list[FaultInjector] = []
 
     def number(happening: Happening) -> None:
         """Whoever observes first can enter the challenge before the pranks hear of it."""
         if isinstance(happening, ChallengeMade) and begun:
-            begun.pop().mischief.enter(happening.challenge.id, 1)
+            begun.pop().schedule.enter(happening.challenge.id, 1)
 
     lichess.call(lambda: lichess.site.observe(number))
-    begun.append(cruelty(lichess, ada, *cards_of(fault)))
+    begun.append(injector(lichess, ada, *cards_of(fault)))
     return str(hal.challenge(ada)["id"])
 
 
@@ -65,7 +65,7 @@ def test_expired_challenge_can_still_become_a_game(lichess: RehearsalServer, ada
 def test_a_hundred_strangers_challenge_at_once_and_withdraw(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.FLOOD))
+    it = injector(lichess, ada, *cards_of(Fault.FLOOD))
     start_numbered_game(lichess, it, bob, ada)
     waiting = ada.get("/api/challenge").json()["in"]
     assert len({challenge["challenger"]["id"] for challenge in waiting}) == STRANGERS
@@ -79,7 +79,7 @@ def test_a_hundred_strangers_challenge_at_once_and_withdraw(
 def test_second_client_ends_the_event_stream_cleanly_and_leaves(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.EVICTION))
+    it = injector(lichess, ada, *cards_of(Fault.EVICTION))
     events = ada.events()
     game_id = start_numbered_game(lichess, it, bob, ada)
     events.rest()
@@ -93,7 +93,7 @@ def test_second_client_ends_the_event_stream_cleanly_and_leaves(
 def test_streams_end_cleanly_while_the_game_goes_on(
     fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(fault))
+    it = injector(lichess, ada, *cards_of(fault))
     events = ada.events()
     game_id = start_numbered_game(lichess, it, bob, ada)
     stream = ada.game(game_id)
@@ -107,7 +107,7 @@ def test_streams_end_cleanly_while_the_game_goes_on(
 def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.THREEFOLD))
+    it = injector(lichess, ada, *cards_of(Fault.THREEFOLD))
     game_id = start_numbered_game(lichess, it, ada, bob)
     stream = ada.game(game_id)
     play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
@@ -123,17 +123,17 @@ def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
 def test_threefold_is_late_exactly_where_the_ledger_says_so(
     seed: int, lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.THREEFOLD), chance=0.5, seed=seed)
+    it = injector(lichess, ada, *cards_of(Fault.THREEFOLD), chance=0.5, seed=seed)
     game_id = start_numbered_game(lichess, it, ada, bob)
     play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
-    late = lichess.site.table(game_id).threefold_settle_s == timing.threefold_late_s
+    late = lichess.site.session(game_id).threefold_settle_s == timing.threefold_late_s
     assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD] * late
 
 
 def test_challenges_outside_the_rehearsal_are_left_alone(
     lichess: RehearsalServer, ada: Client, hal: Client
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.CHALLENGE_CANCELED))
+    it = injector(lichess, ada, *cards_of(Fault.CHALLENGE_CANCELED))
     challenge_id = hal.challenge(ada)["id"]
     assert ada.post(f"/api/challenge/{challenge_id}/accept").status_code == 200
     assert it.ledger.strikes == []

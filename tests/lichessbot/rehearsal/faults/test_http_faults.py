@@ -12,7 +12,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game
 from tests.lichessbot.rehearsal.conftest import Join, joining
-from tests.lichessbot.rehearsal.cruel import E4_E5, account_of, cards_of, cruelty, start_numbered_game
+from tests.lichessbot.rehearsal.cruel import E4_E5, account_of, cards_of, injector, start_numbered_game
 
 REFUSALS = {
     Fault.LIMIT_JSON: (429, "application/json"),
@@ -50,7 +50,7 @@ def moves(client: Client, game_id: str) -> str:
 
 @pytest.mark.parametrize("fault", REFUSALS, ids=lambda fault: fault.label)
 def test_refused_move_is_not_played(fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = cruelty(lichess, ada, *cards_of(fault, Place.MOVE))
+    it = injector(lichess, ada, *cards_of(fault, Place.MOVE))
     game_id = start_game(ada, bob)
     answer = ada.command(game_id, "move/e2e4")
     status, content_type = REFUSALS[fault]
@@ -65,7 +65,7 @@ def test_pauses_that_are_named_stand_in_whole_seconds(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
     on_account = cards_of(Fault.LIMIT_RATELIMIT, Place.ACCOUNT)
-    cruelty(lichess, ada, *on_account, *cards_of(Fault.LIMIT_RETRY_AFTER, Place.MOVE))
+    injector(lichess, ada, *on_account, *cards_of(Fault.LIMIT_RETRY_AFTER, Place.MOVE))
     seconds = timing.named_pause_seconds
     assert ada.get("/api/account").json()["ratelimit"] == {"key": "bot.vsBot.day", "seconds": seconds}
     assert ada.command(start_game(ada, bob), "move/e2e4").headers["Retry-After"] == str(seconds)
@@ -89,7 +89,7 @@ def test_pauses_that_are_named_stand_in_whole_seconds(
 def test_every_kind_of_reading_can_be_refused(
     place: Place, path: str, lichess: RehearsalServer, ada: Client
 ) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.GATEWAY_HTML, place))
+    injector(lichess, ada, *cards_of(Fault.GATEWAY_HTML, place))
     assert ada.get(path).status_code == 502
 
 
@@ -97,7 +97,7 @@ def test_every_kind_of_reading_can_be_refused(
     "command", ["move/e2e4", "chat", "abort", "draw/yes", "takeback/no", "claim-victory", "claim-draw"]
 )
 def test_every_command_can_be_refused(command: str, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.LIMIT_TEXT))
+    injector(lichess, ada, *cards_of(Fault.LIMIT_TEXT))
     challenge = bob.challenge(ada)
     assert ada.post(f"/api/challenge/{challenge['id']}/decline").status_code == 429
     assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 429
@@ -112,14 +112,14 @@ def test_every_fault_of_a_request_can_strike_every_request() -> None:
 
 @pytest.mark.parametrize("path", ["bob", "abcdefgh/cancel"])
 def test_a_challenge_of_the_bot_can_be_refused(path: str, lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.REFUSED_RATELIMIT, Place.CREATE, Place.CANCEL))
+    injector(lichess, ada, *cards_of(Fault.REFUSED_RATELIMIT, Place.CREATE, Place.CANCEL))
     assert ada.post(f"/api/challenge/{path}").json()["ratelimit"]["key"] == "bot.vsBot.day"
 
 
 def test_command_answered_with_502_can_have_been_carried_out(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.DONE_BUT_502, Place.MOVE))
+    injector(lichess, ada, *cards_of(Fault.DONE_BUT_502, Place.MOVE))
     game_id = start_game(ada, bob)
     assert ada.command(game_id, "move/e2e4").status_code == 502
     assert moves(ada, game_id) == "e2e4"
@@ -128,7 +128,7 @@ def test_command_answered_with_502_can_have_been_carried_out(
 def test_slow_answer_is_an_answer_in_the_end(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.ANSWER_SLOW, Place.MOVE))
+    injector(lichess, ada, *cards_of(Fault.ANSWER_SLOW, Place.MOVE))
     game_id = start_game(ada, bob)
     began_s = time.monotonic()
     ada.do(game_id, "move/e2e4")
@@ -138,7 +138,7 @@ def test_slow_answer_is_an_answer_in_the_end(
 def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.MAINTENANCE), chance=None)
+    it = injector(lichess, ada, *cards_of(Fault.MAINTENANCE), chance=None)
     game_id = start_numbered_game(lichess, it, ada, bob)
     streams = [ada.events(), ada.game(game_id)]
     play(game_id, E4_E5, ada, bob)
@@ -158,9 +158,9 @@ def test_maintenance_ends_all_streams_and_answers_502_until_it_is_over(
 def test_maintenance_gives_both_sides_time_on_their_clocks(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.MAINTENANCE))
+    injector(lichess, ada, *cards_of(Fault.MAINTENANCE))
     game_id = start_game(ada, bob)
-    clock = lichess.site.table(game_id).game.clock
+    clock = lichess.site.session(game_id).game.clock
     before = {color: clock.remaining_ms(color, 0) for color in Color}
     assert ada.command(game_id, "move/e2e4").status_code == 502
     gained = {color: clock.remaining_ms(color, 0) - before[color] for color in Color}
@@ -171,7 +171,7 @@ def test_maintenance_gives_both_sides_time_on_their_clocks(
 
 
 def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.TAKEBACK))
+    it = injector(lichess, ada, *cards_of(Fault.TAKEBACK))
     game_id = start_game(ada, bob)
     stream = ada.game(game_id)
     play(game_id, E4_E5, ada, bob)
@@ -183,7 +183,7 @@ def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Cli
 
 
 def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer, ada: Client) -> None:
-    it = cruelty(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
+    it = injector(lichess, ada, *cards_of(Fault.LIMIT_BARE, Place.PLAYING))
     assert ada.get("/api/account/playing").status_code == 429
     assert it.offences == []
     time.sleep(0.4)
@@ -193,7 +193,7 @@ def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer
 
 
 def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = cruelty(lichess, ada)
+    it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     assert ada.command(game_id, "move/e2e5").status_code == 400
     (offence,) = it.offences

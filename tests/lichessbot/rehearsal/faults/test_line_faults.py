@@ -11,7 +11,7 @@ from lichessbot.rehearsal.faults.line_faults import NOT_JSON, UNKNOWN_LINE
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, start_game
 from tests.lichessbot.rehearsal.conftest import Join, joining
-from tests.lichessbot.rehearsal.cruel import cards_of, cruelty
+from tests.lichessbot.rehearsal.cruel import cards_of, injector
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def first_lines(
     lichess: RehearsalServer, ada: Client, bob: Client, fault: Fault, count: int
 ) -> Sequence[Sequence[bytes]]:
     """How the event stream and a game stream begin while `fault` strikes every line."""
-    cruelty(lichess, ada, *cards_of(fault))
+    injector(lichess, ada, *cards_of(fault))
     game_id = start_game(ada, bob)
     return [
         raw_lines(ada, path, count) for path in ("/api/stream/event", f"/api/bot/game/stream/{game_id}")
@@ -80,7 +80,7 @@ def test_line_of_nulls_has_the_type_of_the_true_one_and_nothing_else(
 def test_lost_start_is_replayed_to_nobody_but_stands_among_the_games_played(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.START_LOST))
+    injector(lichess, ada, *cards_of(Fault.START_LOST))
     events = ada.events()
     game_id = start_game(ada, bob)
     assert [line["type"] for line in events.waiting(0.2)] == ["challenge"]
@@ -88,7 +88,7 @@ def test_lost_start_is_replayed_to_nobody_but_stands_among_the_games_played(
 
 
 def test_lost_move_shows_on_a_new_stream(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.STATE_LOST))
+    injector(lichess, ada, *cards_of(Fault.STATE_LOST))
     game_id = start_game(bob, ada)
     stream = ada.game(game_id)
     stream.next("gameFull")
@@ -98,7 +98,7 @@ def test_lost_move_shows_on_a_new_stream(lichess: RehearsalServer, ada: Client, 
 
 
 def test_stream_whose_last_state_is_lost_just_ends(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.FINAL_LOST))
+    injector(lichess, ada, *cards_of(Fault.FINAL_LOST))
     game_id = start_game(ada, bob)
     events, stream = ada.events(), ada.game(game_id)
     bob.do(game_id, "abort")
@@ -108,7 +108,7 @@ def test_stream_whose_last_state_is_lost_just_ends(lichess: RehearsalServer, ada
 
 
 def test_lost_finish_leaves_the_last_state_of_the_game(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    cruelty(lichess, ada, *cards_of(Fault.FINISH_LOST))
+    injector(lichess, ada, *cards_of(Fault.FINISH_LOST))
     game_id = start_game(ada, bob)
     events, stream = ada.events(), ada.game(game_id)
     bob.do(game_id, "abort")

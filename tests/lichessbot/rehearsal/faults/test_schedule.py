@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from lichessbot.rehearsal.faults.catalogue import Card, Fault, Layer, Notice, cards
-from lichessbot.rehearsal.faults.schedule import FaultPlan, Mischief
+from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic, line_traffic, request_traffic
 from lichessbot.rehearsal.rules.timing import Timing
 
@@ -15,12 +15,12 @@ EVERY_CARD = tuple(card for fault in Fault for card in cards(fault))
 
 def moves_struck(plan: FaultPlan, games: list[str], order: list[int]) -> list[tuple[int, Fault]]:
     """Which moves of which games are struck, if the games move in this order."""
-    mischief = Mischief(plan)
+    schedule = FaultSchedule(plan)
     for number, game_id in enumerate(games, 1):
-        mischief.enter(game_id, number)
+        schedule.enter(game_id, number)
     struck = []
     for game in order:
-        fault = mischief.strike(Layer.REQUESTS, Place.MOVE, games[game])
+        fault = schedule.strike(Layer.REQUESTS, Place.MOVE, games[game])
         if fault is not None:
             struck.append((game, fault))
     return sorted(struck, key=lambda it: (it[0], it[1].label))
@@ -67,15 +67,15 @@ def test_without_chaos_each_card_strikes_once_in_one_of_the_games() -> None:
 
 
 def test_requests_of_no_game_are_struck_too() -> None:
-    mischief = Mischief(FaultPlan((Card(Fault.LIMIT_HTML, Place.ACCOUNT),), games=9))
-    assert mischief.strike(Layer.REQUESTS, Place.ACCOUNT) is Fault.LIMIT_HTML
-    assert mischief.strike(Layer.REQUESTS, Place.ACCOUNT) is None
+    schedule = FaultSchedule(FaultPlan((Card(Fault.LIMIT_HTML, Place.ACCOUNT),), games=9))
+    assert schedule.strike(Layer.REQUESTS, Place.ACCOUNT) is Fault.LIMIT_HTML
+    assert schedule.strike(Layer.REQUESTS, Place.ACCOUNT) is None
 
 
 def test_nothing_strikes_without_a_plan() -> None:
-    mischief = Mischief(FaultPlan())
-    assert not mischief.is_on
-    assert all(mischief.strike(layer, place) is None for layer in Layer for place in Place)
+    schedule = FaultSchedule(FaultPlan())
+    assert not schedule.is_on
+    assert all(schedule.strike(layer, place) is None for layer in Layer for place in Place)
 
 
 @pytest.mark.parametrize(

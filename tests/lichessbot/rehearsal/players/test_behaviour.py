@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lichessbot.rehearsal.faults.fault_injector import Cruelty
+from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
-from lichessbot.rehearsal.players.behaviour import LEAVING, LEAVING_PLIES, LINES, Company
-from lichessbot.rehearsal.players.house_bots import House
+from lichessbot.rehearsal.players.behaviour import LEAVING, LEAVING_PLIES, LINES, Behaviour
+from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.players.opponents import RandomOpponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
@@ -17,11 +17,11 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.game import SYSTEM_NAME
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.game_session import Table
+from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, Happening
 
-Play = Callable[[int], Table]
+Play = Callable[[int], GameSession]
 SEEDS = range(1000)
 
 
@@ -36,42 +36,42 @@ def play(timing: Timing) -> Iterator[Play]:
     """Plays game 1 of a seed to its end; the bot is a player of the house as well."""
     with RehearsalServer(timing=timing) as lichess:
         site = lichess.site
-        ended: list[Table] = []
+        ended: list[GameSession] = []
 
         def note(happening: Happening) -> None:
             if isinstance(happening, GameEnded):
-                ended.append(happening.table)
+                ended.append(happening.session)
 
-        def begin(seed: int) -> House:
+        def begin(seed: int) -> HouseBots:
             bot, other = (site.accounts.add(Account(name, 0)) for name in ("Bot", "Other"))
-            house = House(site)
+            house_bots = HouseBots(site)
             for account in (bot, other):
-                house.hire(account, lambda game_id: RandomOpponent("1"))
+                house_bots.hire(account, lambda game_id: RandomOpponent("1"))
             grant = site.accounts.grant(site.accounts.issue_token(bot))
             assert grant is not None
-            mischief = Cruelty(site, bot, grant, FaultPlan()).mischief
-            Company(site, bot, mischief, 1.0, seed)
+            schedule = FaultInjector(site, bot, grant, FaultPlan()).schedule
+            Behaviour(site, bot, schedule, 1.0, seed)
             site.observe(note)
             terms = Terms(Variant.STANDARD, RealTime(3, 0, hurried=True), color=ColorChoice.WHITE)
-            mischief.enter(site.invite(other, bot, terms).id, 1)
-            return house
+            schedule.enter(site.invite(other, bot, terms).id, 1)
+            return house_bots
 
-        def play_to_the_end(seed: int) -> Table:
-            house = lichess.call(lambda: begin(seed))
+        def play_to_the_end(seed: int) -> GameSession:
+            house_bots = lichess.call(lambda: begin(seed))
             deadline = time.monotonic() + 30
             while not ended:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
-            lichess.call(house.close)
+            lichess.call(house_bots.close)
             return ended[0]
 
         yield play_to_the_end
 
 
 def test_opponents_talk_offer_draws_and_want_moves_back(play: Play) -> None:
-    table = play(next(seed for seed in SEEDS if leaving_ply(seed) is None))
-    talk = [line.text for line in table.game.chat if line.username == "Other"]
-    announced = {line.text for line in table.game.chat if line.username == SYSTEM_NAME}
+    session = play(next(seed for seed in SEEDS if leaving_ply(seed) is None))
+    talk = [line.text for line in session.game.chat if line.username == "Other"]
+    announced = {line.text for line in session.game.chat if line.username == SYSTEM_NAME}
     assert set(talk) & set(LINES)
     assert "White offers draw" in announced
     assert "Takeback sent" in announced

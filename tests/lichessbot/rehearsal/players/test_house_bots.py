@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import chess
 import pytest
 
-from lichessbot.rehearsal.players.house_bots import House, Manners
+from lichessbot.rehearsal.players.house_bots import HouseBots, Manners
 from lichessbot.rehearsal.players.opponents import OpponentKind, opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import DeclineReason
@@ -17,15 +17,15 @@ NAME = "HouseGreedy"
 
 
 @pytest.fixture(scope="module")
-def house(lichess: RehearsalServer) -> Iterator[Client]:
+def house_bots(lichess: RehearsalServer) -> Iterator[Client]:
     """A player of the house, as a name to challenge."""
 
-    def open_house() -> House:
+    def open_house() -> HouseBots:
         site = lichess.site
-        house = House(site)
+        house_bots = HouseBots(site)
         account = site.accounts.add(Account(NAME, wall_ms(), "BOT", bio="Takes everything."))
-        house.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1))
-        return house
+        house_bots.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1))
+        return house_bots
 
     it = lichess.call(open_house)
     yield Client(lichess.site.url, None, NAME)
@@ -53,10 +53,10 @@ def play_to_the_end(player: Client, game_id: str) -> tuple[chess.Board, dict[str
 
 @pytest.mark.parametrize("variant", ["standard", "chess960"])
 def test_house_accepts_challenges_and_plays_to_an_end_by_the_rules(
-    ada: Client, house: Client, variant: str
+    ada: Client, house_bots: Client, variant: str
 ) -> None:
     events = ada.events()
-    ada.challenge(house, variant=variant)
+    ada.challenge(house_bots, variant=variant)
     game_id = events.next("gameStart")["game"]["id"]
     board, last = play_to_the_end(ada, game_id)
     expected = board.outcome(claim_draw=True)
@@ -67,13 +67,13 @@ def test_house_accepts_challenges_and_plays_to_an_end_by_the_rules(
     assert events.next("gameFinish")["game"]["id"] == game_id
 
 
-def test_house_declines_variants_it_cannot_play(ada: Client, house: Client) -> None:
+def test_house_declines_variants_it_cannot_play(ada: Client, house_bots: Client) -> None:
     events = ada.events()
-    ada.challenge(house, variant="atomic")
+    ada.challenge(house_bots, variant="atomic")
     assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "variant"
 
 
-def test_built_in_ai_moves(ada: Client, house: Client) -> None:
+def test_built_in_ai_moves(ada: Client, house_bots: Client) -> None:
     form = {"level": 1, "clock.limit": 60, "clock.increment": 0, "color": "black"}
     game_id = ada.post("/api/challenge/ai", data=form).json()["id"]
     stream = ada.game(game_id)
@@ -81,30 +81,30 @@ def test_built_in_ai_moves(ada: Client, house: Client) -> None:
     assert len((state if state["moves"] else stream.next("gameState"))["moves"]) == 4
 
 
-def test_house_is_online_without_a_stream(ada: Client, house: Client) -> None:
-    assert house.get("/api/users/status", params={"ids": house.id}).json()[0]["online"] is True
-    assert house.id in house.get("/api/bot/online").text
+def test_house_is_online_without_a_stream(ada: Client, house_bots: Client) -> None:
+    assert house_bots.get("/api/users/status", params={"ids": house_bots.id}).json()[0]["online"] is True
+    assert house_bots.id in house_bots.get("/api/bot/online").text
 
 
 def test_a_player_of_the_house_may_decline_or_leave_a_challenge_alone(
     lichess: RehearsalServer, ada: Client
 ) -> None:
-    def open_house() -> House:
+    def open_house() -> HouseBots:
         site = lichess.site
-        house = House(site)
+        house_bots = HouseBots(site)
         for name, manners in (
             ("Grumpy", Manners(declines=DeclineReason.TOO_SLOW)),
             ("Sleepy", Manners(ignores=True)),
         ):
             account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
-            house.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), manners)
-        return house
+            house_bots.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), manners)
+        return house_bots
 
-    house = lichess.call(open_house)
+    house_bots = lichess.call(open_house)
     events = ada.events()
     ada.challenge(Client(ada.url, None, "Grumpy"))
     assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "tooslow"
     challenge_id = ada.challenge(Client(ada.url, None, "Sleepy"))["id"]
     assert [event["type"] for event in events.waiting(0.3)] == ["challenge"]
     assert ada.get(f"/api/challenge/{challenge_id}/show").json()["status"] == "created"
-    lichess.call(house.close)
+    lichess.call(house_bots.close)

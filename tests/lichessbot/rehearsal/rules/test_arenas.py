@@ -22,8 +22,8 @@ Open = Callable[..., str]
 def open_arena(lichess: RehearsalServer) -> Open:
     def open_arena(starts_in_s: float = 0.0, lasts_s: float = 30.0, **terms: object) -> str:
         settled = ArenaTerms("Bots at Noon", CLOCK, **terms)  # type: ignore[arg-type]
-        organiser = lichess.site.organiser
-        return lichess.call(lambda: organiser.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
+        arena_runner = lichess.site.arena_runner
+        return lichess.call(lambda: arena_runner.open(settled, starts_in_s=starts_in_s, lasts_s=lasts_s)).id
 
     return open_arena
 

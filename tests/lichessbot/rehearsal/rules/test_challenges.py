@@ -429,7 +429,7 @@ def test_a_rematch_is_offered_with_the_other_colours_and_names_its_game(
     def rematch() -> None:
         account = site.accounts.get(hal.id)
         assert account is not None
-        site.offer_rematch(site.table(game_id).game, account)
+        site.offer_rematch(site.session(game_id).game, account)
 
     lichess.call(rematch)
     challenge = events.next("challenge")["challenge"]

@@ -19,6 +19,6 @@ def test_an_id_is_text_to_yaml() -> None:
 
 def test_a_tournament_has_an_id_like_any_other(lichess: RehearsalServer) -> None:
     terms = ArenaTerms("Bots at Noon", CLOCK)
-    organiser = lichess.site.organiser
-    arenas = lichess.call(lambda: [organiser.open(terms, starts_in_s=60.0, lasts_s=1.0) for _ in range(50)])
+    arena_runner = lichess.site.arena_runner
+    arenas = lichess.call(lambda: [arena_runner.open(terms, starts_in_s=60.0, lasts_s=1.0) for _ in range(50)])
     assert all(len(arena.id) == 8 and arena.id[0].isalpha() for arena in arenas)
