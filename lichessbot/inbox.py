@@ -1,4 +1,4 @@
-"""Everything that is reported to the main thread: the union of all reports, and the queue they arrive on."""
+"""All reports to the main thread, and the queue on which they arrive."""
 
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -13,7 +13,7 @@ from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a look at the games in progress, begun at `asked_at`, says of one: None if it is not among them."""
+    """What the list of games in progress, requested at `asked_at`, says of one: None if it is missing."""
 
     game_id: str
     info: GameInfo | None
@@ -29,12 +29,12 @@ class StopRequested:
 
 @dataclass(frozen=True, slots=True)
 class ReloadRequested:
-    """SIGHUP arrived: the configuration is to be read again."""
+    """SIGHUP arrived: read the configuration again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadDied:
-    """A thread of ours ended with an exception that nobody expected: a bug."""
+    """A thread ended with an uncaught exception, which is a bug."""
 
     thread_name: str
     error: BaseException

@@ -1,4 +1,4 @@
-"""Arena tournaments: joined, played in, left; a slot is kept for each while it runs.
+"""Join arena tournaments, ask for games in them, and leave them; a slot is kept for each one that runs.
 
 For the main thread. Lichess pairs a program only for a minute after it asked, so the bot asks again as
 long as it plays no game there. The games themselves arrive like all others. Knows what is wanted, by
@@ -24,14 +24,14 @@ from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
 
-_ROUNDED_UP_BY_S: Final = 1.0  # how long a tournament has still to last is told in whole seconds
+_ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
 _NOT_YET: Final = "pause is not over"
 _SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A tournament to take part in, and what is needed to be let in."""
+    """A tournament to take part in, and what is needed to join it."""
 
     tournament_id: str
     team: str | None = None
@@ -46,20 +46,20 @@ class _Stage(Enum):
 
 @dataclass(slots=True)
 class _Entry:
-    """Our part in one tournament. Moments are monotonic seconds."""
+    """Our state in one tournament. Times are monotonic seconds."""
 
     wish: Wish
     due_at: float | None
     stage: _Stage = _Stage.JOINING
     under_way: bool = False
-    """A command of it is on its way."""
+    """A command for it is unanswered."""
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
     is_found: bool = False
-    """It was joined elsewhere: nobody here asked for it, and nobody but Lichess ends it."""
+    """It was joined by hand or by another program, so only Lichess ends it."""
     again: Wish | None = None
-    """What is wanted once we have left."""
+    """What to join again once we have left."""
 
 
 class Tournaments:
@@ -72,13 +72,13 @@ class Tournaments:
         self._log = EventLog()
         self._entries: dict[str, _Entry] = {}
         self._left: set[str] = set()
-        """Games begun there may be told of later; they do not bring us back."""
+        """Tournaments that were left; a late event of a game there does not join them again."""
         self._stopping = False
 
     # What is wanted
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
-        """Take part in these and in those noted in the store by now, and in no others."""
+        """Take part in these tournaments and in those in the store, and in no others."""
         wishes = {str(row[0]): Wish(*row) for row in self._store.read_again(Table.TOURNAMENTS)}
         wishes |= {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
         if not self._stopping:
@@ -99,14 +99,14 @@ class Tournaments:
             entry.is_found = False
 
     def stop(self) -> None:
-        """No new games: tell every tournament. The next start takes part again."""
+        """Leave every tournament. The next start joins them again."""
         self._stopping = True
         for entry in self._entries.values():
             self._leave(entry)
 
     @property
     def leaving(self) -> bool:
-        """Whether somebody still has to be told that we leave."""
+        """Whether Lichess still has to be told that we leave a tournament."""
         return any(entry.stage is _Stage.LEAVING for entry in self._entries.values())
 
     @property
@@ -124,18 +124,18 @@ class Tournaments:
         return min((moment for moment in moments if moment is not None), default=None)
 
     def tick(self, is_played: Callable[[str], bool]) -> None:
-        """Ask for the next game where none is played."""
+        """Ask for the next game in each tournament in which none is played."""
         now = time.monotonic()
         for entry in self._entries.values():
             played = {game_id for game_id in entry.games if is_played(game_id)}
             if entry.games and not played and not entry.under_way:
-                entry.due_at = now     # the game's own stream may tell of its end before the event stream does
+                entry.due_at = now     # a game's own stream may end before the event stream says so
             entry.games = played
             if entry.due_at is not None and now >= entry.due_at and not entry.under_way:
                 self._step(entry, now)
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
-        """Also in a tournament that was joined elsewhere, by hand or by another program."""
+        """Take note of a game, also in a tournament that was joined by hand or by another program."""
         known = tournament_id in self._entries or tournament_id in self._left
         if not known and not self._stopping:
             self._log.info("tournament.found", tournament=tournament_id)
@@ -150,7 +150,7 @@ class Tournaments:
                 entry.due_at = time.monotonic()
 
     def hear(self, report: CommandDone | CommandFailed) -> None:
-        """The answer to one of the commands sent from here."""
+        """Go on with the answer to a command that was sent here."""
         command = report.command
         assert isinstance(command, JoinTournament | LeaveTournament | ReadTournament)
         entry = self._entries.get(command.tournament_id)
@@ -186,7 +186,7 @@ class Tournaments:
                 self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=True))
 
     def _look(self, entry: _Entry, now: float) -> None:
-        """When it starts and ends is asked once, and again when it should have."""
+        """Ask when the tournament starts and ends: once, and again when it should have."""
         known = entry.ends_at is not None and now < entry.ends_at
         if entry.stage is _Stage.LEAVING:
             entry.due_at = now
@@ -216,9 +216,9 @@ class Tournaments:
             entry.due_at = self._next(entry, now)
 
     def _next(self, entry: _Entry, now: float) -> float:
-        """When to ask for a game: at the start, then before Lichess forgets that we wait, and at the end whether it is.
+        """Return when to ask again: for a game at the start and before Lichess forgets us, then whether it is over.
 
-        For some seconds Lichess says that nothing is left of it, and not yet that it is over.
+        For some seconds Lichess reports that no time is left, but not yet that the tournament is over.
         """
         if entry.starts_at is not None and entry.starts_at > now:
             return entry.starts_at
@@ -231,7 +231,7 @@ class Tournaments:
     ) -> None:
         final = isinstance(error, Refused) and error.certain and _NOT_YET not in error.text
         if isinstance(command, LeaveTournament) and (final or self._stopping):
-            self._be_out(entry)  # it is over, we were not in it, or Lichess is out of reach
+            self._be_out(entry)  # it is over, we were not in it, or Lichess is unreachable
         elif final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:
@@ -264,7 +264,7 @@ class Tournaments:
             self._log.info(event, tournament=tournament_id)
 
     def _forget(self, entry: _Entry) -> None:
-        """It will not be joined again."""
+        """Forget a tournament: it will not be joined again."""
         self._store.put("DELETE FROM tournaments WHERE id = ?", entry.wish.tournament_id)
 
 

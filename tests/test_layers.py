@@ -140,7 +140,9 @@ def test_a_package_is_entered_only_by_what_it_offers(package: str) -> None:
 @pytest.mark.parametrize("package", packages())
 def test_a_package_says_what_it_knows_and_offers(package: str) -> None:
     text = ast.get_docstring(ast.parse((folder(package) / "__init__.py").read_text())) or ""
+    assert "Knows" in text, package
     assert "Must not know" in text, package
+    assert "Offers" in text, package
     assert offers(package), package
 
 

@@ -1,7 +1,7 @@
-"""Lists of players on the web, one name a line: fetched by threads of their own, the last good one kept.
+"""Lists of players on the web, one name a line: fetched by a thread each, the last good version kept.
 
 Knows addresses, sizes and time limits; not what a list is good for. No token is sent. Whatever a server does, it costs
-at most the news of its own list: an answer is never waited for by anybody who answers challenges or plays.
+at most the updates of its own list: challenges and games never wait for a list.
 """
 
 import re
@@ -29,7 +29,7 @@ _UNCHANGED: Final = 304
 
 
 class ListUnusable(Exception):
-    """The list could not be had, or is none."""
+    """The list could not be fetched, or is not a list of players."""
 
 
 Emit = Callable[[ListFetched], None]
@@ -57,12 +57,12 @@ class PlayerLists:
                 reader.start()
 
     def heard(self, fetched: ListFetched) -> None:
-        """A new version arrived."""
+        """Keep a new version."""
         EventLog().info("list.fetched", address=fetched.address, players=len(fetched.names))
         self._store.note_player_list(fetched)
 
     def naming(self, user_id: str, addresses: Sequence[str]) -> str | None:
-        """The first of these lists that names the player."""
+        """Return the first of these lists that names the player; None if none does."""
         known = self._store.player_lists
         return next((it for it in addresses if it in known and user_id in known[it].names), None)
 
@@ -71,7 +71,7 @@ class PlayerLists:
 
 
 class _ListReader(threading.Thread):
-    """Fetches one list again and again."""
+    """The thread that fetches one list periodically."""
 
     def __init__(self, fetcher: "Fetcher", emit: Emit, timeouts: Timeouts) -> None:
         super().__init__(name=f"list-{fetcher.address}", daemon=True)
@@ -81,7 +81,7 @@ class _ListReader(threading.Thread):
         self._over = threading.Event()
 
     def stop(self) -> None:
-        """End after the request under way, if any."""
+        """End after the present request, if there is one."""
         self._over.set()
 
     def run(self) -> None:
@@ -105,7 +105,7 @@ class _ListReader(threading.Thread):
 
 
 class Fetcher:
-    """Asks for one list, and whether it changed since the last time."""
+    """Requests one list, and whether it changed since the last request."""
 
     def __init__(self, address: str, timeouts: Timeouts, proxy: str | None, etag: str = "") -> None:
         self.address = address
@@ -114,7 +114,7 @@ class Fetcher:
         self._etag = etag
 
     def fetch(self) -> ListFetched | None:
-        """The list if it changed. Raises ListUnusable."""
+        """Return the list if it changed. Raises ListUnusable."""
         deadline = time.monotonic() + self._timeouts.list_answer.total_seconds()
         with configured(requests.Session(), self._proxy) as session:
             try:
@@ -132,7 +132,7 @@ class Fetcher:
         return ListFetched(self.address, names, self._etag)
 
     def _final_answer(self, session: requests.Session) -> requests.Response:
-        """Follows redirections, but only to addresses that could stand in the config."""
+        """Follow redirects, but only to addresses that the config would accept."""
         timeout = (self._timeouts.connect.total_seconds(), self._timeouts.list_answer.total_seconds())
         headers = {"User-Agent": PROGRAM, "Accept-Encoding": "identity"}
         if self._etag:
@@ -151,13 +151,13 @@ class Fetcher:
         raise ListUnusable("leads from address to address")
 
     def _may_lead_to(self, address: str) -> bool:
-        """Whoever keeps a list elsewhere shall not make us ask our own machine."""
+        """Refuse a redirect to this machine: the keeper of a list must not choose what is requested here."""
         from_loopback, to_loopback = (urlsplit(it).hostname in LOOPBACK for it in (self.address, address))
         return from_loopback if to_loopback else urlsplit(address).scheme == "https"
 
 
 def parse(body: bytes) -> frozenset[str]:
-    """The ids of the players in a list: one a line, `#` begins a remark. Raises ListUnusable if it is no such list."""
+    """Return the ids of the players in a list: one a line, `#` begins a comment. Raises ListUnusable."""
     lines = [line.partition("#")[0].strip() for line in body.decode("utf-8-sig", "replace").splitlines()]
     entries = [line for line in lines if line]
     names = [line.lower() for line in entries if _NAME.fullmatch(line)]

@@ -53,7 +53,7 @@ def command(
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for on the command line."""
+    """The request on the command line."""
 
     tournament_id: str
     team: str | None = None

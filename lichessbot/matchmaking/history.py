@@ -1,7 +1,7 @@
-"""What other bots let us know: what each has declined, and until when it is not asked for that again.
+"""What is remembered of other bots: games played, challenges declined, and until when those are not repeated.
 
 Knows reasons and rests, also from before a restart; whom to ask is decided elsewhere. Times are
-seconds since the epoch, for they outlive the process.
+seconds since the epoch, because they outlive the process.
 """
 
 import bisect
@@ -20,15 +20,15 @@ from lichessbot.storage.store import Store, Table
 
 
 class Silence(StrEnum):
-    """Why a challenge came to nothing without a reason of the opponent's."""
+    """Why a challenge failed without a reason given by the opponent."""
 
     UNANSWERED = "unanswered"
     REFUSED = "refused"
-    """By Lichess: blocked, friends only, rating too far away and the like."""
+    """Refused by Lichess: blocked, friends only, ratings too far apart and so on."""
 
 
 class _Scope(StrEnum):
-    """What is not asked for during a rest."""
+    """Which challenges are not repeated for a while."""
 
     ANYTHING = "anything"
     SPEED = "speed"
@@ -63,7 +63,7 @@ _RULES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """`times` in a row it was asked in vain."""
+    """`times`: challenges in a row that failed."""
 
     until: float
     times: int
@@ -82,7 +82,7 @@ class Opponents:
     def declined(
         self, opponent: str, terms: Terms, reason: DeclineReason | Silence, rule: ChallengeFilter, now: float
     ) -> float:
-        """Remember a challenge in vain; returns until when it is not repeated, `now` if it may be at once."""
+        """Remember a failed challenge; return until when it is not repeated, or `now` if it may be at once."""
         if rule is ChallengeFilter.NONE:
             return now
         it = _RULES[reason]
@@ -94,18 +94,18 @@ class Opponents:
         return self._set(opponent, subject, _Rest(now + rest.total_seconds(), times + 1))
 
     def capped(self, opponent: str, until: float) -> None:
-        """That bot's own quota is used up, which is no decline."""
+        """Remember that the bot's own quota is used up, which is not a decline."""
         subject = _Scope.ANYTHING.value
         self._set(opponent, subject, _Rest(until, self._times(opponent, subject)))
 
     def agreed(self, opponent: str, terms: Terms) -> None:
-        """A game came of it: the next decline is the first again."""
+        """Remember that a game came of it: the next decline counts as the first."""
         for subject in _subjects(terms):
             if self._rests.pop((opponent, subject), None) is not None:
                 self._store.put("DELETE FROM rests WHERE opponent = ? AND subject = ?", opponent, subject)
 
     def rests_until(self, opponent: str, terms: Terms) -> float:
-        """Until when these terms are not proposed to that bot; 0 if nothing is known against it."""
+        """Return until when these terms are not proposed to a bot; 0 if they may be."""
         rests = (self._rests.get((opponent, subject)) for subject in _subjects(terms))
         return max((rest.until for rest in rests if rest is not None), default=0.0)
 
@@ -142,7 +142,7 @@ def _subjects(terms: Terms) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class BotGame:
-    """`ours` if our own challenge led to it; `colour` is ours."""
+    """A game against a bot. `ours`: our own challenge led to it; `colour` is our colour."""
 
     game_id: str
     opponent: str
@@ -161,7 +161,7 @@ class Diary:
         self._ids = {game.game_id for game in self._games}
 
     def note(self, game: BotGame) -> None:
-        """A game that began; said again, nothing happens."""
+        """Remember a game that began, once."""
         if game.game_id in self._ids:
             return
         self._ids.add(game.game_id)
@@ -177,11 +177,11 @@ class Diary:
         )
 
     def since(self, moment: float) -> Sequence[BotGame]:
-        """The games that began after `moment`, in order."""
+        """Return the games that began after `moment`, in order."""
         return self._games[bisect.bisect_right(self._games, moment, key=attrgetter("began_at")) :]
 
     def latest(self, opponent: str, speed: str) -> BotGame | None:
-        """The last game of our own against that bot at that speed."""
+        """Return the last game against a bot at a speed that our own challenge led to."""
         games = (it for it in reversed(self._games) if it.ours and it.opponent == opponent and it.speed == speed)
         return next(games, None)
 

@@ -1,7 +1,7 @@
-"""How many games against bots and how many challenges Lichess still allows, and when the next one may be.
+"""How many games against bots and how many challenges Lichess still allows, and when the next is allowed.
 
 A rolling count over a day. What Lichess allows is learnt from its own answers; until then it is what
-people report. Games against humans are free and are never held up here. Times are seconds since the epoch.
+people report. Games against humans are not limited here. Times are seconds since the epoch.
 """
 
 import math
@@ -25,14 +25,14 @@ _BOT_GAMES_REPORTED: Final = 100
 _CHALLENGE_CREDITS: Final = 180
 _COST_OF_A_BOT: Final = 1
 _COST_OF_A_HUMAN: Final = 5
-_ONE_IN_SO_MANY: Final = 5  # games against bots is left to those who challenge us
+_ONE_IN_SO_MANY: Final = 5  # games against bots is left to bots that challenge us
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
 _NUMBER_PLAYED: Final = re.compile(r"played (\d{1,4}) games")
 
 
 @dataclass(slots=True)
 class _Limit:
-    """`most` as Lichess told it (None: it did not), and until when nothing is left of it."""
+    """A limit: `most` as Lichess reported it, None if it did not, and until when it is used up."""
 
     most: int | None = None
     until: float = 0.0
@@ -56,7 +56,7 @@ class Quota:
     # What happened
 
     def note_challenge(self, challenge_id: str, now: float, *, to_a_bot: bool) -> None:
-        """A challenge of ours exists, whoever sent it; said again, nothing happens."""
+        """Count a challenge of this account, once, whichever program sent it."""
         if challenge_id in self._known:
             return
         self._known.add(challenge_id)
@@ -67,7 +67,7 @@ class Quota:
         self._store.put(sql, challenge_id, now, cost)
 
     def hear(self, error: RateLimited, now: float) -> None:
-        """Lichess refused a challenge or an acceptance because a quota is used up."""
+        """Take note that Lichess refused a challenge or an acceptance because a quota is used up."""
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)
             most = int(told[1]) if told else self._limit(BOT_GAMES).most
@@ -90,7 +90,7 @@ class Quota:
     # What follows from it
 
     def most_bot_games(self, config: MatchmakingConfig) -> int:
-        """In any 24 hours."""
+        """Return how many bot games are allowed in any 24 hours."""
         told = self._limit(BOT_GAMES).most
         allowed = _BOT_GAMES_REPORTED if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
@@ -99,13 +99,13 @@ class Quota:
         return len(self._diary.since(now - self._day_s))
 
     def bot_game_at(self, config: MatchmakingConfig, now: float, expected: int = 0) -> float:
-        """When the next game against a bot may begin, whoever asks for it, beside those that are about to."""
+        """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
         began = [game.began_at for game in self._diary.since(now - self._day_s)]
         free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config))
         return max(now, free_at, self._limit(BOT_GAMES).until)
 
     def challenge_at(self, config: MatchmakingConfig, now: float) -> float:
-        """When we may challenge a bot: its game may begin, and our own are spread over the day."""
+        """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
         share = self._share(config)
         if share <= 0:
             return math.inf
@@ -115,18 +115,18 @@ class Quota:
         return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit(_CHALLENGES).until)
 
     def _share(self, config: MatchmakingConfig) -> int:
-        """How many of the day's games are for our own challenges."""
+        """Return how many of the day's bot games are for our own challenges."""
         most, others = self.most_bot_games(config), config.bot_games_for_challengers
         return most - (most // _ONE_IN_SO_MANY if others is None else others)
 
     def _room_at(self, began: list[float], most: int) -> float:
-        """When fewer than `most` of these are left in the window."""
+        """Return when fewer than `most` of these games are within the last 24 hours."""
         if most <= 0:
             return math.inf
         return began[-most] + self._day_s if len(began) >= most else 0.0
 
     def _credit_at(self, now: float) -> float:
-        """When a challenge to a bot is within Lichess's credits for a day."""
+        """Return when Lichess's daily credits allow a challenge to a bot."""
         while self._sent and self._sent[0][0] <= now - self._day_s:
             self._sent.popleft()
         left = _CHALLENGE_CREDITS - sum(cost for _, cost in self._sent)
@@ -138,7 +138,7 @@ class Quota:
         return now
 
     def in_words(self, config: MatchmakingConfig, now: float) -> str:
-        """Such as `37/100 bot games used, resumes 14:20`; nothing if there were none and none are refused."""
+        """Return for example `37/100 bot games used, resumes 14:20`; empty if there were none and all are allowed."""
         used, most, at = self.bot_games_used(now), self.most_bot_games(config), self.bot_game_at(config, now)
         if not used and at <= now:
             return ""
@@ -147,7 +147,7 @@ class Quota:
 
 
 def clock_time(moment: float) -> str:
-    """For people: hours and minutes where the daemon runs."""
+    """Return a moment as hours and minutes in local time."""
     return time.strftime("%H:%M", time.localtime(moment))
 
 

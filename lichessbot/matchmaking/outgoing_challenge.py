@@ -1,8 +1,8 @@
-"""One challenge of our own, from its sending to what came of it.
+"""One challenge of our own, from its request to its outcome.
 
 Pure: `now` is monotonic seconds, passed in. Lichess tells of an acceptance or a decline once, and of a
 challenge that expired not at all; an answer may be lost, too. So after a while the challenge is looked
-at, and withdrawn if it is still there: whatever gets lost, it is over in the end.
+at, and withdrawn if it is still there, so that it ends even if messages are lost.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _MOST_WITHDRAWALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """It is a game. `announced` if the event stream said so."""
+    """The challenge became a game. `announced`: the event stream said so."""
 
     announced: bool
 
@@ -41,9 +41,9 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Nobody answered in time, or somebody else got its slot.
+    """The challenge had no answer in time, or its slot was needed.
 
-    `certain` if Lichess confirmed it; `out_of_reach` if Lichess said nothing at all.
+    `certain`: Lichess confirmed the withdrawal. `out_of_reach`: Lichess did not answer at all.
     """
 
     unanswered: bool
@@ -53,7 +53,7 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """Lichess did not take it, or nobody knows and it cannot be found (`out_of_reach`: or sought)."""
+    """Lichess refused the challenge, or it is unknown and cannot be found. `out_of_reach`: it cannot be looked for."""
 
     error: ApiError | None
     out_of_reach: bool = False
@@ -65,14 +65,14 @@ Outcome = Accepted | Declined | Withdrawn | NotSent
 class _Stage(Enum):
     SENDING = auto()
     LOST = auto()
-    """Nobody knows whether it arrived."""
+    """It is unknown whether the request arrived."""
     OPEN = auto()
     LOOKING = auto()
     WITHDRAWING = auto()
 
 
 class OpenChallenge:
-    """Takes a slot until it has an outcome."""
+    """A challenge that takes a slot until it has an outcome."""
 
     def __init__(self, proposal: Proposal, timeouts: Timeouts) -> None:
         self.proposal = proposal
@@ -91,20 +91,20 @@ class OpenChallenge:
 
     @property
     def creation(self) -> CreateChallenge:
-        """What is to be sent first."""
+        """The command that makes the challenge."""
         return CreateChallenge(self.proposal.opponent, self.proposal.terms)
 
     # What happens
 
     def withdraw(self) -> MatchCommand | None:
-        """Somebody needs the slot."""
+        """Withdraw the challenge, because its slot is needed."""
         if self._unwanted:
             return None
         self._unwanted = True
         return self._cancel() if self._stage in (_Stage.OPEN, _Stage.LOOKING) else None
 
     def echo(self, challenge: Challenge, now: float) -> MatchCommand | None:
-        """A challenge of ours shows on the event stream: perhaps this one."""
+        """Recognise this challenge in one that the event stream shows."""
         target = challenge.destination
         if self.challenge_id is not None or target is None or target.id != self.proposal.opponent:
             return None
@@ -122,7 +122,7 @@ class OpenChallenge:
         return ReadChallenge(self.challenge_id or "")
 
     def hear(self, report: CommandDone | CommandFailed, now: float) -> MatchCommand | Outcome | None:
-        """The answer to a command that this challenge asked for."""
+        """Go on with the answer to a command of this challenge."""
         match report:
             case CommandDone(command=CreateChallenge(), answer=Challenge() as challenge):
                 return self._found(challenge.id, now) if self.challenge_id is None else None
@@ -152,7 +152,7 @@ class OpenChallenge:
 
     def _creation_failed(self, error: ApiError, now: float) -> Outcome | None:
         if self.challenge_id is not None:
-            return None  # its echo proved that it had arrived
+            return None  # the event stream has shown it
         if isinstance(error, Refused | RateLimited):
             return NotSent(error)
         self._stage = _Stage.LOST
@@ -160,7 +160,7 @@ class OpenChallenge:
         return None
 
     def _search_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
-        """Whoever needs its slot does not wait for ever: out of reach for long, it has expired."""
+        """Give the slot up if Lichess is unreachable for long: the challenge has expired by then."""
         if isinstance(error, Refused):
             return NotSent(error)
         self._vain_withdrawals += self._unwanted
@@ -169,7 +169,7 @@ class OpenChallenge:
         return self._again(now)
 
     def _look_among(self, challenges: tuple[Challenge, ...]) -> MatchCommand | Outcome | None:
-        """Found among those that are open, it is withdrawn: when it was made is not known."""
+        """Withdraw the challenge if it is among the open ones, as its age is unknown."""
         if self.challenge_id is not None:
             return None
         ours = (it for it in challenges if it.destination and it.destination.id == self.proposal.opponent)
@@ -193,7 +193,7 @@ class OpenChallenge:
         return self._cancel() if isinstance(error, Refused) else self._again(now)
 
     def _withdrawal_failed(self, error: ApiError, now: float) -> MatchCommand | Outcome | None:
-        """Refused: it was answered meanwhile, and nobody told us how. Out of reach for long: it has expired."""
+        """End after a failed withdrawal: refused, it was answered; unreachable for long, it has expired."""
         self._vain_withdrawals += 1
         if isinstance(error, Refused) or self._vain_withdrawals >= _MOST_WITHDRAWALS:
             out_of_reach = isinstance(error, Unreachable)
@@ -206,7 +206,7 @@ class OpenChallenge:
         return CancelChallenge(self.challenge_id or "")
 
     def _again(self, now: float) -> MatchCommand | None:
-        """No answer: the same again in a while."""
+        """Repeat the command later."""
         if self._stage is not _Stage.LOST:
             self._stage = _Stage.OPEN
         self._due_at = now + self._retry_s

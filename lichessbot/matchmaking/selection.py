@@ -1,7 +1,7 @@
-"""Whom to challenge to what: config, online bots and memory in, proposals out.
+"""Choose whom to challenge, and to what: config, online bots and history in, proposals out.
 
 Pure: time and chance are passed in. Among the bots that suit, those near our own rating and those not
-met lately are likelier. A pair of games against the same bot is finished first.
+met lately are more likely. A pair of games against the same bot is finished first.
 """
 
 import math
@@ -21,9 +21,9 @@ from lichessbot.matchmaking.history import BotGame, Diary, Opponents
 _Item = TypeVar("_Item", bound=Hashable)
 
 SHORTLIST: Final = 20
-_NEAR: Final = 150  # a bot so many points away is half as likely as one with our rating
+_NEAR: Final = 150  # rating points at which a bot is half as likely as one with our rating
 _LATELY_S: Final = 7 * 24 * 3600.0
-_NEW_RATING: Final = 1500  # of an account that has played nothing of the kind
+_NEW_RATING: Final = 1500  # the rating of an account that has not played such games
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Proposal:
     opponent: str
     terms: Terms
     kind: str
-    """The name of the kind of game it belongs to."""
+    """The name of the match type it belongs to."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known at one moment."""
+    """What the choice depends on at one moment."""
 
     us: Account
     bots: Sequence[BotUser]
@@ -52,7 +52,7 @@ class Knowledge:
 
 
 def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
-    """The likeliest first, all of one kind of game; empty if nobody suits. `last_kind`: what was proposed last."""
+    """Return proposals of one match type, the best first; empty if no bot is suitable. `last_kind`: the last one."""
     for name, kind in _in_order(config, last_kind, random):
         terms = _drawn_terms(kind, config, random, with_days=known.may_play_correspondence)
         found = None if terms is None else _shortlist(name, kind, terms, config, known, random)
@@ -62,7 +62,7 @@ def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) 
 
 
 def _in_order(config: Config, last_kind: str, random: Random) -> Sequence[tuple[str, MatchType]]:
-    """The kinds of games in the order in which they are tried."""
+    """Return the match types in the order in which they are tried."""
     kinds = [(name, kind) for name, kind in config.matchmaking.types() if kind.weight > 0]
     names = [name for name, _ in kinds]
     match config.matchmaking.selection:
@@ -76,7 +76,7 @@ def _in_order(config: Config, last_kind: str, random: Random) -> Sequence[tuple[
 
 
 def _drawn_terms(kind: MatchType, config: Config, random: Random, *, with_days: bool) -> Terms | None:
-    """One of the games this kind allows; its colour is settled with the opponent. None if we play none of them.
+    """Return one of the games that a match type allows, without a colour; None if we play none of them.
 
     Without a clock Lichess rates no other variant than the standard one.
     """
@@ -151,7 +151,7 @@ def _met_lately(known: Knowledge) -> Mapping[str, int]:
 
 
 def _ranks(bots: Sequence[BotUser], category: str, preference: RatingPreference) -> Mapping[str, float]:
-    """From 1 for the least to 2 for the most preferred."""
+    """Return weights from 1 for the least to 2 for the most preferred bot."""
     ordered = sorted(bots, key=lambda bot: _rating(bot, category), reverse=preference is RatingPreference.LOW)
     if preference is RatingPreference.NONE or len(ordered) < 2:
         return dict.fromkeys((bot.id for bot in bots), 1.0)
@@ -159,7 +159,7 @@ def _ranks(bots: Sequence[BotUser], category: str, preference: RatingPreference)
 
 
 def _unfinished_pair(kind: MatchType, terms: Terms, known: Knowledge) -> BotGame | None:
-    """Our last game as White at this speed, as long as the one as Black is due."""
+    """Return our last game as White at this speed, while the game as Black is due."""
     if kind.challenge_color is not ColourChoice.PAIRS:
         return None
     recent = known.diary.since(known.now - known.pair_break_s)
@@ -180,6 +180,6 @@ def _colour(kind: MatchType, opponent: str, terms: Terms, known: Knowledge) -> C
 
 
 def _weighted_order(weights: Mapping[_Item, float], random: Random) -> Sequence[_Item]:
-    """A random order in which heavier items tend to come first (Efraimidis and Spirakis)."""
+    """Return a random order in which heavier items tend to come first (Efraimidis and Spirakis)."""
     keys = {item: math.log(1.0 - random.random()) / weight for item, weight in weights.items()}
     return sorted(keys, key=keys.__getitem__, reverse=True)
