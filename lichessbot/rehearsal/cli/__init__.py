@@ -1,6 +1,8 @@
 """The `rehearse` command: options, games, the bot's process, and the display.
 
-Must not know: nothing of the daemon's code: it runs it as a process.
+Knows how a rehearsal is set up, run, shown and judged.
+Must not know: the daemon's code, which it runs as a process of its own.
+Offers: `rehearse`.
 """
 
 __all__ = ["rehearse"]
