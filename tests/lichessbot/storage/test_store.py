@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,6 +19,7 @@ from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
 from lichessbot.storage.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
+PATIENCE_S = 10.0
 
 
 class SlowFile(Database):
@@ -37,6 +39,9 @@ class SlowFile(Database):
 def file(tmp_path: Path) -> Iterator[SlowFile]:
     file = SlowFile(tmp_path)
     yield file
+    # A store gives up waiting for a slow disk, but SQLite does not survive a connection that is closed while it writes.
+    for writer in (thread for thread in threading.enumerate() if thread.name == "store"):
+        writer.join(PATIENCE_S)
     file.close()
 
 
