@@ -38,15 +38,10 @@ ENDED_BY_THE_RULES = {Status.MATE, Status.STALEMATE, Status.DRAW}
 
 
 class SlowOpponent(GreedyOpponent):
-    """Leaves the test time to do something while the game goes on."""
+    """Leaves the test time to do something, and opens with care, so that no game ends in a mate of a few moves."""
 
-    def choose(self, board: Board, clocks: Limits) -> str:
-        time.sleep(0.07)
-        return super().choose(board, clocks)
-
-
-class Ponderer(GreedyOpponent):
-    """Takes its time, and opens with care: a game lasts for some seconds at least."""
+    thinks_s = 0.07
+    careful_moves = 6
 
     def __init__(self, seed: str) -> None:
         super().__init__(seed)
@@ -54,9 +49,17 @@ class Ponderer(GreedyOpponent):
         self._moves = 0
 
     def choose(self, board: Board, clocks: Limits) -> str:
-        time.sleep(0.6)
+        time.sleep(self.thinks_s)
         self._moves += 1
-        return self._careful.choose(board, clocks) if self._moves <= 12 else super().choose(board, clocks)
+        careful = self._moves <= self.careful_moves
+        return self._careful.choose(board, clocks) if careful else super().choose(board, clocks)
+
+
+class Ponderer(SlowOpponent):
+    """Takes longer still: a game lasts for some seconds at least."""
+
+    thinks_s = 0.6
+    careful_moves = 12
 
 
 class Arena:
