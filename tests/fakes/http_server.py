@@ -3,7 +3,7 @@
 import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Any
 
 
@@ -13,6 +13,7 @@ class LocalServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> None:
+        self._failed: list[Thread] = []
         super().__init__(("127.0.0.1", 0), handler)
         if tls is not None:
             # The handshake takes place in the thread of its connection.
@@ -23,8 +24,11 @@ class LocalServer(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """End the thread with the error, which fails the test, unless the client left or refuses our certificate."""
         if not isinstance(sys.exception(), ConnectionError | ssl.SSLError):
+            self._failed.append(current_thread())
             raise
 
     def close(self) -> None:
         self.shutdown()
         self.server_close()
+        for thread in self._failed:
+            thread.join()  # so that its error belongs to the test that caused it
