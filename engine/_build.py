@@ -2,7 +2,8 @@
 
 Every `engine/*/*.py` that starts with `# cython:` becomes an extension module. ENGINE_PURE=1 compiles nothing (for
 tests and debugging). ENGINE_MARCH=native uses all instructions of this machine's processor; the portable build is as
-fast for everything but the network. This file imports no engine module.
+fast for everything but the network. ENGINE_SANITIZE=address,undefined adds the checks of these sanitizers, for
+`tests/test_sanitizers.py`. This file imports no engine module.
 
 C text and objects are kept in `build/`, so that a later build compiles only what an edit has changed.
 """
@@ -65,6 +66,9 @@ class BuildExt(build_ext):
         self.compiled = fingerprints()
         march = os.environ.get("ENGINE_MARCH")
         flags = FLAGS + ([f"-march={march}"] if march else [])
+        sanitizers = os.environ.get("ENGINE_SANITIZE")
+        if sanitizers:
+            flags += [f"-fsanitize={sanitizers}", "-fno-omit-frame-pointer", "-g1"]
         settings = Path(self.build_temp, "settings")
         text = f"{self.compiler.compiler_so} {flags} {Path(__file__).read_text()}"
         settings_changed = write_if_changed(settings, text)
@@ -76,7 +80,7 @@ class BuildExt(build_ext):
             module.depends.append(str(settings))
             if self.compiler.compiler_type == "unix":
                 module.extra_compile_args = flags + module.extra_compile_args
-                module.extra_link_args.append("-s")
+                module.extra_link_args.append(f"-fsanitize={sanitizers}" if sanitizers else "-s")
         # The longest compile first: started last, it would keep one core busy after the others are done.
         self.extensions.sort(key=lambda module: -max(Path(f).stat().st_size for f in module.sources + module.depends))
         try:
