@@ -22,7 +22,7 @@ ENDS_MASK = 0xFFF
 ENDS = {square_name(ends & 63) + square_name(ends >> 6): ends for ends in range(ENDS_MASK + 1)}
 CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
 FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
-# Algebraic notation as people write it: a piece, what is said of its origin, a stroke or cross, the target.
+# Algebraic notation as people write it: piece, origin in part or whole, dash or cross, target.
 SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNqrbn])\)?)?(?: ?e\.p\.)?")
 
 
@@ -48,8 +48,7 @@ class Board:
         self._moves: list[str] = []
 
     def copy(self, *, moves: bool = True) -> "Board":
-        """Return an independent copy. Without `moves` it has no move list, which is faster; repetitions are kept.
-        """
+        """Return an independent copy. Without `moves` it has no move list, which is faster; repetitions are kept."""
         other = Board.__new__(Board)
         other.initial_fen, other.chess960 = self.initial_fen, self.chess960
         other._position = Position()
@@ -69,22 +68,22 @@ class Board:
 
     @property
     def turn(self) -> str:
-        """The side to move, 'white' or 'black'."""
+        """Return the side to move, 'white' or 'black'."""
         return BLACK if self._position.black_to_move() else WHITE
 
     @property
     def moves(self) -> list[str]:
-        """The moves played, in this board's own spelling."""
+        """Return the moves played, in this board's own spelling."""
         return list(self._moves)
 
     @property
     def halfmove_clock(self) -> int:
-        """Plies since the last capture or pawn move."""
+        """Return the plies since the last capture or pawn move."""
         return int(self._position.state()["halfmove_clock"])
 
     @property
     def position(self) -> Position:
-        """The engine's position; do not change it."""
+        """Return the engine's position; do not change it."""
         return self._position
 
     def fen(self) -> str:
@@ -92,47 +91,47 @@ class Board:
         return format_fen(self._position, self.fullmove_number)
 
     def piece_at(self, square: str) -> str | None:
-        """'P' to 'K' for White, 'p' to 'k' for Black, None for an empty square such as 'e4'."""
+        """Return the piece on a square such as 'e4': 'P' to 'K' for White, 'p' to 'k' for Black, None if empty."""
         from_a1 = "abcdefgh".index(square[0]) + 8 * "12345678".index(square[1])
         piece = self._position.state()["board"][from_a1]
         return None if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece]
 
     @property
     def piece_count(self) -> int:
-        """Kings, pieces and pawns on the board."""
+        """Return the number of pieces on the board, kings and pawns included."""
         return sum(piece != len(PIECE_LETTERS) for piece in self._position.state()["board"])
 
     def key(self) -> int:
-        """The Zobrist key: equal positions have equal keys."""
+        """Return the Zobrist key: equal positions have equal keys."""
         return int(self._position.state()["key"])
 
     def diagram(self) -> str:
-        """The board as eight lines of text, rank 8 on top, '.' for an empty square."""
+        """Return the board as eight lines of text, rank 8 on top, '.' for an empty square."""
         board = self._position.state()["board"]
         squares = ["." if piece == len(PIECE_LETTERS) else PIECE_LETTERS[piece] for piece in board]
         return "\n".join(" ".join(squares[rank : rank + 8]) for rank in range(56, -1, -8))
 
     def evaluate(self) -> int:
-        """The static evaluation in centipawns, White's view."""
+        """Return the static evaluation in centipawns, White's view."""
         score: int = static_score(self._position)
         return score if self.turn == WHITE else -score
 
     # --- Moves ---------------------------------------------------------------------------------------------------
 
     def legal_moves(self) -> list[str]:
-        """Every legal move in this board's own spelling."""
+        """Return every legal move in this board's own spelling."""
         return [self.spell(move) for move in legal_moves(self._position)]
 
     def normalise(self, text: str) -> str:
-        """The same legal move in this board's own spelling. Raises InvalidMove."""
+        """Return the same legal move in this board's own spelling. Raises InvalidMove."""
         return self.spell(self.parse(text))
 
     def king_takes_rook(self, text: str) -> str:
-        """The same legal move with castling spelt as king takes rook. Raises InvalidMove."""
+        """Return the same legal move with castling spelt as king takes rook. Raises InvalidMove."""
         return uci_text(self.parse(text))
 
     def parse(self, text: str) -> int:
-        """The legal move as the engine packs it. Raises InvalidMove."""
+        """Return the legal move as the engine packs it. Raises InvalidMove."""
         move = self._find(text)
         if move is None:
             problem = "is not legal here" if looks_like_uci(text) else "is not a move such as e2e4 or e7e8q"
@@ -144,7 +143,7 @@ class Board:
         return self._play(self.parse(text))
 
     def push_san(self, text: str) -> str:
-        """`push` for a move in algebraic notation, read as `parse_san` reads it. Raises InvalidMove."""
+        """Play a legal move in algebraic notation, read as by `parse_san`. Raises InvalidMove."""
         return self._play(self._find_san(text))
 
     def _play(self, move: int) -> str:
@@ -155,14 +154,14 @@ class Board:
         return spelt
 
     def spell(self, move: int) -> str:
-        """The text of a move as the engine packs it; whether it is legal here does not matter."""
+        """Return the text of a packed move, which need not be legal here."""
         text = uci_text(move)
         if move >> 12 == CASTLING_FLAG and not self.chess960 and text[0] == "e" and text[2] in "ah":
             return text[:2] + ("g" if text[2] == "h" else "c") + text[3]
         return text
 
     def _find(self, text: str) -> int | None:
-        """The legal move with this text. Where one text could mean two moves, king takes rook wins."""
+        """Return the legal move with this text. If the text could mean two moves, it means king takes rook."""
         moves = legal_moves(self._position)
         ends = ENDS.get(text[:4])
         for move in moves:
@@ -180,11 +179,11 @@ class Board:
         return bool(self._position.is_check())
 
     def is_checkmate(self) -> bool:
-        """In check without a legal move."""
+        """Return whether the side to move is checkmated."""
         return self.is_check() and not legal_moves(self._position)
 
     def is_stalemate(self) -> bool:
-        """Not in check and without a legal move."""
+        """Return whether the side to move is stalemated."""
         return not self.is_check() and not legal_moves(self._position)
 
     def is_insufficient_material(self) -> bool:
@@ -199,7 +198,7 @@ class Board:
         if pawns or rooks or queens:
             return False
         their_men = pieces[them] | pieces[them + 1] | pieces[them + 2] | pieces[them + 3]
-        if knights:                # one knight mates only a king hemmed in by its own men, queens excepted
+        if knights:                # a knight mates only if own pieces block the king; a queen cannot block it
             return knights.bit_count() == 1 and not bishops and not their_men
         all_bishops = bishops | pieces[them + 2]
         one_colour = not all_bishops & DARK_SQUARES or not all_bishops & ~DARK_SQUARES
@@ -232,7 +231,7 @@ class Board:
         return self.spell(self._find_san(text))
 
     def _find_san(self, text: str) -> int:
-        """The legal move as the engine packs it. Raises InvalidMove."""
+        """Return the legal move as the engine packs it. Raises InvalidMove."""
         wanted = text.translate(FIGURINES).rstrip("+#!?")
         moves = legal_moves(self._position)
         if wanted in CASTLING_WORDS:
@@ -248,7 +247,7 @@ class Board:
         raise InvalidMove(f"{text[:20]!r} is not a legal move here: {self.fen()}")
 
     def _matching(self, moves: list[int], words: re.Match[str] | None) -> list[int]:
-        """The moves that fit what the notation says of piece, origin, target and promotion."""
+        """Return the moves that match the notation's piece, origin, target and promotion."""
         if words is None:
             return []
         piece, file, rank, target, promoted = words.groups()
@@ -267,7 +266,7 @@ class Board:
         ]
 
     def _san_body(self, move: int, text: str) -> str:
-        """The notation without the mark for check or mate."""
+        """Return the notation without the mark for check or mate."""
         if move >> 12 == CASTLING_FLAG:
             return "O-O" if move >> 6 & 63 > move & 63 else "O-O-O"
         board = self._position.state()["board"]

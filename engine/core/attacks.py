@@ -23,13 +23,13 @@ if not cython.compiled:
     LINE = [0] * 4096              # [a * 64 + b]: the whole line through both, from edge to edge
 
     def bishop_attacks(square: int, occupied: int) -> int:
-        """What a bishop attacks, up to and including the first piece in each direction."""
+        """Return what a bishop attacks, up to and including the first piece in each direction."""
         magic = BISHOP_MAGIC[square]
         index = ((occupied & magic.mask) * magic.number & ALL_SQUARES) >> magic.shift
         return SLIDER_ATTACKS[magic.offset + index]
 
     def rook_attacks(square: int, occupied: int) -> int:
-        """What a rook attacks, up to and including the first piece in each direction."""
+        """Return what a rook attacks, up to and including the first piece in each direction."""
         magic = ROOK_MAGIC[square]
         index = ((occupied & magic.mask) * magic.number & ALL_SQUARES) >> magic.shift
         return SLIDER_ATTACKS[magic.offset + index]
@@ -81,7 +81,7 @@ ROOK_NUMBERS = (
 @cython.cfunc
 @cython.exceptval(check=False)
 def _ray(square: cython.int, file_step: cython.int, rank_step: cython.int, occupied: u64, rim: cython.bint) -> u64:
-    """The squares in one direction up to the first piece; without `rim` the last square of the board is left out."""
+    """Return the squares in one direction up to the first piece, without the edge square unless `rim`."""
     file: cython.int = (square & 7) + file_step
     rank: cython.int = (square >> 3) + rank_step
     squares: u64 = 0
@@ -99,7 +99,7 @@ def _ray(square: cython.int, file_step: cython.int, rank_step: cython.int, occup
 @cython.cfunc
 @cython.exceptval(check=False)
 def _walk(square: cython.int, diagonal: cython.bint, occupied: u64, rim: cython.bint) -> u64:
-    """What a bishop (diagonal) or rook attacks, walked square by square."""
+    """Return what a bishop (diagonal) or rook attacks, walked square by square."""
     if diagonal:
         return (_ray(square, 1, 1, occupied, rim) | _ray(square, 1, -1, occupied, rim)
                 | _ray(square, -1, 1, occupied, rim) | _ray(square, -1, -1, occupied, rim))
@@ -108,7 +108,7 @@ def _walk(square: cython.int, diagonal: cython.bint, occupied: u64, rim: cython.
 
 
 def _fill_sliders(diagonal: cython.bint, numbers: tuple, offset: cython.int) -> int:
-    """Fill the tables of one kind of slider from `offset` on; returns the first free offset."""
+    """Fill the tables of one kind of slider from `offset` on; return the first free offset."""
     square: cython.int
     index: cython.int
     shift: cython.int
@@ -141,7 +141,7 @@ def _fill_sliders(diagonal: cython.bint, numbers: tuple, offset: cython.int) -> 
 
 
 def _steps(square: int, steps: tuple) -> int:
-    """The squares one step away that are on the board."""
+    """Return the squares one step away that are on the board."""
     squares = 0
     for file_step, rank_step in steps:
         file, rank = (square & 7) + file_step, (square >> 3) + rank_step
@@ -180,6 +180,6 @@ _fill_lines()
 
 
 def slider_attacks(square: int, occupied: int, diagonal: bool) -> tuple[int, int]:
-    """The attacks of a bishop (diagonal) or rook by table and by walking, for the test that compares them."""
+    """Return the attacks of a bishop (diagonal) or rook by table and by walking, for the test that compares them."""
     table: u64 = bishop_attacks(square, occupied) if diagonal else rook_attacks(square, occupied)
     return table, _walk(square, diagonal, occupied, True)

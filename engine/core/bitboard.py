@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Sets of squares as 64-bit numbers. a1 is square 0 and bit 0, b1 is 1, ..., h8 is 63.
 
-Compiled, everything here is a C intrinsic or constant declared in `bitboard.pxd`; these are its plain twins.
+Compiled, everything here is a C intrinsic or constant declared in `bitboard.pxd`; these are the plain versions.
 """
 
 import cython
@@ -20,31 +20,31 @@ if not cython.compiled:
     DARK_SQUARES = 0xAA55AA55AA55AA55
 
     def popcount(squares: int) -> int:
-        """How many squares the set holds."""
+        """Return the number of squares in the set."""
         return squares.bit_count()
 
     def lsb(squares: int) -> int:
-        """The lowest square of a set, which must not be empty."""
+        """Return the lowest square of a set, which must not be empty."""
         return (squares & -squares).bit_length() - 1
 
     def msb(squares: int) -> int:
-        """The highest square of a set, which must not be empty."""
+        """Return the highest square of a set, which must not be empty."""
         return squares.bit_length() - 1
 
     def bit(square: int) -> int:
-        """The set of one square."""
+        """Return the set of one square."""
         return 1 << square
 
     def beside(squares: int) -> int:
-        """The neighbours to the left and right."""
+        """Return the neighbours to the left and right."""
         return (squares & ~FILE_H) << 1 | (squares & ~FILE_A) >> 1
 
     def advance(squares: int, colour: int) -> int:
-        """Every square one step forward, as that colour sees it."""
+        """Return every square moved one step forward, as that colour sees it."""
         return squares >> 8 if colour else squares << 8 & ALL_SQUARES
 
     def ahead(squares: int, colour: int) -> int:
-        """All squares in front, up to the last rank, as that colour sees it."""
+        """Return all squares in front, up to the last rank, as that colour sees it."""
         found = 0
         for _ in range(7):
             squares = advance(squares, colour)
@@ -52,17 +52,17 @@ if not cython.compiled:
         return found
 
     def files_of(squares: int) -> int:
-        """The whole files the squares stand on."""
+        """Return the whole files of the squares."""
         return ahead(squares, 0) | ahead(squares, 1) | squares
 
 
 def square_name(square: int) -> str:
-    """'e4' for 28."""
+    """Return a square's name: 'e4' for 28."""
     return "abcdefgh"[square & 7] + "12345678"[square >> 3]
 
 
 def parse_square(name: str) -> int:
-    """28 for 'e4'; raises ValueError for anything but a square's name."""
+    """Return the square with this name: 28 for 'e4'. Raises ValueError for any other text."""
     if len(name) != 2 or name[0] not in "abcdefgh" or name[1] not in "12345678":
         raise ValueError(f"not a square: {name!r}")
     return "abcdefgh".index(name[0]) + 8 * "12345678".index(name[1])

@@ -29,13 +29,13 @@ def _quoted(text: str, most: int = 20) -> str:
 
 
 class _Problem(Exception):
-    """What is wrong with a part of a FEN; `parse_fen` adds the text."""
+    """A part of a FEN is wrong; `parse_fen` adds the text."""
 
 
 def parse_fen(text: str) -> tuple[Position, int]:
-    """The position and the number of its full move (1 or more). The last two fields may be missing.
+    """Return the position and its fullmove number (1 or more). The last two fields may be missing.
 
-    Raises InvalidFen for anything that is not the text of a legal position.
+    Raises InvalidFen for any text that does not describe a legal position.
     """
     try:
         return _parse(text.split())
@@ -64,7 +64,7 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
 
 
 def _parse_board(text: str) -> list[int]:
-    """64 pieces from a1 on."""
+    """Return 64 pieces from a1 on."""
     ranks = text.split("/")
     if len(ranks) != 8:
         raise _Problem(f"expected 8 ranks, found {len(ranks)}")
@@ -87,7 +87,7 @@ def _parse_board(text: str) -> list[int]:
 
 
 def _check_men(board: list[int]) -> None:
-    """No more men than a game can bring about; this also bounds the number of legal moves."""
+    """Refuse more pieces than a game can bring about; this also bounds the number of legal moves."""
     for first, name in ((0, "White"), (6, "Black")):
         count = [board.count(first + kind) for kind in range(6)]
         if count[5] != 1:

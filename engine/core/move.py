@@ -2,10 +2,10 @@
 """A move packed into 16 bits, and its UCI text.
 
 Bits 0-5 are the square moved from, 6-11 the square moved to, 12-15 the flag. Castling is always "king takes own
-rook" (e1h1), whatever the game: it is the one notation that is never ambiguous in Chess960. In a promotion the low
+rook" (e1h1) in every game: only this notation is never ambiguous in Chess960. In a promotion the low
 two bits of the flag name the piece, knight to queen.
 
-Compiled, all but the text is C declared in `move.pxd`; these are the plain twins.
+Compiled, all but the text is C declared in `move.pxd`; these are the plain versions.
 """
 
 import cython
@@ -23,36 +23,36 @@ if not cython.compiled:
     PROMOTION = 8                  # + promoted kind - 1; + CAPTURE when it captures
 
     def from_square(move: int) -> int:
-        """Where the piece stood."""
+        """Return the origin square."""
         return move & 63
 
     def to_square(move: int) -> int:
-        """Where it goes; for castling, the square of the king's own rook."""
+        """Return the target square; for castling, the square of the king's own rook."""
         return move >> 6 & 63
 
     def flag_of(move: int) -> int:
-        """One of the flags above."""
+        """Return one of the flags above."""
         return move >> 12
 
     def is_capture(move: int) -> bool:
-        """Does it take a piece, en passant included?"""
+        """Return whether the move takes a piece, en passant included."""
         return move & 0x4000 != 0
 
     def is_promotion(move: int) -> bool:
-        """Does a pawn reach the last rank?"""
+        """Return whether a pawn reaches the last rank."""
         return move & 0x8000 != 0
 
     def is_tactical(move: int) -> bool:
-        """A capture or a promotion: it changes the material."""
+        """Return whether the move is a capture or promotion."""
         return move & 0xC000 != 0
 
     def promoted_kind(move: int) -> int:
-        """KNIGHT (1) to QUEEN (4); only for promotions."""
+        """Return the new piece of a promotion, KNIGHT (1) to QUEEN (4)."""
         return (move >> 12 & 3) + 1
 
 
 def uci_text(move: int) -> str:
-    """'e2e4', 'e7e8q', and 'e1h1' for castling with the rook on h1."""
+    """Return the UCI text: 'e2e4', 'e7e8q', and 'e1h1' for castling with the rook on h1."""
     text = square_name(move & 63) + square_name(move >> 6 & 63)
     if move & 0x8000:
         text += "nbrq"[move >> 12 & 3]
@@ -60,7 +60,7 @@ def uci_text(move: int) -> str:
 
 
 def looks_like_uci(text: str) -> bool:
-    """Has the text the form of a UCI move, whatever the position?"""
+    """Return whether the text has the form of a UCI move, whatever the position."""
     try:
         parse_square(text[0:2])
         parse_square(text[2:4])

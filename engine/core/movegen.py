@@ -106,7 +106,7 @@ def attacked_squares(position: Position, by: cython.int, occupied: u64) -> u64:
 @cython.nogil
 @cython.exceptval(check=False)
 def add_moves(moves: cython.p_int, end: cython.int, origin: cython.int, targets: u64, enemies: u64) -> cython.int:
-    """Append one piece's moves, captures first; returns the new end."""
+    """Append one piece's moves, captures first; return the new end."""
     left: u64 = targets & enemies
     while left:
         moves[end] = origin | lsb(left) << 6 | CAPTURE << 12
@@ -163,7 +163,7 @@ def add_pawn_moves(
 def add_all_pawn_moves(
     position: Position, moves: cython.p_int, end: cython.int, allowed: u64, pinned: u64, tactical_only: cython.bint
 ) -> cython.int:
-    """Append captures, promotions, single and double steps onto `allowed` squares; returns the new end.
+    """Append captures, promotions, single and double steps onto `allowed` squares; return the new end.
 
     A tactical list holds captures and promotions only.
     """
@@ -202,7 +202,7 @@ def add_all_pawn_moves(
 @cython.nogil
 @cython.exceptval(check=False)
 def add_en_passant(position: Position, moves: cython.p_int, end: cython.int) -> cython.int:
-    """Append the captures in passing; returns the new end."""
+    """Append the en passant captures; return the new end."""
     us: cython.int = position.side_to_move
     target: cython.int = position.en_passant
     pawns: u64 = PAWN_ATTACKS[(us ^ 1) * 64 + target] & position.pieces[us * KINDS + PAWN]
@@ -221,9 +221,9 @@ def add_en_passant(position: Position, moves: cython.p_int, end: cython.int) -> 
 def add_castling(
     position: Position, moves: cython.p_int, end: cython.int, attacked: u64, pinned: u64
 ) -> cython.int:
-    """Append castling when not in check; returns the new end.
+    """Append castling when not in check; return the new end.
 
-    A rook that shields its king along the rank is pinned, and castling would bare the king (Chess960 only).
+    A rook that shields its king along the rank is pinned: castling would expose the king to check (Chess960 only).
     """
     king: cython.int = lsb(position.pieces[position.side_to_move * KINDS + KING])
     right: cython.int = position.side_to_move * 2
@@ -313,7 +313,7 @@ def generate(position: Position, moves: cython.p_int, start: cython.int, tactica
 @cython.nogil
 @cython.exceptval(check=False)
 def is_generated(position: Position, move: cython.int) -> cython.bint:
-    """Is the move among the legal ones?"""
+    """Return whether the move is legal."""
     moves = cython.declare(cython.int[288])
     end: cython.int = generate(position, moves, 0, False)
     index: cython.int
@@ -327,7 +327,7 @@ def is_generated(position: Position, move: cython.int) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
-    """May the pawn on the move's origin go like this, its king's safety aside? Not for en passant."""
+    """Return whether the pawn on the move's origin can move so, ignoring checks. Not for en passant."""
     origin: cython.int = from_square(move)
     target: cython.int = to_square(move)
     us: cython.int = position.side_to_move
@@ -343,7 +343,7 @@ def is_pawn_move(position: Position, move: cython.int) -> cython.bint:
 
 
 def is_legal(position: Position, move: cython.int) -> cython.bint:
-    """May this move, which may come from another position, be played here?"""
+    """Return whether this move, perhaps of another position, is legal here."""
     origin: cython.int = from_square(move)
     target: cython.int = to_square(move)
     flag: cython.int = flag_of(move)

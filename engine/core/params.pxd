@@ -1,4 +1,4 @@
-# params.h is made of params.py by _build.py: who compiles knows the numbers, and a division by one is none.
+# _build.py makes params.h from params.py, so that the compiler sees constants and can simplify divisions.
 cdef extern from "params.h":
     const int PHASE_SHIFT
     const int[6] ATTACK_UNITS, CHECK_UNITS
@@ -6,7 +6,7 @@ cdef extern from "params.h":
     const int KNOWN_WIN, WIN_EDGE, WIN_CORNER, WIN_DISTANCE, WIN_PAWN_RANK
     const int NETWORK_LIMIT
     const int FIFTY_MOVES_FADING
-    const int SCALE_NORMAL, SCALE_NO_PAWNS, SCALE_BARE_BISHOPS, SCALE_OPPOSITE_BISHOPS, SCALE_PER_PAWN, ENDGAME_MEN
+    const int SCALE_NORMAL, SCALE_NO_PAWNS, SCALE_BARE_BISHOPS, SCALE_OPPOSITE_BISHOPS, SCALE_PER_PAWN, ENDGAME_PIECES
     const int[6] EXCHANGE_VALUE
     const int REDUCTION_DEPTH
     const int REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_MARGIN

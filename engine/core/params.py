@@ -23,7 +23,7 @@ SCALE_NO_PAWNS = 4                 # ... without pawns and at most a minor piece
 SCALE_BARE_BISHOPS = 7             # ... for each pawn, with bishops of opposite colours and nothing else; sane 2..12
 SCALE_OPPOSITE_BISHOPS = 52        # ... with these and other pieces; sane 32..64
 SCALE_PER_PAWN = 5                 # ... less for each pawn short of four; sane 0..10
-ENDGAME_MEN = 16                   # with more pieces and pawns a network's score counts in full; sane 10..20
+ENDGAME_PIECES = 16                   # with more pieces and pawns a network's score counts in full; sane 10..20
 
 NETWORK_LIMIT = 4000               # cp: limit of a network's score; a known win scores more; sane 2000..10000
 
@@ -86,9 +86,9 @@ CORRECTION_WEIGHT = 256            # one error changes a correction by up to 16 
 # Fitted on 2026-11-23 by `lichessbot-engine records --wdl` to 11,790,939 positions of 205,844 games of ours, 1,000
 # nodes a move by the network 2026-11-22f.
 WDL_EVEN = 275                     # cp that win half of the games with 16 pieces and pawns; sane 100..500
-WDL_EVEN_MEN = -135                # cp more with 32 pieces and pawns, as many less with none; sane -250..250
+WDL_EVEN_PIECES = -135                # cp more with 32 pieces and pawns, as many less with none; sane -250..250
 WDL_SPREAD = 142                   # cp of one logistic unit with 16 pieces and pawns; sane 100..400
-WDL_SPREAD_MEN = 31                # cp more with 32 pieces and pawns, as many less with none; sane -100..100
+WDL_SPREAD_PIECES = 31                # cp more with 32 pieces and pawns, as many less with none; sane -100..100
 WDL_LIMIT = 1420                   # cp that a boundless lead counts as; sane 500..5000
 
 # --- Time ----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Colours, kinds of piece, and pieces: a piece is `colour * KINDS + kind`, so 0-5 are White's and 6-11 Black's.
 
-Compiled, the numbers are C constants declared in `pieces.pxd`; these are their plain twins.
+Compiled, the numbers are C constants declared in `pieces.pxd`; these are the plain versions.
 """
 
 import cython

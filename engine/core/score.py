@@ -11,15 +11,15 @@ if not cython.compiled:
     MAX_PLY = 128                  # plies from the root that a search may reach
 
     def pack(midgame: int, endgame: int) -> int:
-        """Both values in one integer."""
+        """Return both values packed into one integer."""
         return endgame * 65536 + midgame
 
     def midgame_of(packed: int) -> int:
-        """The midgame half: the low 16 bits, read as signed."""
+        """Return the midgame value: the low 16 bits, read as signed."""
         return ((packed + 0x8000) & 0xFFFF) - 0x8000
 
     def endgame_of(packed: int) -> int:
-        """The endgame half: what is left once the midgame half is taken away."""
+        """Return the endgame value: the rest without the midgame value."""
         return (packed + 0x8000) >> 16
 
 
@@ -33,12 +33,12 @@ NO_SCORE = 32002                   # "this technique has no answer"
 
 
 def mated_in(ply: cython.int) -> cython.int:
-    """Score of being mated `ply` plies from the root; nearer mates are worse."""
+    """Return the score of being mated `ply` plies from the root; nearer mates are worse."""
     return -MATE + ply
 
 
 def table_win_in(ply: cython.int) -> cython.int:
-    """Score of a tablebase win `ply` plies from the root; nearer wins are better."""
+    """Return the score of a tablebase win `ply` plies from the root; nearer wins are better."""
     return TABLE_WIN - ply
 
 
@@ -48,7 +48,7 @@ def is_decided(score: cython.int) -> cython.bint:
 
 
 def to_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The score as stored: mates and wins counted from the stored position, not from the root."""
+    """Return the score as stored: mates and wins counted from the stored position, not from the root."""
     if score >= LONGEST_WIN:
         return score + ply
     if score <= -LONGEST_WIN:
@@ -57,7 +57,7 @@ def to_table(score: cython.int, ply: cython.int) -> cython.int:
 
 
 def from_table(score: cython.int, ply: cython.int) -> cython.int:
-    """The inverse of `to_table`."""
+    """Return the score of a stored one: the inverse of `to_table`."""
     if score >= LONGEST_WIN:
         return score - ply
     if score <= -LONGEST_WIN:
@@ -66,7 +66,7 @@ def from_table(score: cython.int, ply: cython.int) -> cython.int:
 
 
 def mate_distance(score: int) -> int | None:
-    """Full moves to the mate that a score announces, negative when the side to move is mated; None for no mate."""
+    """Return the full moves to mate, negative if the side to move is mated; None if the score is no mate."""
     if score >= LONGEST_MATE:
         return (MATE - score + 1) // 2
     if score <= -LONGEST_MATE:

@@ -7,7 +7,7 @@
 import cython
 from cython.cimports.engine.core.bitboard import DARK_SQUARES, FILE_A, FILE_H, lsb, popcount, u64
 from cython.cimports.engine.core.params import (
-    ENDGAME_MEN,
+    ENDGAME_PIECES,
     KNOWN_WIN,
     SCALE_BARE_BISHOPS,
     SCALE_NO_PAWNS,
@@ -35,7 +35,7 @@ from cython.cimports.engine.core.score import DRAW, NO_SCORE, endgame_of
 from cython.cimports.engine.evaluation.kpk import is_won
 from cython.cimports.engine.evaluation.pawns import distance, relative
 
-MINOR = cython.declare(cython.int, 3)               # as beginners count, see `pieces_worth`
+MINOR = cython.declare(cython.int, 3)               # pawns, see `pieces_worth`
 FEW_PAWNS = cython.declare(cython.int, 4)           # with fewer, each exchange brings the draw nearer
 
 
@@ -145,7 +145,7 @@ def to_the_edge(square: cython.int) -> cython.int:
 
 def tempered(position: Position, guess: cython.int) -> cython.int:
     """Scale a score for the side to move by how drawish the ending is."""
-    if popcount(position.occupied) > ENDGAME_MEN:
+    if popcount(position.occupied) > ENDGAME_PIECES:
         return guess
     return guess * drawish_scale(position, position.side_to_move ^ (guess < DRAW)) // SCALE_NORMAL
 
@@ -165,7 +165,7 @@ def endgame_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def drawish_scale(position: Position, strong: cython.int) -> cython.int:
-    """The same for endings of which a network has seen too little: games are called decided before."""
+    """Return the same for endings that are rare in the network's training games, which end before."""
     pawns: cython.int = popcount(position.pieces[strong * KINDS + PAWN])
     if pawns == 0 and pieces_worth(position, strong) - pieces_worth(position, strong ^ 1) <= MINOR:
         return SCALE_NO_PAWNS      # a piece more does not win without pawns
@@ -180,7 +180,7 @@ def drawish_scale(position: Position, strong: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def are_opposite(ours: u64, theirs: u64) -> cython.bint:
-    """Has each side one bishop, and are these of opposite colours?"""
+    """Return whether each side has one bishop, on squares of opposite colours."""
     return popcount(ours) == 1 and popcount(theirs) == 1 and (ours & DARK_SQUARES == 0) != (theirs & DARK_SQUARES == 0)
 
 
@@ -189,7 +189,7 @@ def are_opposite(ours: u64, theirs: u64) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def pieces_worth(position: Position, us: cython.int) -> cython.int:
-    """Our pieces as beginners count them, a rook 5 and a queen 9."""
+    """Return the value of our pieces in pawns: minor pieces 3, rook 5, queen 9."""
     first: cython.int = us * KINDS
     return (
         MINOR * popcount(position.pieces[first + KNIGHT] | position.pieces[first + BISHOP])
@@ -203,5 +203,5 @@ def pieces_worth(position: Position, us: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def pawn_count(position: Position) -> cython.int:
-    """The pawns of both sides."""
+    """Return the number of pawns of both sides."""
     return popcount(position.pieces[PAWN] | position.pieces[KINDS + PAWN])

@@ -45,7 +45,7 @@ def at_once(side: cython.int, white: cython.int, black: cython.int, pawn: cython
         return WON if queens else UNKNOWN
     free: u64 = KING_ATTACKS[black] & ~guarded
     if free & bit(pawn):
-        return DRAWN               # the pawn falls
+        return DRAWN               # the pawn is lost
     return UNKNOWN if free & ~bit(pawn) else DRAWN     # stalemate: a lone pawn never mates
 
 

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""The weights of the evaluation: their names, groups and values, in one array, and the piece-square table.
+"""The weights of the evaluation: their names, groups and values, in one array; the piece-square table.
 
-Every weight is a packed score (see `score.py`): what one more of the thing it counts is worth in the midgame and in
-the endgame. The evaluation before blending is linear in the weights, which lets the tuner fit them. The values come
+Every weight is a packed score (see `score.py`): the midgame and endgame value of one unit of the feature that it
+counts. The evaluation before blending is linear in the weights, which lets the tuner fit them. The values come
 from `tuned.py`. A style scales the weights of a group.
 
 A new term needs a line in SIZES, a function in `evaluate.py` or `pawns.py`, and its place in `side_score`, with a row
@@ -89,7 +89,7 @@ SIZES = {
 
 
 def _terms() -> dict[str, Term]:
-    """Every term with its place, one behind the other."""
+    """Return every term with its place, in a row."""
     placed: dict[str, Term] = {}
     first = 0
     for name, (size, group) in SIZES.items():
@@ -131,7 +131,7 @@ def set_values(values: Values) -> None:
 
 
 def weight_of_square(kind: cython.int, square: cython.int) -> cython.int:
-    """The place in `weights.py` of what the square, seen by its owner, is worth to that kind."""
+    """Return the index of the weight of this kind of piece on this square, seen by its owner."""
     file: cython.int = square & 7
     return SQUARES + kind * 32 + (square >> 3) * 4 + (file if file < 4 else 7 - file)
 
@@ -150,7 +150,7 @@ def _fill_piece_squares() -> None:
 
 
 def values() -> dict[str, tuple[tuple[int, int], ...]]:
-    """The weights now in use, each as midgame and endgame centipawns."""
+    """Return the weights in use, each as midgame and endgame centipawns."""
     index: cython.int
     found: dict[str, tuple[tuple[int, int], ...]] = {}
     for name, term in TERMS.items():
@@ -167,7 +167,7 @@ def default_values() -> dict[str, tuple[tuple[int, int], ...]]:
 
 
 def styled(style: Mapping[Group, float]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """The tuned weights with each group made so many times as heavy; groups not named stay as they are."""
+    """Return the tuned weights with each named group multiplied by its factor."""
     found: dict[str, tuple[tuple[int, int], ...]] = {}
     for name, pairs in default_values().items():
         times = style.get(TERMS[name].group, 1.0)

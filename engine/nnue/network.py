@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Neural inference: the accumulators along the line being searched, and the score.
 
-A move changes two to four men, so the sums of a position are those of the one before it, with a few rows of weights
+A move changes two to four pieces, so the sums of a position are those of the one before it, with a few rows of weights
 added and taken away. `make` only records the change; the sums are updated when a position is evaluated, from the
 nearest one whose sums are known. `net_file.py` has the arithmetic. (chessprogramming wiki: NNUE, Accumulator)
 
@@ -37,10 +37,10 @@ if not cython.compiled:
     CLAMP, OUTPUT_UNIT = 255, 64   # as in `net_file.py`
     SUMMABLE = 256                 # terms of at most CLAMP * CLAMP * 127 whose sum surely fits in 32 bits
 
-SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our man to that of the enemy's
+SWAP_SIDES = cython.declare(cython.int, 384)        # from the feature of our piece to the enemy's
 FAR_BACK = cython.declare(cython.int, 6)            # moves: beyond, a refresh costs no more than updates
 
-MOVED = cython.declare(cython.int, 0)               # what a move changed: one man moved,
+MOVED = cython.declare(cython.int, 0)               # what a move changed: one piece moved,
 CAPTURED = cython.declare(cython.int, 1)            # and one was taken,
 CASTLED = cython.declare(cython.int, 2)             # or two moved
 
@@ -223,13 +223,13 @@ class Accumulators:
             into: cython.Py_ssize_t = (2 * slot + view) * count
             for index in range(count):
                 values[into + index] = bias[index]
-            men: u64 = position.occupied
-            while men:
-                square: cython.int = lsb(men)
+            pieces: u64 = position.occupied
+            while pieces:
+                square: cython.int = lsb(pieces)
                 row: cython.Py_ssize_t = row_of(position.board[square] * 64 + square, view) * count
                 for index in range(count):
                     values[into + index] += rows[row + index]
-                men &= men - 1
+                pieces &= pieces - 1
         self.valid[slot] = True
 
     def follow(self, slot: cython.int, view: cython.int) -> cython.void:

@@ -30,30 +30,30 @@ class WdlModel:
     """The numbers of the model, in centipawns. Scores are compressed so that none exceeds `limit_cp`.
 
     With 16 pieces on the board a compressed score of `even_cp` wins half the games, and `spread_cp` is one logistic
-    unit. With 32 pieces both are larger by `even_men_cp` and `spread_men_cp`, with none smaller by as much.
+    unit. With 32 pieces both are larger by `even_pieces_cp` and `spread_pieces_cp`, with none smaller by as much.
     """
 
     even_cp: float
-    even_men_cp: float
+    even_pieces_cp: float
     spread_cp: float
-    spread_men_cp: float
+    spread_pieces_cp: float
     limit_cp: float
 
     def shares(self, score_cp: float, pieces: int) -> tuple[float, float, float]:
         """Return the probabilities of a win, a draw and a loss."""
         part = (pieces - HALF_BOARD) / HALF_BOARD
-        even, spread = self.even_cp + self.even_men_cp * part, self.spread_cp + self.spread_men_cp * part
+        even, spread = self.even_cp + self.even_pieces_cp * part, self.spread_cp + self.spread_pieces_cp * part
         compressed = score_cp / (1 + abs(score_cp) / self.limit_cp)
         win, loss = _logistic((compressed - even) / spread), _logistic((-compressed - even) / spread)
         return win, 1 - win - loss, loss
 
     def is_sound(self) -> bool:
         """Return whether the model gives probabilities for any number of pieces and has a sensible limit."""
-        is_positive = self.even_cp > abs(self.even_men_cp) and self.spread_cp > abs(self.spread_men_cp)
+        is_positive = self.even_cp > abs(self.even_pieces_cp) and self.spread_cp > abs(self.spread_pieces_cp)
         return is_positive and MIN_LIMIT_CP <= self.limit_cp <= MAX_LIMIT_CP
 
 
-OURS = WdlModel(params.WDL_EVEN, params.WDL_EVEN_MEN, params.WDL_SPREAD, params.WDL_SPREAD_MEN, params.WDL_LIMIT)
+OURS = WdlModel(params.WDL_EVEN, params.WDL_EVEN_PIECES, params.WDL_SPREAD, params.WDL_SPREAD_PIECES, params.WDL_LIMIT)
 
 
 def wdl_of(score: int, pieces: int) -> Wdl:

@@ -88,9 +88,9 @@ def lines(fitted: WdlFit) -> list[str]:
     model = fitted.model
     return [
         f"WDL_EVEN = {model.even_cp:g}",
-        f"WDL_EVEN_MEN = {model.even_men_cp:g}",
+        f"WDL_EVEN_PIECES = {model.even_pieces_cp:g}",
         f"WDL_SPREAD = {model.spread_cp:g}",
-        f"WDL_SPREAD_MEN = {model.spread_men_cp:g}",
+        f"WDL_SPREAD_PIECES = {model.spread_pieces_cp:g}",
         f"WDL_LIMIT = {model.limit_cp:g}",
     ]
 

@@ -136,7 +136,7 @@ def test_the_command_prints_what_params_needs(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "<polyline" in target.read_text()
     printed = re.findall(r"^(WDL_\w+) = -?[\d.]+$", answer.stdout, re.MULTILINE)
-    assert printed == ["WDL_EVEN", "WDL_EVEN_MEN", "WDL_SPREAD", "WDL_SPREAD_MEN", "WDL_LIMIT"]
+    assert printed == ["WDL_EVEN", "WDL_EVEN_PIECES", "WDL_SPREAD", "WDL_SPREAD_PIECES", "WDL_LIMIT"]
 
 
 def test_our_numbers_make_a_sound_model() -> None:
