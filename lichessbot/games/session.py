@@ -83,6 +83,29 @@ class GameContext:
     """Return the challengers that wait for a game, the next one first."""
 
 
+@dataclass
+class MoveTimes:
+    """When the steps of our next move happened, in monotonic seconds: how long we take beside the search."""
+
+    line_read_at: float = 0.0
+    decided_at: float | None = None
+    told_at: float | None = None
+    search_s: float = 0.0
+
+    def searched(self, told_at: float, took_s: float) -> None:
+        """Note that the engine, told to search at `told_at`, took this long."""
+        self.told_at, self.search_s = told_at, took_s
+
+    def until(self, sent_at: float) -> dict[str, float]:
+        """Return our own part in milliseconds, in all and, if the engine was asked for this move, by steps."""
+        own = {"reaction_ms": sent_at - self.line_read_at - self.search_s}
+        if self.told_at and self.decided_at and self.line_read_at < self.decided_at <= self.told_at:
+            own["decide_ms"] = self.decided_at - self.line_read_at
+            own["tell_ms"] = self.told_at - self.decided_at
+            own["send_ms"] = sent_at - self.told_at - self.search_s
+        return {name: value * 1000 for name, value in own.items()}
+
+
 class GameSession:
     """Plays one game from `start` until it is `over`. For the main thread: the engine ends with its thread."""
 
@@ -105,9 +128,7 @@ class GameSession:
         self._recorder = PgnRecorder(config.url, context.our_id)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
-        self._state_at = 0.0
-        self._search_s = 0.0
-        self._move_due_at = 0.0
+        self._times = self._times_of_sent = MoveTimes()
 
     def start(self) -> None:
         """Begin to read the game, perhaps again after `suspend`; start the engine meanwhile if the game has a clock."""
@@ -193,12 +214,14 @@ class GameSession:
                 case AskSources(question):
                     self._resolver.ask(question)
                 case StartSearch(search):
+                    self._times.decided_at = time.monotonic()
                     engine = self._game.engine
                     self._recorder.note_search(search)
                     if engine.variety:
                         search = context.opening_variety.prepare(self.game_id, search)
                     self._engine.search(engine, search, context.overhead.now_ms(engine))
                 case PonderHit(search_id):
+                    self._times.decided_at = time.monotonic()
                     self._log.debug("engine.ponder_hit")
                     context.opening_variety.ponder_hit(self.game_id)
                     self._engine.ponder_hit(search_id)
@@ -228,7 +251,7 @@ class GameSession:
                     self._leave(action)
                 case _:
                     if isinstance(action, SendMove):
-                        self._move_due_at = self._state_at + self._search_s  # the only legal move needs no search
+                        self._times_of_sent = self._times  # the opponent's answer may come before that of the request
                     context.outbox.send(action)
                     self._log_command(action)
 
@@ -270,15 +293,16 @@ class GameSession:
         """Measure the round trip of a move, and the time that we took for it beside the search."""
         match report:
             case StreamEvent(event=GameFull() | GameState(), received_at=received_at):
-                self._state_at, self._search_s = received_at, 0.0
-            case BestMove(took_s=took_s) | SourceAnswer(moves=(_,), took_s=took_s):
-                self._search_s = took_s
+                self._times = MoveTimes(received_at)
+            case BestMove(asked_at=asked_at, took_s=took_s):
+                self._times.searched(asked_at, took_s)
+            case SourceAnswer(moves=(_,), took_s=took_s):
+                self._times.search_s = took_s
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
                 self._context.overhead.note(round_trip_ms)
                 self._context.store.note_round_trip(round_trip_ms)
-                reaction_ms = (sent_at - self._move_due_at) * 1000
-                self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, reaction_ms=reaction_ms)
+                self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, **self._times_of_sent.until(sent_at))
 
     def _log_command(self, command: GameCommand | Say) -> None:
         match command:

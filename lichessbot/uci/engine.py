@@ -267,7 +267,7 @@ class UciEngine:
         if not self._closing:
             took_s = time.monotonic() - self._asked_at
             lines = tuple(self._lines[number] for number in sorted(self._lines))
-            self._emit(BestMove(self._game_id, search_id, legal, self._summary, lines, took_s, reply))
+            self._emit(BestMove(self._game_id, search_id, legal, self._summary, lines, took_s, reply, self._asked_at))
 
     def _read_errors(self) -> None:
         """Log the error output line by line, unless `silence_stderr`. Runs in a thread."""

@@ -63,8 +63,8 @@ class SearchSummary:
 class BestMove:
     """The answer to search `search_id`; `move` is None if the engine found no legal one.
 
-    `took_s`: from the `go` or `ponderhit` written to the `bestmove` read. `lines`: the best moves, best first, if more
-    than one was wanted. `reply`: the expected reply.
+    `asked_at`, `took_s`: when the `go` or `ponderhit` was written, in monotonic seconds, and the time from then to the
+    `bestmove` read. `lines`: the best moves, best first, if more than one was wanted. `reply`: the expected reply.
     """
 
     game_id: str
@@ -74,6 +74,7 @@ class BestMove:
     lines: tuple[SearchSummary, ...] = ()
     took_s: float = field(default=0.0, compare=False)
     reply: str | None = None
+    asked_at: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
