@@ -198,8 +198,8 @@ class Daemon:
         self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
 
     def _dispatch(self, report: Report) -> None:
-        if isinstance(report, StreamOpened):
-            # One stream got through: after an outage the others need not wait for their next attempt.
+        if isinstance(report, StreamEvent) and (report.game_id is None or isinstance(report.event, GameFull)):
+            # Lichess answers again: after an outage the other streams need not wait for their next attempt.
             self._games.others_got_through()
             self._connection.others_got_through()
         match report:

@@ -65,6 +65,10 @@ class Timeouts:
     """A stream that lasted this long was good; one that ends cleanly sooner may have been taken by another client."""
     stream_stuck: timedelta = timedelta(minutes=2)
     """Beyond its own schedule before a stream's thread counts as stuck: name resolution may take long."""
+    stream_spacing: timedelta = timedelta(milliseconds=500)
+    """Minimum between two openings of one stream, whatever asks for the second."""
+    stream_window: timedelta = timedelta(seconds=1)
+    """In which at most four streams are opened again."""
     eviction_pause: timedelta = timedelta(seconds=60)
     """Before a stream that another client took is opened again."""
     event_stream_window: timedelta = timedelta(minutes=10)

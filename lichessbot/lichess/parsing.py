@@ -5,6 +5,7 @@ can be read helps to play on.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
@@ -51,6 +52,8 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
     "opponentGone": OpponentGone,
 }
 
+_CHAT_LINE: Final = re.compile(rb'\s*\{\s*"type"\s*:\s*"chatLine"')
+
 _STRICT: Final = (ChallengeReceived, ChallengeCanceled, ChallengeDeclined)
 
 
@@ -60,8 +63,13 @@ def parse_account_event(line: bytes) -> StreamLine:
 
 
 def parse_game_event(line: bytes) -> StreamLine:
-    """Parse one line of a game stream. Raises UnreadableLine."""
-    return _parse_event(line, _GAME_EVENTS)
+    """Parse one line of a game stream. Raises UnreadableLine, except for chat, which holds no move."""
+    try:
+        return _parse_event(line, _GAME_EVENTS)
+    except UnreadableLine:
+        if not _CHAT_LINE.match(line):
+            raise
+        return UnknownEvent(type="chatLine")
 
 
 def parse_playing(body: Any) -> tuple[GameInfo, ...]:
@@ -125,7 +133,7 @@ def _parse_event(line: bytes, models: dict[str, type[Any]]) -> StreamLine:
 def _read_json(text: bytes) -> Any:
     """Parse JSON; only the first digits of a very long number are read. Raises UnreadableLine."""
     try:
-        return json.loads(text, parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
+        return json.loads(text.decode("utf-8", "replace"), parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
     except (ValueError, RecursionError) as error:
         raise UnreadableLine(f"not JSON: {text[:80]!r}") from error
 

@@ -1,6 +1,6 @@
 """When a request to Lichess may be sent: after the pause of a 429, and within the documented limits.
 
-Sends nothing and never waits. Moves and the streams of games in progress do not ask here: a clock is running.
+Sends nothing and never waits. Moves do not ask here, and the streams of games ignore the pause: a clock is running.
 """
 
 import threading
@@ -17,6 +17,7 @@ class Purpose(Enum):
     """The kinds of requests that Lichess counts separately."""
 
     EVENT_STREAM = auto()
+    REOPENING = auto()
     ACCOUNT = auto()
     CHALLENGE = auto()
     TOURNAMENT = auto()
@@ -26,6 +27,8 @@ class Purpose(Enum):
 
 # Requests allowed in each window. Lichess allows 30 of these two; the rest is for `check`, restarts and browsers.
 _EVENT_STREAMS: Final = 25
+# Our own limit for all streams together: a stream that ends as soon as it is open must not flood Lichess.
+_REOPENINGS: Final = 4
 _ACCOUNTS: Final = 20
 # Lichess allows 25, and counts a challenge to a human as five.
 _CHALLENGES: Final = 4
@@ -44,6 +47,7 @@ class RateLimiter:
         self._not_before = time.monotonic()
         self._budgets = {
             Purpose.EVENT_STREAM: _Budget(_EVENT_STREAMS, timeouts.event_stream_window),
+            Purpose.REOPENING: _Budget(_REOPENINGS, timeouts.stream_window),
             Purpose.ACCOUNT: _Budget(_ACCOUNTS, timeouts.account_window),
             Purpose.TOURNAMENT: _Budget(_TOURNAMENTS, timeouts.tournament_window),
             Purpose.CHALLENGE: _Budget(_CHALLENGES, timeouts.challenge_window),
@@ -67,7 +71,8 @@ class RateLimiter:
         now = time.monotonic()
         with self._lock:
             budget = self._budgets.get(purpose)
-            wait_s = max(0.0, self._not_before - now, budget.wait_s(now) if budget else 0.0)
+            pause_s = 0.0 if purpose is Purpose.REOPENING else self._not_before - now
+            wait_s = max(0.0, pause_s, budget.wait_s(now) if budget else 0.0)
             if budget is not None and wait_s == 0.0:
                 budget.spend(now)
         return wait_s

@@ -107,6 +107,7 @@ class StreamReader(threading.Thread):
         self._stopping = False
         self._wakeup = threading.Event()
         self._chose_wait = False
+        self._tried_at: float | None = None
         self._opened_at: float | None = None
         self._progress_due_at: float | None = None
         self._early_ends = 0
@@ -131,9 +132,12 @@ class StreamReader(threading.Thread):
                 self._stream.interrupt()
 
     def others_got_through(self) -> None:
-        """End a wait that the reader itself chose, because another request got an answer."""
+        """End a wait after a failure to open the stream, because another stream is read again.
+
+        A stream that opened and ended keeps its own backoff: else two such streams would wake each other for ever.
+        """
         with self._lock:
-            if self._chose_wait:
+            if self._chose_wait and self._opened_at is None:
                 self._wakeup.set()
 
     def run(self) -> None:
@@ -152,7 +156,7 @@ class StreamReader(threading.Thread):
         """Open and read the stream once; return the pause before the next time, None to wait for `reopen`."""
         self._opened_at = None
         try:
-            self._wait_for_rate_limiter()
+            self._wait_for_turn()
             if self._stopping:
                 return timedelta()
             self._read_lines()
@@ -169,15 +173,29 @@ class StreamReader(threading.Thread):
         except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())
 
-    def _wait_for_rate_limiter(self) -> None:
-        """Wait until the event stream may be opened; a game's stream never waits."""
+    def _wait_for_turn(self) -> None:
+        """Wait until the stream may be opened; the first opening of a game's stream never waits."""
+        spacing_s = self._timeouts.stream_spacing.total_seconds()
+        while self._tried_at is not None and not self._stopping:
+            wait_s = self._tried_at + spacing_s - time.monotonic()
+            if wait_s <= 0.0:
+                wait_s = self._rate_limiter.ask(Purpose.REOPENING)
+            if wait_s == 0.0:
+                break
+            self._wait_unshortened(wait_s)
         while self._source.game_id is None and not self._stopping:
             wait_s = self._rate_limiter.ask(Purpose.EVENT_STREAM)
             if wait_s == 0.0:
-                return
-            self._expect_progress(timedelta(seconds=wait_s))
-            if self._wakeup.wait(wait_s) and not self._stopping:
-                self._wakeup.clear()  # this wait cannot be shortened
+                break
+            self._wait_unshortened(wait_s)
+        self._tried_at = time.monotonic()
+
+    def _wait_unshortened(self, wait_s: float) -> None:
+        """Wait; only `stop` ends this wait."""
+        self._expect_progress(timedelta(seconds=wait_s))
+        ends_at = time.monotonic() + wait_s
+        while not self._stopping and self._wakeup.wait(max(0.0, ends_at - time.monotonic())):
+            self._wakeup.clear()
 
     def _read_lines(self) -> None:
         """Report every line of one connection. Raises ApiError, or UnreadableLine in a game's stream."""
@@ -197,6 +215,8 @@ class StreamReader(threading.Thread):
                 self._expect_progress(self._timeouts.liveness)
                 if self._stopping or self._wakeup.is_set():
                     break
+                if line.lstrip().startswith(b"<"):
+                    raise Unreachable("a web page came instead of the stream")
                 if line.strip():
                     self._take(line)
         finally:

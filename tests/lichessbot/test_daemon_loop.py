@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -220,7 +223,7 @@ def test_a_challenge_announced_twice_is_answered_once(lichess: ScriptedLichess, 
 
 def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
     strange = [
-        b"<html>\n",
+        b"oops\n",
         b"[]\n",
         line("confetti"),
         line("challenge"),
@@ -332,17 +335,38 @@ def test_a_game_in_progress_whose_stream_is_refused_is_tried_again(lichess: Scri
     daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
 
 
-def test_when_one_stream_gets_through_the_others_do_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    daemon.time_scale = "40"        # a game is waited for 10 s at least after its second failure
+def test_a_game_that_can_be_read_ends_the_wait_of_the_event_stream(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"
+    readable = threading.Event()
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
-    lichess.answer(stream("abcd1234"), Reply(502), Reply(502), ticking(full("abcd1234", white="ferdinand")))
-    lichess.answer(EVENTS, ticking(1.0, line("gameStart", game=game("efgh5678"))))
-    lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
+    lichess.answer(stream("abcd1234"), replace(ticking(full("abcd1234", white="ferdinand")), held=readable))
+    lichess.answer(EVENTS, *[Reply(502)] * 6, ticking())
     daemon.start()
-    daemon.until_asked(stream("efgh5678"))
-    opened = time.monotonic()
-    daemon.until(lambda: "game.state game=abcd1234" in daemon.log)
-    assert time.monotonic() - opened < 5
+    daemon.until(lambda: daemon.log.count("events.lost") == 6)
+    lost_at = time.monotonic()
+    retry_in_s = float(re.findall(r"events\.lost .*retry_in_s=(\S+)", daemon.log)[-1])
+    assert retry_in_s >= 4.0, "half of the backoff after six failures"
+    readable.set()
+    daemon.until(lambda: "events.open" in daemon.log)
+    assert time.monotonic() - lost_at < retry_in_s - 1.0
+
+
+@pytest.mark.parametrize("games", [1, 4])
+@pytest.mark.parametrize("first_line", [None, b"<html>\n", full("abcd1234")])
+def test_streams_that_end_at_once_do_not_flood_lichess(
+    lichess: ScriptedLichess, daemon: Daemon, first_line: bytes | None, games: int
+) -> None:
+    daemon.time_scale = "1"
+    ids = ["abcd1234", "efgh5678", "ijkl9012", "mnop3456"][:games]
+    lichess.answer("/api/account/playing", playing(*map(game, ids)))
+    for game_id in ids:
+        lichess.answer(stream(game_id), Reply(lines=[] if first_line is None else [first_line]))
+    daemon.start()
+    daemon.until_asked(stream(ids[-1]))
+    time.sleep(5.0)
+    opened = Counter(path for path in lichess.paths() if path.startswith(stream("")))
+    assert max(opened.values()) <= 2 * 5 + 1
+    assert opened.total() <= 4 * 5 + games
 
 
 def test_an_end_in_words_nobody_knows_is_looked_into(lichess: ScriptedLichess, daemon: Daemon) -> None:

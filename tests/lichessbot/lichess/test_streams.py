@@ -203,7 +203,7 @@ def test_a_stream_without_headers_is_lost(lichess: ScriptedLichess, inbox: Inbox
     assert texts(inbox, 1) == ["after"]
 
 
-BROKEN = [b"<html>\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
+BROKEN = [b"oops\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
 
 
 @pytest.mark.parametrize("broken", BROKEN)
@@ -351,6 +351,33 @@ def test_an_eviction_is_logged_and_followed_by_a_pause(
     assert lost(inbox).retry_in == timedelta()
     assert lost(inbox) == StreamLost(None, ANY, TIMEOUTS.eviction_pause, as_asked=True)
     assert "another client seems to use this token" in caplog.text
+
+
+@pytest.mark.parametrize("game_id", [None, GAME])
+def test_a_web_page_is_a_failure_and_no_eviction(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, caplog: pytest.LogCaptureFixture, game_id: str | None
+) -> None:
+    page = Reply(lines=[b"<!DOCTYPE html>\n", b"<p>We are updating the site.</p>\n"])
+    lichess.answer(EVENT_PATH if game_id is None else GAME_PATH, page)
+    read(game_id)
+    for _ in range(3):
+        loss = lost(inbox)
+        assert (loss.reason, loss.as_asked) == ("a web page came instead of the stream", False)
+    assert "stream.evicted" not in caplog.text
+    assert "stream.unreadable" not in caplog.text
+
+
+@pytest.mark.parametrize("text", [b'"\xff\xfe"', b'"never ends', b"\x00"])
+def test_an_unreadable_chat_line_does_not_end_the_stream(
+    lichess: ScriptedLichess, inbox: Inbox, read: Read, text: bytes
+) -> None:
+    broken = b'{"type":"chatLine","text":' + text + b"}\n"
+    lichess.answer(GAME_PATH, Reply(lines=[broken, chat("after it")], end=End.STALL))
+    read()
+    reports = [heard(inbox) for _ in range(3)]
+    assert not any(isinstance(report, StreamLost) for report in reports)
+    assert isinstance(reports[2], StreamEvent)
+    assert reports[2].event == ChatLine(text="after it")
 
 
 def test_a_clean_end_of_a_long_lived_stream_is_no_eviction(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
