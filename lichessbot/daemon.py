@@ -4,22 +4,24 @@ The main thread owns all state: games, lobby, outbox bookkeeping, the store's me
 other thread reads or writes one thing and puts reports on the inbox:
 
     stream-events, stream-ID     one per stream: reads its lines. `StreamReader.stop` sets a flag and shuts its socket.
-    lane-ID                      one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
-    lane-house                   sends and retries all other commands. `Outbox.close` puts a mark in its queue.
+    moves-ID                     one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
+    commands                     sends and retries all other commands. `Outbox.close` notifies it.
     engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when `UciEngine.close` kills it.
     sources-ID                   asks a book or server for a move. Not stopped: a late answer is ignored.
     list-ADDRESS                 one per block list on the web: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     archive                      writes finished games as PGN. `PgnArchive.close` puts a mark in its queue and joins it.
 
-None keeps the process alive. An exception that a thread does not catch ends the process: the daemon could miss events.
+None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
+in the status, and ends only what the thread was doing: a stream is opened again, a command is repeated, a source has no
+move. An exception that a thread does not catch even so ends the process, because the daemon could miss events.
 """
 
 import math
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -68,7 +70,7 @@ from lichessbot.lichess.streams import (
     StreamRefused,
 )
 from lichessbot.lobby import Lobby, LobbyCommand
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, crashes
 from lichessbot.move_sources import Hosts, unusable_books
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
@@ -149,31 +151,40 @@ class Daemon:
         """Wait for one report, or for the next moment something is due, and handle it."""
         due_at = _earliest(self._tick_at, self._games.wake_at)
         with suppress(Empty):
-            self._dispatch(self._inbox.get(timeout=max(0.0, due_at - time.monotonic())))
+            report = self._inbox.get(timeout=max(0.0, due_at - time.monotonic()))
+            self._guarded(lambda: self._dispatch(report))
             self._tick_at = min(self._tick_at, self._ticked_at + _BETWEEN_TICKS_S)
         now = time.monotonic()
         if now >= self._tick_at:
-            self._tick(now)
+            self._guarded(lambda: self._tick(now))
         elif now >= due_at:
-            self._games.tick()
+            self._guarded(self._games.tick)
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Run one step of the main loop; a bug in it is logged and ends this step only."""
+        try:
+            step()
+        except Exception as error:
+            self._log.crash("daemon.crashed", error)
 
     def _tick(self, now: float) -> None:
         """Do what is due anywhere, and find out when something will be due again."""
-        self._in_progress.resume_remembered(self._remembered_context)
-        self._games.tick()
-        self._outbox.tick()
-        if self._context is not None:
-            self._lobby.tick()
-            self._in_progress.tick(self._context)
+        self._ticked_at, self._tick_at = now, now + _LONGEST_WAIT_S
+        context = self._context
+        self._guarded(lambda: self._in_progress.resume_remembered(self._remembered_context))
+        self._guarded(self._games.tick)
+        self._guarded(self._outbox.tick)
+        if context is not None:
+            self._guarded(self._lobby.tick)
+            self._guarded(lambda: self._in_progress.tick(context))
         busy = len(self._games) or not self._lobby.is_clear or self._outbox.is_talking
         if self._stopping and not busy and self._exit is None:
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
-        self._report_status()
-        self._ticked_at = now
+        self._guarded(self._report_status)
         self._tick_at = _earliest(
-            now + _LONGEST_WAIT_S,
+            self._tick_at,
             self._lobby.wake_at,
             self._in_progress.wake_at,
             self._outbox.wake_at,
@@ -183,16 +194,9 @@ class Daemon:
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
-        games = len(self._games)
-        correspondence, waiting = sum(it.is_correspondence for it in self._games.games), len(self._lobby.waiting)
-        parts = [
-            self._connection.status,
-            "1 game" if games == 1 else f"{games} games",
-            f"{correspondence} correspondence" if correspondence else "",
-            f"{waiting} waiting" if waiting else "",
-            self._lobby.status,
-            "finishing, takes no new games" if self._stopping else "",
-        ]
+        errors = f"{crashes()} internal errors, see the log" if crashes() else ""
+        stopping = "finishing, takes no new games" if self._stopping else ""
+        parts = (self._connection.status, self._games.status, self._lobby.status, errors, stopping)
         self._manager.status("; ".join(filter(None, parts)))
         # Lichess may be unreachable for hours: its streams are then retried on schedule, and all is well.
         self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
@@ -309,7 +313,7 @@ class Daemon:
                 self._begin_if_ready()
             case ReadPlaying(), CommandDone(answer=tuple() as games, sent_at=sent_at) if self._context is not None:
                 self._in_progress.compare(games, sent_at, self._context)
-                self._listen()
+                self._connection.listen()
 
     def _command_failed(self, command: Command, error: ApiError) -> None:
         # Failures of our own challenges and tournaments are logged where they are handled.
@@ -325,7 +329,8 @@ class Daemon:
                     self._connection.account_failed()
             case ReadPlaying():
                 self._in_progress.list_failed()
-                self._listen()
+                if self._exit is None:
+                    self._connection.listen()
             case AcceptChallenge() | DeclineChallenge():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
 
@@ -373,11 +378,6 @@ class Daemon:
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
         for file, reason in unusable_books(files):
             self._log.warning("book.unusable", file=file, reason=reason)
-
-    def _listen(self) -> None:
-        """Open the event stream; games left over come first."""
-        if self._exit is None:
-            self._connection.listen()
 
     def _refused(self, reason: str) -> None:
         self._log.error("refused", reason=reason)

@@ -87,8 +87,9 @@ class Lobby:
 
     @property
     def status(self) -> str:
-        """The day's bot games in words; empty if there is nothing to say."""
-        return self._matchmaker.status(self._config)
+        """Return, in words, who waits and the day's bot games; empty if there is nothing to say."""
+        waiting = f"{len(self.waiting)} waiting" if self.waiting else ""
+        return "; ".join(filter(None, (waiting, self._matchmaker.status(self._config))))
 
     @property
     def waiting(self) -> Sequence[str]:

@@ -1,11 +1,14 @@
 """The log: one line per event, as `event game=ID field=value ...`, without the token."""
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from typing import IO
 
 REDACTED = "[token]"
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
+# How often each bug was met, by the kind of exception and the place where it was raised.
+_crashes: Counter[tuple[object, ...]] = Counter()
 
 
 class EventLog:
@@ -28,8 +31,14 @@ class EventLog:
         self._write(logging.ERROR, event, fields)
 
     def crash(self, event: str, error: BaseException, **fields: object) -> None:
-        """Log a bug with its traceback."""
-        self._logger.error("%s", self._line(event, fields), exc_info=error)
+        """Log a bug with its traceback; one met again and again is logged the 1st, 2nd, 4th, 8th ... time."""
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        key = type(error), last and (last.tb_frame.f_code.co_filename, last.tb_lineno)
+        _crashes[key] += 1
+        if _crashes[key].bit_count() == 1:
+            self._logger.error("%s", self._line(event, {**fields, "times": _crashes[key]}), exc_info=error)
 
     def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
         if self._logger.isEnabledFor(level):
@@ -38,6 +47,11 @@ class EventLog:
     def _line(self, event: str, fields: dict[str, object]) -> str:
         words = (f" {name}={_value(value)}" for name, value in fields.items() if value is not None)
         return event + self._prefix + "".join(words)
+
+
+def crashes() -> int:
+    """Return how many bugs were met since the start of the process, repetitions included."""
+    return _crashes.total()
 
 
 class RedactingFormatter(logging.Formatter):

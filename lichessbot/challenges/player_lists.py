@@ -95,9 +95,11 @@ class _ListReader(threading.Thread):
                 backoff.reset()
                 if fetched is not None and not self._over.is_set():
                     self._emit(fetched)
-            except ListUnusable as error:
+            except Exception as error:
                 pause = max(backoff.next_delay(), self._timeouts.list_retry)
-                if not failing:
+                if not isinstance(error, ListUnusable):
+                    EventLog().crash("list.crashed", error, address=self._fetcher.address)
+                elif not failing:
                     meaning = "the last good one stays in force"
                     EventLog().warning("list.failed", address=self._fetcher.address, error=error, meaning=meaning)
                 failing = True

@@ -52,6 +52,13 @@ class GameManager:
         return game_id in self._sessions or game_id in self._correspondence
 
     @property
+    def status(self) -> str:
+        """Return the number of games in words."""
+        correspondence = len(self._correspondence.games)
+        games = "1 game" if len(self) == 1 else f"{len(self)} games"
+        return f"{games}; {correspondence} correspondence" if correspondence else games
+
+    @property
     def games(self) -> list[GameInfo]:
         """All games in progress, as they were announced."""
         return [

@@ -240,6 +240,8 @@ class PgnArchive:
                 _write(path, record.pgn, append=grouping is not PgnGrouping.GAME)
             except OSError as error:
                 self._log.warning("pgn.lost", game=record.game_id, file=path, error=error)
+            except Exception as error:
+                self._log.crash("pgn.crashed", error, game=record.game_id)
             else:
                 self._log.debug("pgn.written", game=record.game_id, file=path)
 

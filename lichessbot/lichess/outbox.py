@@ -19,6 +19,7 @@ from lichessbot.errors import ApiError, RateLimited, Unreachable
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import Command, CommandDone, CommandFailed, GameCommand, Priority, Say, SendMove
 from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 
 # Chat lines that may wait to be sent, in all games together.
@@ -294,4 +295,7 @@ def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> Co
         return CommandFailed(command, error)
     except ApiError as error:
         return CommandFailed(command, error)
+    except Exception as error:
+        EventLog().crash("command.crashed", error, command=type(command).__name__)
+        return CommandFailed(command, Unreachable(f"an error of the bot: {error!r}"), perhaps_done=True)
     return CommandDone(command, answer, api.sent_at, time.monotonic())

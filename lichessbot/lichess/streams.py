@@ -172,6 +172,9 @@ class StreamReader(threading.Thread):
             return self._lost(str(error), min(error.pause, self._timeouts.longest_pause), as_asked=True)
         except (Unreachable, UnreadableLine) as error:
             return self._lost(str(error), self._delay())
+        except Exception as error:
+            self._log.crash("stream.crashed", error)
+            return self._lost(f"an error of the bot: {error!r}", self._delay())
 
     def _wait_for_turn(self) -> None:
         """Wait until the stream may be opened; the first opening of a game's stream never waits."""

@@ -158,6 +158,9 @@ class MoveResolver:
         except ApiError as error:
             self._log.debug("source.failed", source=name, reason=error)
             return None, False
+        except Exception as error:
+            self._log.crash("source.crashed", error, source=name)
+            return None, False
         if found is None:
             return None, True
         good = playable(found, question.board, repeats=limited.kind in (Kind.ENDINGS, Kind.ONLINE_ENDINGS))

@@ -1,7 +1,7 @@
 """The store: what must survive a restart, such as games, answered challenges, limited actions and round trips.
 
-Reads come from memory. A thread writes; a caller waits until its note is on the disk, but at most as long as a game
-can afford. A disk that is full, read-only or slow costs records, never a game.
+Reads come from memory, and a thread writes, so that no caller waits for the disk. A disk that is full, read-only or
+slow costs records, never a game.
 """
 
 import threading
@@ -9,7 +9,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from functools import cache
@@ -21,7 +20,6 @@ from lichessbot.log import EventLog
 from lichessbot.storage.database import Database, Statement, read_only
 from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecords, Entry, LimitedAction, ListFetched
 
-GAME_WAITS_AT_MOST: Final = timedelta(milliseconds=50)
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
 RETRY_EVERY: Final = timedelta(minutes=1)
 ROUND_TRIPS_KEPT: Final = 1000
@@ -58,11 +56,8 @@ _COLUMNS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
-    statements: Sequence[Statement]
-    settled: threading.Event = field(default_factory=threading.Event)
-    """Set when written, or when writing fails for now."""
+# Statements that are written together; None ends the writer.
+_Note = Sequence[Statement]
 
 
 class Store:
@@ -92,7 +87,7 @@ class Store:
         except StateFailed as error:
             self._log_failure(error)
         # Games without a clock can wait until Lichess lists them.
-        self._put_later("UPDATE games SET left_at = ? WHERE left_at IS NULL AND NOT has_clock", time.time())
+        self._put("UPDATE games SET left_at = ? WHERE left_at IS NULL AND NOT has_clock", time.time())
         self._writer = threading.Thread(target=self._write_notes, name="store", daemon=True)
         self._writer.start()
 
@@ -137,8 +132,8 @@ class Store:
         self._put(sql, game_id, opponent, time.time(), has_clock)
 
     def note_left(self, game_id: str) -> None:
-        """Record that the game is over or that we left it. Never waits."""
-        self._put_later("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
+        """Record that the game is over or that we left it."""
+        self._put("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
 
     def answered(self, challenge_id: str) -> bool:
         """Return whether this challenge was answered, also by earlier processes, or is being answered."""
@@ -158,26 +153,26 @@ class Store:
         self._answers.pop(challenge_id, None)
 
     def note_challenge(self, entry: Entry) -> None:
-        """Record a challenge in place of its earlier entry. Never waits."""
+        """Record a challenge in place of its earlier entry."""
         self.challenges.write(entry)
-        self._put_later(INSERT, *entry.row)
+        self._put(INSERT, *entry.row)
 
     def note_player_list(self, fetched: ListFetched) -> None:
-        """Record a new version of a list. Never waits."""
+        """Record a new version of a list."""
         self.player_lists[fetched.address] = fetched
         sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"
-        self._put_later(sql, fetched.address, "\n".join(sorted(fetched.names)), fetched.etag, time.time())
+        self._put(sql, fetched.address, "\n".join(sorted(fetched.names)), fetched.etag, time.time())
 
     def times_played(self, position: int) -> Mapping[str, int]:
         """Return how often we played each move from the position with this key."""
         return self._played.get(position, {})
 
     def note_played(self, position: int, move: str) -> None:
-        """Record a move of ours. Never waits."""
+        """Record a move of ours."""
         times = self.times_played(position).get(move, 0) + 1
         self._remember_played(position, move, times)
         sql = "INSERT OR REPLACE INTO played (position, move, times, played_at) VALUES (?, ?, ?, ?)"
-        self._put_later(sql, f"{position:016x}", move, times, time.time())
+        self._put(sql, f"{position:016x}", move, times, time.time())
 
     def _remember_played(self, position: int, move: str, times: int) -> None:
         """Make the position the newest."""
@@ -190,7 +185,7 @@ class Store:
         return tuple(self._round_trips)[-limit:]
 
     def note_round_trip(self, ms: float) -> None:
-        """Record a round trip. Never waits."""
+        """Record a round trip."""
         self._round_trips.append(ms)
         self._trips_unwritten.append(ms)
         if len(self._trips_unwritten) >= _ROUND_TRIPS_TOGETHER:
@@ -209,8 +204,8 @@ class Store:
             return self.remembered(table)
 
     def put(self, sql: str, *row: object) -> None:
-        """Write a row for the module that owns its table. Never waits."""
-        self._put_later(sql, *row)
+        """Write a row for the module that owns its table."""
+        self._put(sql, *row)
 
     def close(self) -> None:
         """Write what is left, if the disk works, and unlock the folder."""
@@ -220,20 +215,13 @@ class Store:
         if not self._writer.is_alive():
             self._file.close()
 
-    def _put_later(self, sql: str, *row: object) -> _Note:
-        note = _Note([(sql, [[_storable(value) for value in row]])])
-        self._notes.put(note)
-        return note
-
     def _put(self, sql: str, *row: object) -> None:
-        note = self._put_later(sql, *row)
-        if not self._failing:
-            note.settled.wait(GAME_WAITS_AT_MOST.total_seconds())
+        self._notes.put([(sql, [[_storable(value) for value in row]])])
 
     def _put_round_trips(self) -> None:
         rows = [(ms,) for ms in self._trips_unwritten]
         self._trips_unwritten.clear()
-        self._notes.put(_Note([("INSERT INTO round_trips (ms) VALUES (?)", rows)]))
+        self._notes.put([("INSERT INTO round_trips (ms) VALUES (?)", rows)])
 
     # The writer thread
 
@@ -246,13 +234,11 @@ class Store:
             self._unwritten.extend(note for note in notes if note is not None)
             now = time.monotonic()
             if now >= tidy_at:
-                self._unwritten.append(_Note(_retention(time.time())))
+                self._unwritten.append(_retention(time.time()))
                 tidy_at = now + _TIDY_EVERY.total_seconds()
             if closing or not self._failing or now >= retry_at:
                 self._write_all()
                 retry_at = now + self._retry_every.total_seconds()
-            for note in filter(None, notes):
-                note.settled.set()
 
     def _next_notes(self, until: float) -> list[_Note | None]:
         """Return all new notes; waits for the first until the monotonic second `until`."""
@@ -265,10 +251,12 @@ class Store:
 
     def _write_all(self) -> None:
         try:
-            self._file.write(statement for note in self._unwritten for statement in note.statements)
+            self._file.write(statement for note in self._unwritten for statement in note)
         except StateError as error:
             self._log_failure(error)
             return
+        except Exception as error:
+            self._log.crash("store.crashed", error, lost=len(self._unwritten))
         self._unwritten.clear()
         if self._failing:
             self._failing = False

@@ -34,8 +34,8 @@ _MAX_LINE_BYTES = 1 << 16
 # An engine is killed above ten thousand lines or two mebibytes a second.
 _MAX_OUTPUT_PER_S = 1 << 21
 _COST_OF_A_LINE = 200
-# The error output goes to the log, which must not fill the disk.
-_MAX_ERRORS_PER_S = 100 * _COST_OF_A_LINE
+# Of the error output: it goes to the log, which must not fill the disk.
+_MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
 _MAX_NAME_LENGTH = 60
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _MAX_DOUBLINGS = 4
@@ -94,7 +94,8 @@ class UciEngine:
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._handshake.start()
         threading.Thread(target=self._read_output, name=f"engine-{game_id}", daemon=True).start()
-        threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
+        if self._process.stderr is not None:
+            threading.Thread(target=self._read_errors, name=f"engine-errors-{game_id}", daemon=True).start()
         self._write("uci")
 
     @property
@@ -219,9 +220,14 @@ class UciEngine:
     def _read_output(self) -> None:
         """Read the output of the engine until it ends. Runs in a thread."""
         rate = _OutputRate(_MAX_OUTPUT_PER_S)
+        line = b""
         with _pipe(self._process.stdout) as output:
-            while (line := output.readline(_MAX_LINE_BYTES)) and rate.allows(line):
-                self._take(line.decode("utf-8", "replace").split())
+            try:
+                while (line := output.readline(_MAX_LINE_BYTES)) and rate.allows(line):
+                    self._take(line.decode("utf-8", "replace").split())
+            except Exception as error:
+                self._log.crash("engine.crashed", error)
+                self.kill(f"an error of the bot: {error!r}")
         self.kill("too much output" if line else "ended by itself")
         # Waiting only here, after the kill, keeps the process id from being reused before.
         self._process.wait()
@@ -270,11 +276,11 @@ class UciEngine:
             self._emit(BestMove(self._game_id, search_id, legal, self._summary, lines, took_s, reply, self._asked_at))
 
     def _read_errors(self) -> None:
-        """Log the error output line by line, unless `silence_stderr`. Runs in a thread."""
-        rate = _OutputRate(_MAX_ERRORS_PER_S)
+        """Log the first lines of error output of each second, and drop the others. Runs in a thread."""
+        rate, logged = _OutputRate(_MAX_OUTPUT_PER_S), _OutputRate(_MAX_LOGGED_PER_S)
         with _pipe(self._process.stderr) as errors:
             while (line := errors.readline(_MAX_LINE_BYTES)) and rate.allows(line):
-                if not self.config.silence_stderr:
+                if logged.allows(line):
                     self._log.warning("engine.stderr", line=line.decode("utf-8", "replace").rstrip())
         if line:
             self.kill("too much error output")
@@ -326,7 +332,7 @@ def _start(config: EngineKeys) -> subprocess.Popen[bytes]:
             [*_wrappers(), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if config.silence_stderr else subprocess.PIPE,
             env=environment,
             cwd=config.working_dir,
             # Not a session of its own: a kernel that schedules by session would ignore the lower priority.

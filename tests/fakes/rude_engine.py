@@ -8,6 +8,7 @@ deaf        answers uci and isready, never a search, and ignores stop
 mute        answers nothing at all
 dies        ends in the middle of its first search
 illegal     answers with a move that no position allows
+chatty      writes 3,000 lines to its error output, then answers politely
 noisy       writes nonsense to both outputs, then answers politely
 babbling    writes without end once asked for a move
 scolding    the same, on its error output
@@ -67,6 +68,9 @@ def main(manner: str, *moves: str) -> None:
 def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     if manner == "dies":
         sys.exit(7)
+    if manner == "chatty":
+        sys.stderr.write("a line\n" * 3000)
+        sys.stderr.flush()
     if manner == "noisy":
         sys.stderr.write("something is odd\n")
         sys.stderr.flush()

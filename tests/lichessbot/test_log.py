@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lichessbot.log import REDACTED, EventLog, start_logging
+from lichessbot.log import REDACTED, EventLog, crashes, start_logging
 
 TOKEN = "lip_secret0123456789"
 
@@ -43,6 +43,18 @@ def test_the_token_never_reaches_the_log(log: io.StringIO) -> None:
     logging.getLogger("some.library").warning("request with %s", TOKEN)
     assert TOKEN not in log.getvalue()
     assert log.getvalue().count(REDACTED) == 3
+
+
+def test_a_bug_that_repeats_is_counted_and_logged_ever_more_seldom(log: io.StringIO) -> None:
+    before = crashes()
+    for _ in range(100):
+        try:
+            raise ValueError("the same place each time")
+        except ValueError as error:
+            EventLog().crash("lobby.crashed", error)
+    assert crashes() == before + 100
+    assert log.getvalue().count("Traceback") == 7
+    assert "lobby.crashed times=64" in log.getvalue()
 
 
 def test_request_bodies_are_not_logged_by_libraries(log: io.StringIO) -> None:

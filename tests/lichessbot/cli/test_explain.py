@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database, read_only
 from lichessbot.storage.records import Answer, Entry, ListFetched
 from lichessbot.storage.store import Store
 
@@ -24,6 +24,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """What a running daemon holds."""
     with closing(Store(Database(tmp_path / "state"))) as store:
         yield store
+
+
+def written(store: Store, folder: Path) -> None:
+    """Wait until all notes are on the disk, where the command reads them."""
+    last = f"last{time.monotonic_ns()}"
+    store.note_game(last, "Nobody")
+    store.note_left(last)
+    deadline = time.monotonic() + 30.0
+    while not read_only(folder / "state", "SELECT id FROM games WHERE id = ? AND left_at > 0", last):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 def configure(folder: Path, challenge: str) -> None:
@@ -127,6 +138,7 @@ def test_what_the_running_daemon_plays_counts(ask: Asked, tmp_path: Path, store:
     store.note_left("game0000")
     store.note_challenge(entry("game0001"))
     store.note_game("game0001", "Rival")
+    written(store, tmp_path)
     told = ask("--from", "bot", "--clock", "3+0")
     assert told["now"] == "slots taken: 1 of 2; correspondence games: 0"
     assert told["answer"] == "would wait up to 12 s for a slot, then be declined: later"
@@ -136,6 +148,7 @@ def test_what_the_running_daemon_plays_counts(ask: Asked, tmp_path: Path, store:
     assert told["answer"] == "would be accepted"
     assert "but" not in told, "all that is said there is about bots"
     store.note_game("game0002", "BOT Zeekat")
+    written(store, tmp_path)
     told = ask("--clock", "3+0")
     assert (told["answer"], told["rule"]) == (
         "would wait up to 12 s for a slot, then be declined: later", "challenge.concurrency = 2",
@@ -151,7 +164,7 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     )
     store.note_challenge(entry("game0001", our_rating=1950))
     store.note_player_list(ListFetched(address, frozenset({"villain"})))
-    store.note_game("settled", "waits until all of it is on the disk")
+    written(store, tmp_path)
     rival = ("--from", "bot:1900", "--name", "Rival", "--clock", "3+0")
     assert ask(*rival)["rule"] == "challenge.max_recent_bot_challenges = 1"
     assert ask("--from", "bot:1849", "--clock", "3+0")["because"] == "a rating of 1849 is too far from ours, 1950"
@@ -179,10 +192,10 @@ profiles:
     assert "engine" not in ask("--days", "3"), "which is declined"
 
 
-def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: Store) -> None:
+def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: Store, tmp_path: Path) -> None:
     why = {"reason": "tooFast", "rule": "challenge.min_base = 300", "because": "too short"}
     store.note_challenge(entry("abcd1234", answer=Answer.DECLINED, **why))
-    store.note_game("settled", "waits until all of it is on the disk")
+    written(store, tmp_path)
     for name in ("abcd1234", "https://lichess.org/abcd1234/"):
         told = ask(name)
         assert ask.code == 0
@@ -195,15 +208,17 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
 @pytest.mark.parametrize(
     ("age_s", "answer"), [(1, "waiting"), (3600, "none; the daemon ended while the challenge waited")]
 )
-def test_nobody_waits_for_longer_than_the_daemon_lives(ask: Asked, store: Store, age_s: float, answer: str) -> None:
+def test_nobody_waits_for_longer_than_the_daemon_lives(
+    ask: Asked, store: Store, tmp_path: Path, age_s: float, answer: str
+) -> None:
     store.note_challenge(entry("abcd1234", answer=Answer.WAITING, received_at=time.time() - age_s))
-    store.note_game("settled", "waits until all of it is on the disk")
+    written(store, tmp_path)
     assert ask("abcd1234")["answer"] == answer
 
 
 def test_of_an_unknown_challenge_the_latest_known_are_told(ask: Asked, tmp_path: Path, store: Store) -> None:
     store.note_challenge(entry("abcd1234"))
-    store.note_game("settled", "waits until all of it is on the disk")
+    written(store, tmp_path)
     told = ask("nowhere1")
     assert ask.code == 1
     assert told["known"] == "abcd1234 from rival, accepted"

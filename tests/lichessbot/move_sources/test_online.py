@@ -165,6 +165,13 @@ def test_a_mate_is_better_than_any_material(lichess: ScriptedLichess, hosts: Hos
     assert (found.moves[0], found.summary.score) == ("d8h4", "mate 1")
 
 
+@pytest.mark.parametrize("moves", ["", " "])
+def test_a_line_without_moves_is_passed_over(lichess: ScriptedLichess, hosts: Hosts, moves: str) -> None:
+    pvs = [{"moves": moves, "cp": 50}, {"moves": "a7a6", "cp": 20}]
+    lichess.answer("/api/cloud-eval", Reply(body={"depth": 40, "knodes": 1, "pvs": pvs}))
+    assert first(cloud(hosts).find(KINGS_PAWN, soon())) == "a7a6"
+
+
 @pytest.mark.parametrize("keys", [{"min_depth": 31}, {"min_knodes": 9001}])
 def test_a_shallow_evaluation_is_not_believed(lichess: ScriptedLichess, hosts: Hosts, keys: dict[str, int]) -> None:
     lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))

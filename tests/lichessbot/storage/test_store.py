@@ -16,7 +16,7 @@ from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
-from lichessbot.storage.store import GAME_WAITS_AT_MOST, ROUND_TRIPS_KEPT, Store
+from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store
 
 QUICKLY = timedelta(milliseconds=20)
 PATIENCE_S = 10.0
@@ -194,10 +194,8 @@ def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> No
     with closing(Store(file)) as store:
         store.note_game("before", "Ferdinand")
         file.delay_s = 2.0
-        started_at = time.monotonic()
         store.note_done("game1", LimitedAction.GREETING)
-        waited = timedelta(seconds=time.monotonic() - started_at)
-        assert GAME_WAITS_AT_MOST <= waited < timedelta(seconds=1.5)
+        assert count(tmp_path, "deeds") == 0, "the disk takes two seconds, and nobody has waited for it"
         until(lambda: count(tmp_path, "deeds") == 1)
 
 

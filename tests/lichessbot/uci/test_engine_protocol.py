@@ -78,6 +78,18 @@ def test_the_error_output_can_be_silenced(start: Start, inbox: Inbox, caplog: py
     assert heard_by(caplog) == []
 
 
+@pytest.mark.parametrize("silenced", [False, True])
+def test_a_burst_of_error_output_is_cut_in_the_log_and_kills_no_engine(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, silenced: bool
+) -> None:
+    engine = start("chatty", "e2e4", silence_stderr=silenced)
+    for number in range(3):
+        engine.search(search(number))
+        assert isinstance(heard(inbox), BestMove)
+    logged = len(heard_by(caplog))
+    assert logged == 0 if silenced else 0 < logged < 1000
+
+
 def test_the_engine_runs_in_its_folder(start: Start, inbox: Inbox, tmp_path: Path) -> None:
     engine = start("polite", "e2e4", working_dir=tmp_path)
     engine.search(search(1))

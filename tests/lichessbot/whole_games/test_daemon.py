@@ -403,67 +403,6 @@ def test_the_token_is_on_no_command_line(arena: Arena) -> None:
         assert arena.token.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
 
 
-# Bugs of our own
-
-
-def run_with_bug(
-    arena: Arena, bug: str, environment: dict[str, str] | None = None
-) -> "subprocess.Popen[str]":
-    """The daemon with a line of code run before it starts."""
-    code = f"{bug}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
-    words = arena.command("run")
-    command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
-    return subprocess.Popen(command, env=environment or arena.environment(), stderr=subprocess.PIPE, text=True)
-
-
-def test_a_daemon_that_lost_a_thread_leaves_loudly(arena: Arena) -> None:
-    arena.challenge(arena.player("Human"))
-    bug = "import lichessbot.lichess.streams; lichessbot.lichess.streams._is_last = None"
-    with run_with_bug(arena, bug) as process:
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 1
-    assert "thread.died thread=stream-events" in log
-
-
-BROKEN_GAME = """
-import lichessbot.games.game
-handle = lichessbot.games.game.Game.handle
-crashes = []
-def broken(self, report, now):
-    if len(crashes) < {crashes} and self.game_id == {first!r}:
-        crashes.append(self.game_id)
-        1 / 0
-    return handle(self, report, now)
-lichessbot.games.game.Game.handle = broken
-"""
-
-
-def test_a_game_that_met_a_bug_is_joined_again_and_the_others_go_on(arena: Arena) -> None:
-    first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
-    with run_with_bug(arena, BROKEN_GAME.format(crashes=2, first=first)) as process:
-        arena.until_ended(2)
-        process.terminate()
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 0
-    assert log.count("game.crashed") == 2
-    assert "ZeroDivisionError" in log
-    for session in arena.ended:
-        judge(session)
-
-
-def test_a_game_that_always_meets_the_bug_is_given_up_after_some_returns(arena: Arena) -> None:
-    first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
-    environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1"}
-    with run_with_bug(arena, BROKEN_GAME.format(crashes=99, first=first), environment) as process:
-        arena.until_ended(1)
-        time.sleep(3.0)
-        process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert log.count("game.crashed") == 4
-    assert log.count("game.given_up") == 1
-    judge(arena.ended[0])
-
-
 # The other commands, against the same server
 
 

@@ -1,0 +1,131 @@
+"""Bugs of our own: each is planted into a running daemon, ends what it strikes only, and costs no game."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.fakes.arena import PATIENCE_S, Arena, judge
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    """A fresh server and bot. Afterwards nobody is left over, and no token was shown."""
+    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+        arena = Arena(server, tmp_path)
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert arena.leftovers() == []
+        assert arena.token not in arena.log()
+
+
+def run_with_bug(arena: Arena, bug: str, environment: dict[str, str] | None = None) -> "subprocess.Popen[str]":
+    """Start the daemon after these lines of code."""
+    code = f"{bug}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
+    words = arena.command("run")
+    command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
+    return subprocess.Popen(command, env=environment or arena.environment(), stderr=subprocess.PIPE, text=True)
+
+
+# The function raises so many times, after it has been called `good` times.
+FAILING = """
+def fail(owner, name, times, good=0):
+    function = getattr(owner, name)
+    def failing(*arguments, **keywords):
+        nonlocal times, good
+        good -= 1
+        times -= good < 0
+        if good < 0 <= times:
+            1 / 0
+        return function(*arguments, **keywords)
+    setattr(owner, name, failing)
+
+"""
+BUGS = {
+    "event stream": ("import lichessbot.connection as it; fail(it, 'parse_account_event', 2)", "stream.crashed"),
+    "game stream": ("import lichessbot.games.session as it; fail(it, 'parse_game_event', 2)", "stream.crashed"),
+    "move": ("import lichessbot.lichess.commands as it; fail(it.SendMove, 'request', 2)", "command.crashed"),
+    "command": ("import lichessbot.lichess.commands as it; fail(it.AcceptChallenge, 'request', 2)", "command.crashed"),
+    "engine": ("import lichessbot.uci.engine as it; fail(it.UciEngine, '_report_move', 1, 1)", "engine.crashed"),
+    "source": ("import lichessbot.move_sources.local as it; fail(it.PolyglotBooks, 'find', 2)", "source.crashed"),
+    "store": ("import lichessbot.storage.database as it; fail(it.Database, 'write', 2)", "store.crashed"),
+    "archive": ("import lichessbot.games.pgn as it; fail(it, '_write', 1)", "pgn.crashed"),
+    "lobby": ("import lichessbot.lobby as it; fail(it.Lobby, 'tick', 2)", "daemon.crashed"),
+    "handler": ("import lichessbot.lobby as it; fail(it.Lobby, 'game_started', 1)", "daemon.crashed"),
+    "outbox": ("import lichessbot.lichess.outbox as it; fail(it.Outbox, 'tick', 2)", "daemon.crashed"),
+    "status": ("import lichessbot.daemon as it; fail(it.Daemon, '_report_status', 2)", "daemon.crashed"),
+}
+
+
+@pytest.mark.parametrize("place", BUGS)
+def test_a_bug_ends_what_it_strikes_only(arena: Arena, place: str) -> None:
+    bug, event = BUGS[place]
+    arena.configure("pgn_directory: games\n", engine="polyglot: {enabled: true, book: {standard: [nowhere.bin]}}")
+    arena.challenge(arena.player("Human"))
+    environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1"}
+    with run_with_bug(arena, FAILING + bug, environment) as process:
+        arena.until_ended(1)
+        process.terminate()
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, log
+    assert event in log
+    assert "ZeroDivisionError" in log
+    judge(arena.ended[0])
+
+
+def test_a_thread_that_is_lost_even_so_ends_the_daemon(arena: Arena) -> None:
+    bug = "import lichessbot.lichess.streams as it; fail(it.StreamReader, 'run', 1)"
+    with run_with_bug(arena, FAILING + bug) as process:
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert "thread.died thread=stream-events" in log
+
+
+BROKEN_GAME = """
+import lichessbot.games.game
+handle = lichessbot.games.game.Game.handle
+crashes = []
+def broken(self, report, now):
+    if len(crashes) < {crashes} and self.game_id == {first!r}:
+        crashes.append(self.game_id)
+        1 / 0
+    return handle(self, report, now)
+lichessbot.games.game.Game.handle = broken
+"""
+
+
+def test_a_game_that_met_a_bug_is_joined_again_and_the_others_go_on(arena: Arena) -> None:
+    first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
+    with run_with_bug(arena, BROKEN_GAME.format(crashes=2, first=first)) as process:
+        arena.until_ended(2)
+        process.terminate()
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0
+    assert log.count("game.crashed") == 2
+    assert "ZeroDivisionError" in log
+    for session in arena.ended:
+        judge(session)
+
+
+def test_a_game_that_always_meets_the_bug_is_given_up_after_some_returns(arena: Arena) -> None:
+    first, _ = (arena.challenge(arena.player(f"Greedy{number}")) for number in range(2))
+    environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1"}
+    with run_with_bug(arena, BROKEN_GAME.format(crashes=99, first=first), environment) as process:
+        arena.until_ended(1)
+        time.sleep(3.0)
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert log.count("game.crashed") == 3, "the 1st, 2nd and 4th"
+    assert "times=4" in log
+    assert log.count("game.given_up") == 1
+    judge(arena.ended[0])
+
+
