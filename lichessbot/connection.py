@@ -4,6 +4,7 @@ For the main thread. Asks who we are until Lichess answers, and then reads the e
 decided elsewhere.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -40,18 +41,47 @@ class Connection:
         self._backoff = Backoff(timeouts.backoff_first, timeouts.backoff_ceiling)
         self._stream: StreamReader | None = None
         self._was_open = False
+        self._asking = False
+        self._is_refused = False
+        self._denied_since: float | None = None
 
     def open_client(self, read_timeout: timedelta) -> LichessClient:
         """Return a session of its own, which says the name of our account once it is known."""
         return LichessClient(self.access, read_timeout)
 
     def read_account(self) -> None:
-        self.outbox.send(ReadAccount())
+        """Ask for the account, after a growing delay; one question at a time."""
+        if not self._asking:
+            self._asking = True
+            self.outbox.send(ReadAccount(), self._backoff.next_delay())
 
-    def account_failed(self) -> None:
-        """Ask for the account again, after a growing delay."""
-        self.status = _RETRYING
-        self.outbox.send(ReadAccount(), self._backoff.next_delay())
+    def account_answered(self, account: Account | None) -> None:
+        """Take the account, which also ends the wait of a refused event stream; without it ask again."""
+        self._asking = False
+        if account is None:
+            self.status = _RETRYING
+            self.read_account()
+            return
+        self.account = account
+        if self._is_refused and self._stream is not None:
+            self._stream.reopen()
+
+    def succeeded(self) -> None:
+        """Take note that a request got a good answer, so that our token is good."""
+        self._denied_since = None
+
+    def is_dead_token(self, reason: str) -> bool:
+        """Return whether to give up after a denial; else ask for the account again.
+
+        Lichess may deny a good token for a moment. Moves go on meanwhile, and each good answer ends the doubt.
+        """
+        now = time.monotonic()
+        if self._denied_since is None:
+            self._denied_since = now
+            self._log.warning("token.denied", reason=reason, patience_s=self._timeouts.denied_token.total_seconds())
+        self.status = "token denied, trying again"
+        self.read_account()
+        return now - self._denied_since >= self._timeouts.denied_token.total_seconds()
 
     def introduce(self, account: Account, *, renew_sessions: bool) -> None:
         """Say the account's name in new sessions, and in all if `renew_sessions`."""
@@ -75,9 +105,20 @@ class Connection:
     def stream_opened(self) -> bool:
         """Take note that the event stream is open. Return whether it was open before, so that events may be lost."""
         was_open, self._was_open = self._was_open, True
+        self._is_refused = False
+        self._backoff.reset()
         self.status = "listening"
         self._log.info("events.open")
         return was_open
+
+    @property
+    def was_open(self) -> bool:
+        """Whether the event stream has ever been open."""
+        return self._was_open
+
+    def stream_refused(self) -> None:
+        """Take note that the event stream waits for `account_answered`."""
+        self._is_refused = True
 
     def stream_lost(self, lost: StreamLost) -> None:
         self.status = _RETRYING

@@ -76,7 +76,7 @@ from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.uci import startup_check
 from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
@@ -149,7 +149,7 @@ class Daemon:
 
     def _turn(self) -> None:
         """Wait for one report, or for the next moment something is due, and handle it."""
-        due_at = _earliest(self._tick_at, self._games.wake_at)
+        due_at = earliest(self._tick_at, self._games.wake_at) or self._tick_at
         with suppress(Empty):
             report = self._inbox.get(timeout=max(0.0, due_at - time.monotonic()))
             self._guarded(lambda: self._dispatch(report))
@@ -183,14 +183,8 @@ class Daemon:
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
         self._guarded(self._report_status)
-        self._tick_at = _earliest(
-            self._tick_at,
-            self._lobby.wake_at,
-            self._in_progress.wake_at,
-            self._outbox.wake_at,
-            self._leave_at,
-            self._manager.feed_due_at,
-        )
+        moments = (self._lobby.wake_at, self._in_progress.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
+        self._tick_at = earliest(self._tick_at, self._leave_at, *moments) or self._tick_at
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
@@ -202,6 +196,8 @@ class Daemon:
         self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
 
     def _dispatch(self, report: Report) -> None:
+        if isinstance(report, CommandDone | StreamOpened):
+            self._connection.succeeded()
         if isinstance(report, StreamEvent) and (report.game_id is None or isinstance(report.event, GameFull)):
             # Lichess answers again: after an outage the other streams need not wait for their next attempt.
             self._games.others_got_through()
@@ -232,7 +228,8 @@ class Daemon:
             case StreamLost(game_id=None):
                 self._connection.stream_lost(report)
             case StreamRefused(game_id=None, status=status, text=text):
-                self._refused(f"{status}: {text}")
+                self._connection.stream_refused()
+                self._denied(f"{status}: {text}")
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
                     self._lobby.game_opened(report.event)
@@ -309,7 +306,7 @@ class Daemon:
         match command, report:
             case ReadAccount(), CommandDone(answer=Account() as account):
                 self._manager.reached(Milestone.CONNECTION_TRIED)
-                self._connection.account = account
+                self._connection.account_answered(account)
                 self._begin_if_ready()
             case ReadPlaying(), CommandDone(answer=tuple() as games, sent_at=sent_at) if self._context is not None:
                 self._in_progress.compare(games, sent_at, self._context)
@@ -319,20 +316,19 @@ class Daemon:
         # Failures of our own challenges and tournaments are logged where they are handled.
         say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
         say("command.failed", command=command, error=error)
-        if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token:
-            self._refused(str(error))
         match command:
             case ReadAccount():
                 self._manager.reached(Milestone.CONNECTION_TRIED)
                 self._in_progress.account_failed()
-                if not error.denies_token:
-                    self._connection.account_failed()
+                self._connection.account_answered(None)
             case ReadPlaying():
                 self._in_progress.list_failed()
                 if self._exit is None:
                     self._connection.listen()
             case AcceptChallenge() | DeclineChallenge():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
+        if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token:
+            self._denied(str(error))
 
     def _begin_if_ready(self) -> None:
         """Listen for challenges and join games in progress, once the account is known and the engines are good."""
@@ -378,6 +374,12 @@ class Daemon:
         files = dict.fromkeys(file for engine in engines_of(self._config) for file in engine.polyglot.files)
         for file, reason in unusable_books(files):
             self._log.warning("book.unusable", file=file, reason=reason)
+
+    def _denied(self, reason: str) -> None:
+        """Leave if the token is dead: a game in progress waits until that is certain."""
+        is_idle = not self._connection.was_open and not self._store.left_over
+        if self._connection.is_dead_token(reason) or is_idle:
+            self._refused(reason)
 
     def _refused(self, reason: str) -> None:
         self._log.error("refused", reason=reason)
@@ -443,8 +445,3 @@ class Daemon:
         self._outbox.close()
         self._archive.close()
         self._log.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
-
-
-def _earliest(*moments: float | None) -> float:
-    """Return the earliest of the moments that will come at all."""
-    return min(moment for moment in moments if moment is not None)

@@ -36,7 +36,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.matchmaking.matchmaker import Matchmaker
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.tournaments import Tournaments
 
 LobbyCommand = AcceptChallenge | DeclineChallenge | OutgoingCommand
@@ -77,13 +77,9 @@ class Lobby:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = (
-            self._slots.wake_at,
-            self._challenges.wake_at,
-            self._matchmaker.wake_at,
-            self._tournaments.wake_at,
+        return earliest(
+            self._slots.wake_at, self._challenges.wake_at, self._matchmaker.wake_at, self._tournaments.wake_at
         )
-        return min((moment for moment in moments if moment is not None), default=None)
 
     @property
     def status(self) -> str:

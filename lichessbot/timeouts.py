@@ -2,6 +2,8 @@
 
 Tests and rehearsals scale those that depend on Lichess, all together; so they are fields here rather than constants of
 the modules that use them. What an operator sets stands in the config (`abort_time`) and is not scaled.
+
+A `wake_at` says, in monotonic seconds, when the `tick` beside it has something to do; `earliest` joins such moments.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -109,6 +111,8 @@ class Timeouts:
     """Until the next read whether a tournament without time left is over."""
     tournament_retry: timedelta = timedelta(seconds=30)
     """After a request about a tournament that had no answer."""
+    denied_token: timedelta = timedelta(minutes=1)
+    """Without one good answer from Lichess before a denied token is believed to be dead."""
     stream_answer: timedelta = timedelta(seconds=5)
     """For a game's stream to open before another connection is tried; less if the clock is short."""
     first_state: timedelta = timedelta(seconds=5)
@@ -169,3 +173,13 @@ class Timeouts:
         assert factor > 0
         names = {field.name for field in fields(self)} - _OF_THIS_MACHINE
         return replace(self, **{name: getattr(self, name) * factor for name in names})
+
+
+def is_due(due_at: float | None, now: float) -> bool:
+    """Return whether a moment has come; None never comes."""
+    return due_at is not None and now >= due_at
+
+
+def earliest(*moments: float | None) -> float | None:
+    """Return the first of some moments; None if none is to come."""
+    return min((moment for moment in moments if moment is not None), default=None)

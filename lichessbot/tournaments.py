@@ -22,7 +22,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest
 
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
 _NOT_YET: Final = "pause is not over"
@@ -120,8 +120,7 @@ class Tournaments:
     @property
     def wake_at(self) -> float | None:
         """When `tick` has something to do."""
-        moments = (entry.due_at for entry in self._entries.values() if not entry.under_way)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(*(entry.due_at for entry in self._entries.values() if not entry.under_way))
 
     def tick(self, is_played: Callable[[str], bool]) -> None:
         """Ask for the next game in each tournament in which none is played."""

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from lichessbot.config import ChallengeConfig
 from lichessbot.storage.records import SlotHolder
+from lichessbot.timeouts import earliest
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Slots:
     @property
     def wake_at(self) -> float | None:
         """When `question_overdue` may have a new answer."""
-        return min((slot.due_at for slot in self._slots.values() if slot.due_at is not None), default=None)
+        return earliest(*(slot.due_at for slot in self._slots.values()))
 
     def keep(self, challenge_id: str, holder: SlotHolder, until: float | None = None) -> None:
         """Keep a slot for a challenge that we accept, or that we sent.

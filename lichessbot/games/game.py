@@ -20,7 +20,7 @@ from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.opponent_requests import OpponentAbsence, Takebacks
 from lichessbot.games.stream_monitor import StreamMonitor
-from lichessbot.games.time_budget import GameClock, earliest, is_due, longest_unread_s
+from lichessbot.games.time_budget import GameClock, longest_unread_s
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
@@ -28,7 +28,7 @@ from lichessbot.lichess.models import STANDARD_START, GameFinish, GameFull, Game
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 
 # A game can be aborted until both sides have moved. Lichess ends an idle one only days later.

@@ -12,12 +12,12 @@ from typing import Final
 
 from lichessbot.games.correspondence import CorrespondenceGames
 from lichessbot.games.session import GameContext, GameSession
-from lichessbot.games.time_budget import earliest, is_due
 from lichessbot.inbox import Inbox, Report, Standing
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.log import EventLog
+from lichessbot.timeouts import earliest, is_due
 
 # A game in progress that we left without a known end is joined again at most this often.
 _MAX_REJOINS: Final = 3

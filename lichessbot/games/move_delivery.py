@@ -10,9 +10,9 @@ from enum import Enum, auto
 from lichessbot.backoff import Backoff
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.games.actions import Action, ReopenStream
-from lichessbot.games.time_budget import GameClock, is_due
+from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import CommandDone, CommandFailed, SendMove
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, is_due
 
 
 class _Stage(Enum):

@@ -10,12 +10,12 @@ from typing import Final
 from engine.facade import Board
 from lichessbot.config import Config
 from lichessbot.games.actions import Action, RecordAction
-from lichessbot.games.time_budget import GameClock, is_due
+from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import AnswerTakeback, ClaimDraw, ClaimVictory
 from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.models import OpponentGone, Player
 from lichessbot.storage.records import LimitedAction
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, is_due
 
 # How often one request is answered if the answer has no effect.
 _MAX_TRIES: Final = 2

@@ -17,7 +17,7 @@ from lichessbot.lichess.outbox import Outbox
 from lichessbot.lobby import Lobby
 from lichessbot.log import EventLog
 from lichessbot.storage.store import Store, Table
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest
 
 
 class GameRecovery:
@@ -129,8 +129,7 @@ class GamesInProgress:
     @property
     def wake_at(self) -> float | None:
         """When `tick` or `resume_remembered` has something to do."""
-        moments = (self._reconciler.wake_at, self._recovery.wake_at)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(self._reconciler.wake_at, self._recovery.wake_at)
 
     @property
     def remembered_id(self) -> str:

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 from lichessbot.backoff import Backoff
 from lichessbot.games.actions import Action, ReopenStream
-from lichessbot.games.time_budget import GameClock, earliest, is_due
+from lichessbot.games.time_budget import GameClock
 from lichessbot.inbox import Standing
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamRefused
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest, is_due
 
 # A listed game whose stream is refused this often in a row cannot be played.
 _MAX_REFUSALS = 8

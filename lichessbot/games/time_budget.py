@@ -234,16 +234,6 @@ class GameClock:
         return pause_s(wished_s, now)
 
 
-def is_due(due_at: float | None, now: float) -> bool:
-    """Return whether a moment has come; None never comes."""
-    return due_at is not None and now >= due_at
-
-
-def earliest(*moments: float | None) -> float | None:
-    """Return the first of some moments; None if none is to come."""
-    return min((moment for moment in moments if moment is not None), default=None)
-
-
 def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:
     """Return how long the stream of an announced game may stay unread before its first state.
 

@@ -261,12 +261,46 @@ def test_a_silent_event_stream_is_replaced(lichess: ScriptedLichess, daemon: Dae
     assert "events.lost" in daemon.log
 
 
-def test_a_token_revoked_on_the_way_ends_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    lichess.answer(EVENTS, Reply(lines=[b"\n"]), Reply(401, {"error": "No such token"}))
+DENIED = Reply(401, {"error": "No such token"})
+
+
+def test_a_revoked_token_ends_the_daemon_once_nothing_is_answered_any_more(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED)
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED)
+    lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", white="ferdinand")]), DENIED)
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED)
     daemon.start()
     assert daemon._process is not None
     assert daemon._process.wait(PATIENCE_S) == 3
-    assert 'refused reason="401: No such token"' in daemon.log
+    assert "token.denied" in daemon.log
+    assert "refused reason=" in daemon.log
+
+
+def test_a_token_denied_for_a_moment_ends_neither_the_daemon_nor_a_game(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED, DENIED, Reply(body=ACCOUNT))
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), DENIED, playing(game("abcd1234")))
+    lichess.answer(
+        stream("abcd1234"), Reply(lines=[full("abcd1234", white="ferdinand")]), DENIED, ticking(full("abcd1234"))
+    )
+    lichess.answer("/api/bot/game/abcd1234/move/e2e4", Reply())
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]), DENIED, DENIED, ticking(challenge("one")))
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    daemon.until(lambda: any("one" in path for path in lichess.paths()))
+    assert "token.denied" in daemon.log
+    assert "refused reason=" not in daemon.log
+
+
+def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "20"
+    lichess.answer("/api/account", DENIED)
+    daemon.start()
+    assert daemon._process is not None
+    assert daemon._process.wait(PATIENCE_S) == 3
 
 
 def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLichess, daemon: Daemon) -> None:
