@@ -8,7 +8,7 @@ import click
 from engine.board import Board
 from engine.book.book_statistics import POINTS, BookStatistics, PlayedGame
 from engine.book.opening_book import Book, InvalidBook, review_book, write
-from engine.cli.parameters import FILE, POSITIVE, board_argument, processes_option
+from engine.cli.parameters import FILE, POSITIVE, board_argument, output_options, processes_option, refuse_output
 from engine.facade import OWN_BOOK, InvalidFen
 from engine.pgn.game import Game, UnknownVariant
 from engine.pgn.pgn import read_games
@@ -26,12 +26,12 @@ def book() -> None:
 
 @book.command()
 @click.argument("games", type=FILE, nargs=-1, required=True, metavar="PGN...")
-@click.option("-o", "--output", type=FILE, required=True, metavar="BOOK", help="The book to write.")
+@output_options(None, "The book to write.")
 @click.option("--plies", type=POSITIVE, default=40, help="Plies to read of each game.")
 @click.option("--games", "min_games", type=POSITIVE, default=3, help="Games in which a move must have been played.")
-def build(games: tuple[Path, ...], output: Path, plies: int, min_games: int) -> None:
+def build(games: tuple[Path, ...], output: Path, force: bool, plies: int, min_games: int) -> None:
     """Make a book from games in PGN files."""
-    _refuse_unwritable(output)
+    refuse_output(output, force)
     statistics, left_out = BookStatistics(plies), 0
     total_mb = sum(path.stat().st_size for path in games) / MEGABYTE
     with ProgressDisplay("reading", total_mb, "MB", transient=True) as display:
@@ -64,27 +64,22 @@ def _add_game(statistics: BookStatistics, game: Game) -> bool:
 @click.option("--games", type=POSITIVE, default=1000, help="Games in all.")
 @click.option("--seed", type=int, default=GrowingPlan.seed, help="Another seed plays other games.")
 @processes_option
-@click.option("-o", "--output", type=FILE, default=OWN_BOOK, show_default="the engine's own", help="The book to write.")
-def grow(folder: Path, games: int, seed: int, processes: int, output: Path) -> None:
-    """Make the engine's own book from games against itself.
+@output_options("own_book.bin", "The book to write.")
+def grow(folder: Path, games: int, seed: int, processes: int, output: Path, force: bool) -> None:
+    """Make a book from games of the engine against itself, as its own was made.
 
     FOLDER keeps the games. If interrupted, the same command continues.
     """
-    _refuse_unwritable(output)
+    refuse_output(output, force)
     plan = GrowingPlan(folder, seed)
     for line in book_growing.run(plan, games, processes):
         print(line, flush=True)
     statistics = BookStatistics(plan.plies)
-    for number in range(plan.count(games)):
-        for game in book_growing.read(plan.path(number)):
+    for shard in plan.shards(games):
+        path = plan.path(*shard)
+        for game in book_growing.read(path if path.exists() else plan.path(shard[0])):
             statistics.add(game)
     _write(statistics, 1, output)
-
-
-def _refuse_unwritable(path: Path) -> None:
-    """Refuse before hours of work. Raises InvalidBook."""
-    if not path.parent.is_dir():
-        raise InvalidBook(f"cannot write {path}: there is no folder {path.parent}")
 
 
 def _write(statistics: BookStatistics, min_games: int, path: Path) -> None:

@@ -14,6 +14,7 @@ from engine.lessons.styles import STYLES, parse_style
 from engine.terminal.board_view import Theme
 
 Parsed = TypeVar("Parsed")
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 POSITIVE = click.IntRange(min=1)
 DEPTH = click.IntRange(1, 100)
@@ -58,6 +59,25 @@ def _board(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -
         return parse_board(" ".join(words))
     except InvalidFen as error:
         raise click.BadParameter(str(error)) from None
+
+
+def output_options(default: str | None, text: str) -> Callable[[Command], Command]:
+    """Add `--output`, by default a file in the working folder, and `--force`, without which no file is replaced."""
+
+    def decorated(command: Command) -> Command:
+        command = click.option("--force", is_flag=True, help="Replace a file that exists.")(command)
+        path = default and Path(default)
+        return click.option("-o", "--output", type=FILE, required=not default, default=path, help=text)(command)
+
+    return decorated
+
+
+def refuse_output(path: Path, force: bool) -> None:
+    """Refuse to write there before hours of work. Raises click.ClickException."""
+    if not path.parent.is_dir():
+        raise click.ClickException(f"cannot write {path}: there is no folder {path.parent}")
+    if path.exists() and not force:
+        raise click.ClickException(f"{path} exists; `--force` replaces it, `--output` writes elsewhere")
 
 
 SECONDS = number(0.01, 86_400)

@@ -2,7 +2,7 @@
 
     lichessbot-engine selfplay shards --games 20000
     lichessbot-engine records shards
-    lichessbot-engine tune shards                                  # writes engine/evaluation/tuned.py
+    lichessbot-engine tune shards                                  # writes tuned.py, for engine/evaluation/
     lichessbot-engine train shards -o nets/first.net
     lichessbot-engine match nets/first.net none
     lichessbot-engine learn loop --generations 5 --minutes 60      # all of it, in a loop
@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, number, processes_option
+from engine.cli.parameters import FILE, POSITIVE, number, output_options, processes_option, refuse_output
 from engine.nnue import net_file
 from engine.nnue.eval_file import load as load_evaluation
 from engine.progress import ProgressDisplay
@@ -34,7 +34,6 @@ from engine.training.statistics import read_statistics
 from engine.training.trainer import TrainingSettings
 from engine.training.tuner import Fit, FitProgress, TunerSettings, best_unit, load, module_text, named
 
-TUNED = Path(__file__).parents[1] / "evaluation" / "tuned.py"
 PROGRESS = "progress.json"
 MAX_POSITIONS = 50_000_000
 PAIRS_PER_LINE = 10
@@ -102,8 +101,11 @@ def selfplay(folder: Path, games: int, nodes: int, net: str, seed: int, processe
 @click.option("--shuffle", type=FILE, metavar="FILE", help="Also write all records to this file in random order.")
 @click.option("--seed", type=int, default=1, help="Seed of that order.")
 @click.option("--wdl", type=FILE, metavar="SVG", help="Also fit win, draw and loss probabilities, and draw their fit.")
-def records(folder: Path, shuffle: Path | None, seed: int, wdl: Path | None) -> None:
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+def records(folder: Path, shuffle: Path | None, seed: int, wdl: Path | None, force: bool) -> None:
     """Check every record in FOLDER and print statistics."""
+    for output in filter(None, (shuffle, wdl)):
+        refuse_output(output, force)
     paths = _shards(folder)
     for line in read_statistics(paths).lines():
         print(line)
@@ -131,11 +133,24 @@ def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
 @click.option("--trust", type=SHARE, default=TunerSettings.trust, help=TRAINING_OPTIONS["trust"][1])
 @click.option("--pull", type=SHARE, default=TunerSettings.pull, help="Penalty for leaving the present weights.")
 @click.option("--seed", type=int, default=TunerSettings.seed, help="Seed of the order of positions.")
-@click.option("--output", type=FILE, default=TUNED, show_default="the engine's own", help="The module to write.")
+@output_options("tuned.py", "The module to write; in engine/evaluation/ the engine uses it.")
 def tune(
-    folder: Path, positions: int, epochs: int, step: float, trust: float, pull: float, seed: int, output: Path
-) -> None:
-    """Fit the hand-written evaluation to the records in FOLDER."""
+    folder: Path,
+    output: Path,
+    force: bool,
+    positions: int,
+    epochs: int,
+    step: float,
+    trust: float,
+    pull: float,
+    seed: int,
+) -> int:
+    """Fit the hand-written evaluation to the records in FOLDER.
+
+    The epoch with the smallest loss on the positions held out is written; if there is none better than the present
+    weights, nothing is, and the exit code is 1.
+    """
+    refuse_output(output, force)
     samples, held_out = load(_shards(folder), positions)
     print(f"{len(samples):,} positions to learn from, {len(held_out):,} held out", flush=True)
     settings = TunerSettings(epochs, step, trust, pull, seed)
@@ -150,28 +165,32 @@ def tune(
         for line in fit.run(saved):
             display.log(line)
             display.advance_to(progress.epoch)
+    if not progress.best_epoch:
+        print(f"no epoch is better than the present weights on the positions held out: {output} is not written")
+        return 1
     origin = (
         f"Fitted on {datetime.now(UTC):%Y-%m-%d} to {len(samples):,} positions of our own games. The search score has "
-        f"{settings.trust:.0%} of the target;\n{settings.epochs} epochs; mean squared error {fit.held_out_loss():.6f} "
-        f"on {len(held_out):,} positions held out.\nWritten by `lichessbot-engine tune`."
+        f"{settings.trust:.0%} of the target;\nepoch {progress.best_epoch} of {settings.epochs}; mean squared error "
+        f"{progress.best_loss:.6f} on {len(held_out):,} positions held out.\nWritten by `lichessbot-engine tune`."
     )
-    output.write_text(module_text(named(progress.values), origin))
+    output.write_text(module_text(named(progress.best), origin))
+    print(f"epoch {progress.best_epoch} is written to {output}")
+    return 0
 
 
 @click.command()
 @click.argument("folder", type=FILE)
-@click.option(
-    "-o", "--output", type=FILE, required=True, metavar="NET", help="The network to write; card and curve go beside it."
-)
+@output_options(None, "The network to write; card and curve go beside it.")
 @click.option("--begin", type=FILE, metavar="NET", help="Start from this network's weights, not from random ones.")
 @click.option("--newest", type=POSITIVE, default=MAX_POSITIONS, help="Positions to use, from the last shards.")
 @training_options
-def train(folder: Path, output: Path, begin: Path | None, newest: int, **options: Any) -> None:
+def train(folder: Path, output: Path, force: bool, begin: Path | None, newest: int, **options: Any) -> None:
     """Train a network on the records in FOLDER."""
     settings = _training_settings(options)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    refuse_output(output, force)
     first = net_file.read(begin) if begin is not None else None
     positions = data.load(_shards(folder), newest, settings.hindsight, settings.unit_cp)
-    output.parent.mkdir(parents=True, exist_ok=True)
     train_network(positions, settings, output, first)
 
 

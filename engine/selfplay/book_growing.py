@@ -21,7 +21,7 @@ from engine.book.book_statistics import PlayedGame
 from engine.core.score import scale
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
 from engine.selfplay.games import Adjudicator, game_result
-from engine.selfplay.records import InvalidRecord, Result, ShardPlan, write_whole
+from engine.selfplay.records import InvalidRecord, Result, ShardPlan
 from engine.selfplay.worker_pool import run_parallel
 
 HASH_MB = 8
@@ -139,11 +139,11 @@ def _centipawns(report: SearchReport) -> int:
 # --- Shards ----------------------------------------------------------------------------------------------------------
 
 
-def make_shard(grower: BookGrower, plan: GrowingPlan, number: int) -> None:
-    """Play one shard and write it, whole or not at all."""
+def make_shard(grower: BookGrower, plan: GrowingPlan, number: int, games: int) -> None:
+    """Play one shard of this many games and write it, whole or not at all."""
     rng = random.Random(f"book {plan.seed} {number}")
-    games = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(plan.games_per_shard))
-    write_whole(plan.path(number), "".join(map(_line, games)).encode())
+    played = (grower.play(rng, (WHITE, BLACK)[game % 2]) for game in range(games))
+    plan.write(number, games, "".join(map(_line, played)).encode())
 
 
 def _line(game: PlayedGame) -> str:
@@ -166,9 +166,9 @@ def _grower(plan: GrowingPlan) -> BookGrower:
     return BookGrower(plan)
 
 
-def _make_shard(work: tuple[GrowingPlan, int]) -> None:
-    plan, number = work
-    make_shard(_grower(plan), plan, number)
+def _make_shard(work: tuple[GrowingPlan, int, int]) -> None:
+    plan, number, games = work
+    make_shard(_grower(plan), plan, number, games)
 
 
 def run(plan: GrowingPlan, games: int, processes: int) -> Iterator[str]:
@@ -176,7 +176,7 @@ def run(plan: GrowingPlan, games: int, processes: int) -> Iterator[str]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     missing = plan.missing(games)
     started = time.monotonic()
-    work = ((plan, number) for number in missing)
+    work = ((plan, *shard) for shard in missing)
     for done, _ in enumerate(run_parallel(_make_shard, work, processes), 1):
         left_s = (time.monotonic() - started) / done * (len(missing) - done)
-        yield f"shard {done}/{len(missing)}, {done * plan.games_per_shard:,} games, {left_s / 60:.0f} minutes left"
+        yield f"shard {done}/{len(missing)}, {left_s / 60:.0f} minutes left"

@@ -78,23 +78,41 @@ def encode(sample: Sample) -> bytes:
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """Which games to play: shards of a fixed number of games in a folder, named by seed and number."""
+    """Which games to play: shards of a fixed number of games in a folder, named by seed and number.
+
+    The last shard may hold fewer games, which its name says; once more are wanted, a whole one replaces it.
+    """
 
     folder: Path
     seed: int = 1
     games_per_shard: int = 100
     suffix: ClassVar[str] = ".shard"
 
-    def path(self, number: int) -> Path:
-        return self.folder / f"{self.seed:04}-{number:06}{self.suffix}"
+    def path(self, number: int, games: int | None = None) -> Path:
+        """Return the path of a shard with this many games, all if None."""
+        part = "" if games in (None, self.games_per_shard) else f"-{games}"
+        return self.folder / f"{self.seed:04}-{number:06}{part}{self.suffix}"
 
-    def count(self, games: int) -> int:
-        """Return how many shards hold this many games; the last one is whole too."""
-        return -(-games // self.games_per_shard)
+    def shards(self, games: int) -> list[tuple[int, int]]:
+        """Return the number and the games of each shard of a run of this many games."""
+        size = self.games_per_shard
+        return [(number, min(size, games - number * size)) for number in range(-(-games // size))]
 
-    def missing(self, games: int) -> list[int]:
-        """Return the numbers of the shards that are missing to this many games."""
-        return [number for number in range(self.count(games)) if not self.path(number).exists()]
+    def missing(self, games: int) -> list[tuple[int, int]]:
+        """Return the number and the games of the shards that are missing to this many games."""
+        return [
+            (number, size)
+            for number, size in self.shards(games)
+            if not self.path(number, size).exists() and not self.path(number).exists()
+        ]
+
+    def write(self, number: int, games: int, content: bytes) -> None:
+        """Write a shard whole or not at all, in place of one with fewer games."""
+        path = self.path(number, games)
+        write_whole(path, content)
+        for other in self.folder.glob(f"{self.seed:04}-{number:06}-*{self.suffix}"):
+            if other != path:
+                other.unlink()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -59,18 +59,18 @@ def play_game(position: Position, player: Player, number: int) -> list[Sample]:
     return [Sample(*seen, score, result, number) for seen, score in kept]
 
 
-def make_shard(plan: SelfplayPlan, number: int) -> int:
-    """Play one shard, write it whole or not at all, and return its number of positions."""
+def make_shard(plan: SelfplayPlan, number: int, games: int) -> int:
+    """Play one shard of this many games, write it whole or not at all, and return its number of positions."""
     rng = random.Random(f"self-play {plan.seed} {number}")
     player = Player(plan.evaluation, plan.nodes)
     lines: list[bytes] = []
-    for game in range(plan.games_per_shard):
+    for game in range(games):
         lines += map(records.encode, play_game(random_opening(rng), player, game))
-    records.write_whole(plan.path(number), b"".join(lines))
+    plan.write(number, games, b"".join(lines))
     return len(lines)
 
 
-def _make_shard(work: tuple[SelfplayPlan, int]) -> int:
+def _make_shard(work: tuple[SelfplayPlan, int, int]) -> int:
     return make_shard(*work)
 
 
@@ -88,29 +88,29 @@ class SelfplayProgress:
 
 
 def run(plan: SelfplayPlan, games: int, processes: int) -> Iterator[SelfplayProgress]:
-    """Make the shards that are missing to this many games; yield the progress after each."""
+    """Play the games that are missing to this many; yield the progress after each shard."""
     return _make(plan, plan.missing(games), processes)
 
 
 def run_until(plan: SelfplayPlan, deadline: float, processes: int) -> Iterator[SelfplayProgress]:
     """Make at least one shard, and more until `time.monotonic` reaches the deadline; yield the progress after each."""
-    missing = (number for number in count() if not plan.path(number).exists())
+    missing = ((number, plan.games_per_shard) for number in count() if not plan.path(number).exists())
     first = next(missing)
 
-    def in_time() -> Iterator[int]:
+    def in_time() -> Iterator[tuple[int, int]]:
         yield first
-        for number in missing:
+        for shard in missing:
             if time.monotonic() >= deadline:
                 return
-            yield number
+            yield shard
 
     return _make(plan, in_time(), processes)
 
 
-def _make(plan: SelfplayPlan, numbers: Iterable[int], processes: int) -> Iterator[SelfplayProgress]:
+def _make(plan: SelfplayPlan, shards: Iterable[tuple[int, int]], processes: int) -> Iterator[SelfplayProgress]:
     plan.folder.mkdir(parents=True, exist_ok=True)
     started, positions = time.monotonic(), 0
-    made = run_parallel(_make_shard, ((plan, number) for number in numbers), processes)
-    for shards, kept in enumerate(made, 1):
+    made = run_parallel(_make_shard, ((plan, *shard) for shard in shards), processes)
+    for done, kept in enumerate(made, 1):
         positions += kept
-        yield SelfplayProgress(shards, positions, time.monotonic() - started)
+        yield SelfplayProgress(done, positions, time.monotonic() - started)

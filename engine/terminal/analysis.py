@@ -51,6 +51,8 @@ def analyse(request: AnalysisRequest, console: Console, theme: Theme) -> None:
     thread.start()
     if request.limits.infinite:
         read_lines(sys.stdin.fileno(), queue)
+        if console.is_terminal:
+            console.print("Enter ends the analysis", highlight=False)
     try:
         lines = BestLines(request.board)
         show = _show_live if console.is_terminal else _show_text

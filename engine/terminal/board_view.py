@@ -93,7 +93,7 @@ def _checked_king(board: Board) -> str:
 def _square(view: BoardView, theme: Theme, square: str, marked: bool, checked: bool) -> Text:
     letter = view.board.piece_at(square)
     target = square in view.targets
-    light = (ord(square[0]) + int(square[1])) % 2 == 0
+    light = (ord(square[0]) + int(square[1])) % 2 == 1         # a1 is dark
     if theme.colour:
         glyph = theme.piece(letter) if letter else "•" if target and theme.unicode else "*" if target else " "
         ground = CHECK if checked or (target and letter) else LAST_MOVE[light] if marked else SQUARES[light]

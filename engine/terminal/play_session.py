@@ -51,6 +51,7 @@ class PlaySession:
         self._hint_awaited = 0         # or for a hint
         self._premoves: list[str] = []    # typed before their turn
         self._written: set[Path] = set()
+        self._prompted = False
         self._quitting = False
         self._input_ended = False
         self._announced = False        # the end of the game
@@ -77,8 +78,8 @@ class PlaySession:
         try:
             self._draw()
             self._announce_end()
-            self._prompt()
             while not self._quitting:
+                self._prompt()
                 self._start_computer()
                 self._handle(self._wait())
                 self._announce_end()
@@ -127,6 +128,7 @@ class PlaySession:
         self._game.check_flag()
         match event:
             case LineTyped(text):
+                self._prompted = False
                 self._obey(text.strip())
             case SearchDone(number, move, judgement) if number == self._awaited:
                 self._awaited = 0
@@ -135,7 +137,6 @@ class PlaySession:
             case SearchDone(number, move, judgement) if number == self._hint_awaited and move is not None:
                 evaluation = f" ({judgement_text(judgement)})" if judgement else ""
                 self._say(f"hint: {self._board.san(move)}{evaluation}")
-                self._prompt()
             case InputEnded():
                 self._input_ended = True
         while self._premoves and not self._awaited and self._game.end is None and not self._is_computers_turn():
@@ -166,8 +167,6 @@ class PlaySession:
             self._show_moves(text)
         elif text:
             self._try_move(text)
-        if not self._quitting:
-            self._prompt()
 
     def _is_own_piece(self, square: str) -> bool:
         """Return whether a piece of the side to move is there; then the text cannot be a pawn move."""
@@ -214,7 +213,6 @@ class PlaySession:
         dots = "." if side == "white" else "..."
         self._say(f"\n{self._players[side].name}: {number}{dots} {san}{evaluation}")
         self._draw()
-        self._prompt()
 
     def _undo(self, rest: str) -> None:
         """Take back to the last position with a human to move."""
@@ -275,15 +273,21 @@ class PlaySession:
     # --- Output --------------------------------------------------------------------------------------------------
 
     def _say(self, text: str) -> None:
+        self._prompted = False
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _prompt(self) -> None:
-        if self._console.is_terminal and self._game.end is None and self._board.turn in self._humans():
-            self._console.print(f"{self._board.turn}> ", end="", markup=False, highlight=False)
+        """Ask a human for a move, or after the game for a command, unless the last line does so already."""
+        is_over = self._game.end is not None
+        if self._console.is_terminal and not self._prompted and (is_over or self._board.turn in self._humans()):
+            self._prompted = True
+            self._console.print("> " if is_over else f"{self._board.turn}> ", end="", markup=False, highlight=False)
 
     def _draw(self, targets: frozenset[str] | set[str] = frozenset()) -> None:
         top, bottom = ("black", "white") if self._white_below else ("white", "black")
-        bar = quick_evaluation(self._board)
+        self._prompted = False
+        # Two humans play without the engine's opinion.
+        bar = None if len(self._humans()) == 2 else quick_evaluation(self._board)
         view = BoardView(self._board, self._white_below, bar, targets, self._beside(top), self._beside(bottom))
         self._console.print(draw(view, self._theme), soft_wrap=True)
 

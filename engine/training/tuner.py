@@ -9,7 +9,7 @@ import random
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from math import cos, pi, sqrt
+from math import cos, inf, pi, sqrt
 from pathlib import Path
 
 from engine.evaluation import weights
@@ -50,6 +50,9 @@ class FitProgress:
     epoch: int = 0
     steps: int = 0
     losses: list[tuple[float, float]] = field(default_factory=list)        # per epoch: training, held out
+    best: list[float] = field(default_factory=list)        # the values with the smallest loss held out
+    best_loss: float = inf
+    best_epoch: int = 0            # 0: those at the start
 
     @classmethod
     def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
@@ -110,13 +113,21 @@ class Fit:
     def run(self, path: Path) -> Iterator[str]:
         """Run the remaining epochs; save the state and yield a line after each."""
         settings = self.progress.settings
+        if not self.progress.best:
+            self._keep_best(self.held_out_loss())
         while self.progress.epoch < settings.epochs:
             train = self._epoch()
             held_out = self.held_out_loss()
             self.progress.epoch += 1
             self.progress.losses.append((train, held_out))
+            self._keep_best(held_out)
             self.progress.save(path)
             yield f"epoch {self.progress.epoch}/{settings.epochs}: loss {train:.6f}, held out {held_out:.6f}"
+
+    def _keep_best(self, held_out: float) -> None:
+        if held_out < self.progress.best_loss:
+            self.progress.best, self.progress.best_loss = list(self.progress.values), held_out
+            self.progress.best_epoch = self.progress.epoch
 
     def held_out_loss(self) -> float:
         """Return the mean squared error of the present values on the held-out games."""

@@ -80,7 +80,7 @@ def test_an_empty_result_does_not_replace_a_book(tmp_path: Path, capsys: pytest.
     games, book = tmp_path / "games.pgn", tmp_path / "book.bin"
     games.write_text(PGN)
     book.write_bytes(b"a better one")
-    assert run(["book", "build", str(games), "-o", str(book), "--games", "9"]) == 2
+    assert run(["book", "build", str(games), "-o", str(book), "--games", "9", "--force"]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == (
         f"{book} is not written: in 3 games no move was played 9 times and scored"
     )

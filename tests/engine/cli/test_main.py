@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import click
 import pytest
@@ -21,6 +22,11 @@ def test_every_command_and_option_has_a_help_text(command: click.Command) -> Non
     assert command.help
     for option in command.params:
         assert not isinstance(option, click.Option) or option.help, option.name
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"lichessbot-engine {version('lichessbot')}\n"
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

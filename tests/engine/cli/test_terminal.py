@@ -209,6 +209,23 @@ def test_now_makes_the_computer_move(start: Start) -> None:
     assert user.wait() == 0
 
 
+def test_two_humans_get_one_prompt_a_move_and_no_evaluation(start: Start) -> None:
+    user = start("play", "--black", "human", "--ascii")
+    shown = user.expect("white> ")
+    user.type("f3\n")
+    shown += user.expect("black> ")
+    user.type("e5\n")
+    shown += user.expect("white> ")
+    user.type("g4\n")
+    shown += user.expect("black> ")
+    user.type("Qh4\n")
+    shown += user.expect(r"black wins\s+> ")
+    user.type("quit\n")
+    assert user.wait() == 0
+    assert (shown.count("white> "), shown.count("black> ")) == (2, 2)
+    assert not re.search(r"[+-]\d\.\d\d|M[+-]", shown), "the engine's opinion helps nobody"
+
+
 def test_the_flag_falls_without_input(start: Start) -> None:
     user = start("play", "--black", "human", "--clock", "0.02")
     user.expect("0-1  white's time is up, black wins")
@@ -219,6 +236,7 @@ def test_the_flag_falls_without_input(start: Start) -> None:
 @pytest.mark.parametrize("leave", ["\x03", "\x04", "\n"], ids=["Ctrl-C", "Ctrl-D", "Enter"])
 def test_an_analysis_updates_its_table_until_the_user_stops_it(start: Start, leave: str) -> None:
     user = start("analyse", "--lines", "2")
+    user.expect("Enter ends the analysis")
     user.expect(r"nodes, (?s:.*)│ +2 │ +[+-]\d+\.\d\d │ +\d+/\d+")
     user.type(leave)
     user.expect(r"best move \S+")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import run
+from engine.evaluation import weights
 from engine.nnue.net_file import InvalidNet
 from engine.training.data import load
 from engine.training.export import train_network
@@ -50,6 +51,42 @@ def test_an_impossible_shape_is_refused_at_once(
         assert run(line) == 2
         assert capsys.readouterr().err == complaint
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (("tune", "shards"), "tuned.py"),
+        (("tune", "shards", "-o", "other.py"), "other.py"),
+        (TRAIN, "a.net"),
+        (("records", "shards", "--shuffle", "mixed.bin"), "mixed.bin"),
+        (("records", "shards", "--wdl", "curve.svg"), "curve.svg"),
+        (("book", "grow", "games"), "own_book.bin"),
+        (("book", "build", "games.pgn", "-o", "book.bin"), "book.bin"),
+    ],
+)
+def test_no_file_is_replaced_without_force(
+    command: tuple[str, ...],
+    output: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(output).write_text("precious")
+    assert run(command) == 2
+    assert capsys.readouterr().err == f"{output} exists; `--force` replaces it, `--output` writes elsewhere\n"
+    assert Path(output).read_text() == "precious"
+
+
+def test_tuned_weights_go_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = Path(weights.__file__).with_name("tuned.py")
+    before = shipped.read_bytes()
+    write_shards(Path("shards"), 1, games=60)
+    code = run(["tune", "shards", "--epochs", "1"])
+    assert Path("tuned.py").exists() is (code == 0)
+    assert shipped.read_bytes() == before
 
 
 def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:

@@ -27,13 +27,13 @@ def plan(folder: Path) -> SelfplayPlan:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with both shards of a plan."""
     place = tmp_path_factory.mktemp("shards")
-    for number in plan(place).missing(GAMES):
-        assert make_shard(plan(place), number) > 0
+    for shard in plan(place).missing(GAMES):
+        assert make_shard(plan(place), *shard) > 0
     return place
 
 
 def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> None:
-    make_shard(plan(tmp_path), 1)
+    make_shard(plan(tmp_path), 1, 2)
     assert plan(tmp_path).path(1).read_bytes() == plan(folder).path(1).read_bytes()
     assert plan(folder).path(0).read_bytes() != plan(folder).path(1).read_bytes()
 
@@ -41,7 +41,21 @@ def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> No
 def test_an_interrupted_run_continues_with_the_missing_shards(folder: Path, tmp_path: Path) -> None:
     assert plan(folder).missing(GAMES) == []
     plan(tmp_path).path(0).write_bytes(b"")
-    assert plan(tmp_path).missing(GAMES) == [1]
+    assert plan(tmp_path).missing(GAMES) == [(1, 2)]
+
+
+def test_no_more_games_are_played_than_asked_for(tmp_path: Path) -> None:
+    small = replace(plan(tmp_path), nodes=20)
+    assert small.missing(3) == [(0, 2), (1, 1)]
+    for shard in small.missing(3):
+        make_shard(small, *shard)
+    short = small.path(1, 1)
+    assert short.exists()
+    assert small.missing(3) == []
+    assert small.missing(4) == [(1, 2)]
+    make_shard(small, 1, 2)
+    assert not short.exists(), "the whole shard has its games"
+    assert small.missing(3) == small.missing(4) == []
 
 
 def test_only_legal_quiet_positions_are_kept(folder: Path) -> None:
@@ -70,7 +84,7 @@ def test_a_network_plays_other_games(tmp_path: Path) -> None:
     for number, evaluation in enumerate(("none", str(net))):
         other = SelfplayPlan(tmp_path / str(number), nodes=20, seed=3, evaluation=evaluation, games_per_shard=12)
         other.folder.mkdir()
-        assert make_shard(other, 0) > 0                    # a random net thinks few openings balanced
+        assert make_shard(other, 0, 12) > 0                    # a random net thinks few openings balanced
         shards.append(other.path(0).read_bytes())
     assert shards[0] != shards[1]
 
@@ -80,7 +94,7 @@ def test_self_play_finishes_its_shard_after_the_deadline(tmp_path: Path) -> None
     steps = list(run_until(small, time.monotonic(), processes=1))
     assert [step.shards for step in steps] == [1]
     assert steps[0].positions == read_statistics(tmp_path.glob("*.shard")).positions
-    assert small.missing(games=2) == [1]
+    assert small.missing(games=2) == [(1, 1)]
 
 
 def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:

@@ -25,6 +25,18 @@ def test_the_board_is_drawn_from_either_side() -> None:
     assert below[8].split() == list("hgfedcba")
 
 
+def test_a1_is_dark_and_h1_light() -> None:
+    text = draw(BoardView(Board()), Theme(unicode=True, colour=True))
+    grounds = [str(span.style).split(" on ")[1] for span in text.spans if " on " in str(span.style)]
+    brightness = [int(ground[1:3], 16) for ground in grounds]
+    assert len(grounds) == 64
+    a8, a1, h1 = brightness[0], brightness[56], brightness[63]
+    assert a1 < h1 == a8
+    assert [brightness[8 * row + column] == a8 for row in range(8) for column in range(8)] == [
+        (row + column) % 2 == 0 for row in range(8) for column in range(8)
+    ]
+
+
 def test_the_last_move_and_the_targets_are_marked() -> None:
     board = Board()
     board.push("e2e4")

@@ -106,6 +106,28 @@ def test_fitting_lowers_the_loss_and_resumes(samples: Samples, tmp_path: Path) -
     assert resumed.progress.values == whole.progress.values
 
 
+def test_the_best_epoch_is_kept_and_not_the_last(samples: Samples, tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    fit = Fit(samples, samples, FitProgress.begin(TunerSettings(epochs=4, step_cp=3.0, trust=0.0), UNIT, len(samples)))
+    losses = iter([0.5, 0.3, 0.2, 0.4, 0.6])
+    fit.held_out_loss = lambda: next(losses)  # type: ignore[method-assign]
+    kept = []
+    for _ in fit.run(path):
+        kept.append(list(fit.progress.values))
+    assert (fit.progress.best_epoch, fit.progress.best_loss) == (2, 0.2)
+    assert fit.progress.best == kept[1] != kept[3]
+    assert FitProgress.load(path) == fit.progress
+
+
+def test_if_no_epoch_is_better_the_present_weights_are_the_best(samples: Samples, tmp_path: Path) -> None:
+    fit = Fit(samples, samples, FitProgress.begin(TunerSettings(epochs=2, trust=0.0), UNIT, len(samples)))
+    losses = iter([0.2, 0.3, 0.4])
+    fit.held_out_loss = lambda: next(losses)  # type: ignore[method-assign]
+    list(fit.run(tmp_path / "progress.json"))
+    assert fit.progress.best_epoch == 0
+    assert fit.progress.best == fit.progress.start
+
+
 def test_whole_games_are_held_out(tmp_path: Path) -> None:
     shard = tmp_path / "0001-000000.shard"
     written = records(40)[0][::8]
