@@ -84,7 +84,7 @@ class SelfplayProgress:
 
     def __str__(self) -> str:
         rate = self.positions / self.seconds
-        return f"{self.shards} shards, {self.positions:,} positions, {rate:,.0f} positions/s"
+        return f"{self.shards} shard{'s' * (self.shards != 1)}, {self.positions:,} positions, {rate:,.0f} positions/s"
 
 
 def run(plan: SelfplayPlan, games: int, processes: int) -> Iterator[SelfplayProgress]:

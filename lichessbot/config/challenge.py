@@ -36,6 +36,11 @@ def _days(days: float) -> float:
     return days
 
 
+def _or(limit: float) -> BeforeValidator:
+    """Return a validator that reads null as no limit, which is `limit`."""
+    return BeforeValidator(lambda value: limit if value is None else value)
+
+
 def _user_id(name: str) -> str:
     """Return the user id, which is the name in lower case."""
     if not _NAME.fullmatch(name):
@@ -58,6 +63,9 @@ Increment = Annotated[Number, Field(ge=0, le=180)]
 Base = Annotated[Number, Field(ge=0, le=10800)]
 MinDays = Annotated[Number, Field(ge=1, le=14)]
 MaxDays = Annotated[float, Strict(), Field(ge=1), AfterValidator(_days)]
+NO_INCREMENT_LIMIT: Final = _or(180)
+NO_BASE_LIMIT: Final = _or(10800)
+NO_DAYS_LIMIT: Final = _or(math.inf)
 Rating = Annotated[Number, Field(ge=0, le=4000)]
 Minutes = Annotated[Number, Field(ge=1, le=1440)]
 PerUser = Annotated[Number, Field(ge=1, le=64)]
@@ -74,11 +82,11 @@ class Rules(Section):
     time_controls: TimeControls = REAL_TIME_SPEEDS
     modes: SomeOf[Mode] = tuple(Mode)
     min_increment: Increment = 0
-    max_increment: Increment = 20
+    max_increment: Annotated[Increment, NO_INCREMENT_LIMIT] = 20
     min_base: Base = 0
-    max_base: Base = 1800
+    max_base: Annotated[Base, NO_BASE_LIMIT] = 1800
     min_days: MinDays = 1
-    max_days: MaxDays = 14
+    max_days: Annotated[MaxDays, NO_DAYS_LIMIT] = 14
     max_estimated_game_duration: Minutes | None = None
     bullet_requires_increment: Flag = False
     min_rating: Rating = 0
@@ -104,11 +112,11 @@ class Overrides(Section):
     time_controls: TimeControls | None = None
     modes: SomeOf[Mode] | None = None
     min_increment: Increment | None = None
-    max_increment: Increment | None = None
+    max_increment: Annotated[Increment | None, NO_INCREMENT_LIMIT] = None
     min_base: Base | None = None
-    max_base: Base | None = None
+    max_base: Annotated[Base | None, NO_BASE_LIMIT] = None
     min_days: MinDays | None = None
-    max_days: MaxDays | None = None
+    max_days: Annotated[MaxDays | None, NO_DAYS_LIMIT] = None
     max_estimated_game_duration: Minutes | None = None
     bullet_requires_increment: Flag | None = None
     min_rating: Rating | None = None

@@ -136,15 +136,18 @@ class EngineKeys(Section):
     def normalized(self) -> Self:
         """Return a copy with the style in `uci_options`, and with Hash, Threads and Move Overhead in their own keys.
 
+        The book of our engine is not for another one, unless the config asks for it.
+
         The daemon adapts those keys: it fits the table to the machine and measures the overhead.
         """
         options = {**self._style_options, **self.uci_options}
         own_keys = {name: _OPTIONS_WITH_KEYS[name.lower()][0] for name in options if name.lower() in _OPTIONS_WITH_KEYS}
-        if options == self.uci_options and not own_keys:
+        book = {"own_book": False} if self.command is not None and "own_book" not in self.model_fields_set else {}
+        if options == self.uci_options and not own_keys and not book:
             return self
         rest = {name: value for name, value in options.items() if name not in own_keys}
         moved = {key: options[name] for name, key in own_keys.items()}
-        return self.model_copy(update={"uci_options": rest, **moved})
+        return self.model_copy(update={"uci_options": rest, **moved, **book})
 
     @property
     def _style_options(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
-"""Keys of lichess-bot that do not exist here, and what to do instead."""
+"""Keys of lichess-bot that do not exist here: what to do instead, and the engine that they name."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import yaml
@@ -36,16 +36,42 @@ _GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_tim
 
 
 def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | None:
-    """Return what to do instead of the key at `path` in `section`; None if it is not a key of lichess-bot alone."""
+    """Return what to do instead of the key at `path` in `section`, nothing if another key says it.
+
+    None if it is not a key of lichess-bot alone.
+    """
     match tuple(path):
         case ("engine", str(key)) if key in _PARTS_OF_COMMAND:
             words = ", ".join(json.dumps(word, ensure_ascii=False) for word in _command(_values(section)))
-            return f"write engine.command: [{words}]"
+            if engine_command(section) is not None:
+                return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
+            return "engine.command decides" if "command" in _values(section) else f"write engine.command: [{words}]"
         case ("engine", "uci_options", "go_commands"):
             limits = _values(_values(section)["go_commands"])
             ours = (f"engine.{_GO_COMMANDS.get(name, name)}: {_text(value)}" for name, value in limits.items())
             return f"write {', '.join(ours)}"
     return NOT_OURS.get(".".join(map(str, path)))
+
+
+def engine_command(section: yaml.MappingNode) -> list[str] | None:
+    """Return the command that lichess-bot's keys describe; None if `command` is set, or no `name`."""
+    engine = _values(section)
+    return _command(engine) if _text(engine.get("name")) and "command" not in engine else None
+
+
+def protocol_problem(section: yaml.MappingNode) -> str | None:
+    """Return why the engine cannot be played; None if it speaks UCI."""
+    protocol = _text(_values(section).get("protocol"))
+    return f"expected uci, found {protocol!r}: every engine speaks UCI here" if protocol not in ("", "uci") else None
+
+
+def without_limits(challenge: Collection[str]) -> list[str]:
+    """Return a note for each limit of the section `challenge` that has a default here and none in lichess-bot."""
+    return [
+        f"challenge.{key} is missing: {ours} here, no limit in lichess-bot, for which write `{key}: null`"
+        for key, ours in (("max_increment", "20 s"), ("max_base", "1800 s"), ("max_days", "14 days"))
+        if key not in challenge
+    ]
 
 
 def _command(engine: dict[str, yaml.Node]) -> list[str]:

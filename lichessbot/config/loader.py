@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from lichessbot.config.base import LOOPBACK, Section
 from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_token, read_token, token_problem
 from lichessbot.config.engine import EngineKeys
-from lichessbot.config.lichess_bot_keys import instead_of
+from lichessbot.config.lichess_bot_keys import engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
 from lichessbot.errors import ConfigError
 
@@ -106,6 +106,8 @@ class _Source:
     problems: list[tuple[int, str]] = field(default_factory=list)
     """Line (0 if unknown) and text of each problem."""
     warnings: list[str] = field(default_factory=list)
+    is_lichess_bots: bool = False
+    """Whether a key of lichess-bot alone was found."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -121,6 +123,8 @@ class _Source:
             raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
         if isinstance(root, yaml.MappingNode):
             source.values = source.build(root, ())
+            if source.is_lichess_bots and isinstance(challenge := source.values.get("challenge", {}), dict):
+                source.warnings += without_limits(challenge)
         elif root is not None:
             source.problem((), "expected keys and values such as `abort_time: 30`", root.start_mark.line + 1)
         return source
@@ -155,7 +159,15 @@ class _Source:
             if instead is None:
                 values[key] = self.build(value_node, here)
             else:
-                self.warnings.append(f"{self._place(here, self.line_of(here))}: has no effect here: {instead}")
+                self.is_lichess_bots = True
+                effect = "" if instead.startswith("the bot plays") else "has no effect here: "
+                self.warn(instead and f"{self._place(here, self.line_of(here))}: {effect}{instead}")
+        if path == ("engine",):
+            if (command := engine_command(node)) is not None:
+                values["command"] = command
+                self.lines[(*path, "command")] = self.lines[(*path, "name")]
+            if (problem := protocol_problem(node)) is not None:
+                self.problem((*path, "protocol"), problem)
         return values
 
     def validated(self, folder: Path) -> Config | None:
@@ -205,7 +217,7 @@ class _Source:
         return value if isinstance(value, str) else ""
 
     def warn(self, text: str | None) -> None:
-        if text is not None:
+        if text:
             self.warnings.append(text)
 
     def problem(self, path: KeyPath, text: str, line: int | None = None) -> None:

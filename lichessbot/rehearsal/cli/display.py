@@ -236,5 +236,5 @@ def _clock(left_ms: int) -> str:
 def _progress(match: MatchView) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=match.games, completed=match.ended, width=PROGRESS_WIDTH)
-    grid.add_row(bar, f"{match.ended} of {match.games} games")
+    grid.add_row(bar, f"{match.ended} of {match.games} game{'s' * (match.games != 1)}")
     return grid

@@ -231,7 +231,7 @@ class _Rehearsal:
             for outcome in Outcome
             if outcome is not Outcome.EXCUSED or match.count(outcome)
         )
-        say(self._console, f"{match.plan.games} games: {counts}; engine: {build_mode()}")
+        say(self._console, f"{match.plan.games} game{'s' * (match.plan.games != 1)}: {counts}; engine: {build_mode()}")
         return EXIT_GOOD if good else EXIT_BAD
 
     def _show_costs(self) -> None:

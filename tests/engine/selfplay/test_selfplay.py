@@ -100,7 +100,7 @@ def test_self_play_finishes_its_shard_after_the_deadline(tmp_path: Path) -> None
 def test_the_command_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "engine", "selfplay", str(tmp_path), "--games", "1", "--nodes", "20"]
     played = subprocess.run([*command, "--processes", "1"], capture_output=True, text=True, timeout=60, check=True)
-    assert played.stdout.startswith("1 shards, ")
+    assert played.stdout.startswith("1 shard, ")
     shown = subprocess.run(
         [*command[:4], "records", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
