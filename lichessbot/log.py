@@ -2,7 +2,8 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO
 
 REDACTED = "[token]"
@@ -47,6 +48,17 @@ class EventLog:
     def _line(self, event: str, fields: dict[str, object]) -> str:
         words = (f" {name}={_value(value)}" for name, value in fields.items() if value is not None)
         return event + self._prefix + "".join(words)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Log nothing meanwhile, for a command that reports in lines of its own."""
+    logger = logging.getLogger("lichessbot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def crashes() -> int:

@@ -19,6 +19,7 @@ from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope
 from lichessbot.lichess.rate_limiter import RateLimiter
+from lichessbot.log import silenced
 from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.storage.database import newer_than_ours
 from lichessbot.timeouts import Timeouts
@@ -42,7 +43,9 @@ def command(config_file: Path | None) -> int:
     Reads the account, tries the engine, books and servers; changes nothing.
     """
     settings, timeouts = load(config_file)
-    return ExitCode.OK if Check(settings.loaded, timeouts, sys.stdout).run() else ExitCode.FAILED
+    with silenced():
+        passed = Check(settings.loaded, timeouts, sys.stdout).run()
+    return ExitCode.OK if passed else ExitCode.FAILED
 
 
 class Check:

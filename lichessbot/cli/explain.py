@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
+from urllib.parse import urlsplit
 
 import click
 
@@ -25,6 +26,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine
 
 _LATEST_SHOWN: Final = 5
+_ID_LENGTH: Final = 8
 # No player's name holds brackets.
 _US: Final = "(us)"
 _SOMEBODY: Final = "(somebody)"
@@ -238,9 +240,16 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
         out.write(f"engine as {colour}: {text}\n")
 
 
+def _challenge_id(text: str) -> str:
+    """Return the id in an id or address; a game's address may also name the colour, and its full id has 12 letters."""
+    path = urlsplit(text).path.strip("/").split("/")
+    words = [word for word in path if word not in ("white", "black", "")]
+    return words[-1][:_ID_LENGTH] if words else text
+
+
 def _explain_past(folder: Path, challenge_id: str, timeouts: Timeouts, out: IO[str]) -> bool:
     """Write what became of a challenge. Return False if it is unknown. Raises StateError."""
-    wanted = challenge_id.rstrip("/").rpartition("/")[2]
+    wanted = _challenge_id(challenge_id)
     rows = read_only(folder, f"{SELECT} WHERE id = ?", wanted)
     if not rows:
         out.write(f"note: challenge {wanted} is unknown in {folder / FILE_NAME}\n")

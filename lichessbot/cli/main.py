@@ -1,5 +1,6 @@
 """The command line of `lichessbot`: the list of commands, and how errors and exit codes leave the process."""
 
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from lichessbot.errors import ConfigError, ExitCode
 
 _COMMANDS: Final = {
     "run": "Play until a signal.",
+    "config": "Print the example configuration.",
     "check": "Say whether the bot would work, and what it would do.",
     "challenge": "Challenge one player. The running daemon plays.",
     "tournament": "Take part in an arena. The running daemon plays.",
@@ -58,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         code = cli.main(args=arguments, prog_name="lichessbot", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         sys.stderr.write(f"{error.format_message()}\n")
         return ExitCode.USAGE
@@ -68,6 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         sys.stderr.write("".join(f"{problem}\n" for problem in error.problems))
         return ExitCode.USAGE
+    except BrokenPipeError:
+        # The reader, such as `head`, has all it wants; what is left must not be flushed at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FAILED
     except (KeyboardInterrupt, click.Abort):
         return ExitCode.FAILED  # `run` handles signals itself; the other commands simply end
     return int(code or 0)

@@ -9,6 +9,8 @@ from typing import Final
 
 TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
 _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
+# What examples show in the place of a token, lichess-bot's among them: a real one is a random text.
+_PLACEHOLDER: Final = re.compile(r"(lip_)?(x{3,}|\.{3,}|your\w*|my_?token|token)", re.IGNORECASE)
 # A token file holds one short line; a huge file given by mistake is not read to its end.
 _LONGEST_FILE: Final = 1 << 16
 
@@ -26,6 +28,8 @@ def looks_like_token(text: str) -> bool:
 
 def token_problem(text: str) -> str | None:
     """Return what is wrong with a token, without showing it; None if nothing is."""
+    if _PLACEHOLDER.fullmatch(text):
+        return "is a placeholder: write the token that Lichess shows at /account/oauth/token"
     if _TOKEN_SYNTAX.fullmatch(text):
         return None
     if not text:

@@ -4,6 +4,7 @@ import difflib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args
@@ -92,6 +93,19 @@ def _beside(path: Path | None, name: Path) -> Path:
     """Return `name` relative to the folder of the config file."""
     return (path.parent if path else Path()) / name
 
+
+# What PyYAML says, and what it means; the first that fits.
+_YAML_PROBLEMS = (
+    ("quoted scalar", "the quote opened in {begun} is never closed"),
+    ("flow sequence", "the [ in {begun} is never closed, or a comma is missing"),
+    ("flow mapping", "the {{ in {begun} is never closed, or a comma is missing"),
+    ("flow node", "a [ or {{ above is never closed"),
+    ("'\\t'", "found a tab: indent with spaces"),
+    ("block end", "this line is indented differently from those since {begun}"),
+    ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
+    ("could not find expected ':'", "expected a key and a value such as `abort_time: 30`"),
+    ("cannot start any token", "found a character that must be put in quotes"),
+)
 
 KeyPath = tuple[str | int, ...]
 
@@ -193,6 +207,10 @@ class _Source:
         expected = details["msg"].removeprefix("Value error, ").replace("Input should", "it should")
         expected = expected.replace("it should be", "expected").replace("Tuple should have", "expected")
         expected = expected.replace("a valid tuple", "a list")
+        if details["type"] == "string_type" and isinstance(found := details["input"], int | float | date):
+            shown = "a number" if path[-1] in _SECRETS else f"the {type(found).__name__} {found}"
+            self.problem(path, f"expected text, found {shown}: put it in quotes")
+            return
         if details["type"] in _NO_MAPPING:
             expected = "expected keys and values"
         shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}"
@@ -310,6 +328,8 @@ def _yaml_problem(error: yaml.YAMLError) -> str:
     """Return `line: problem` on one line."""
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        context = f" {error.context}" if error.context else ""
-        return f"{mark.line + 1 if mark else 1}: not YAML: {error.problem}{context}"
+        begun = f"line {error.context_mark.line + 1}" if error.context_mark else "the lines above"
+        said = f"{error.problem or ''} {error.context or ''}".strip()
+        plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
+        return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
     return f" not YAML: {str(error).splitlines()[0]}"

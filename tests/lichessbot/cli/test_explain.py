@@ -216,6 +216,21 @@ def test_nobody_waits_for_longer_than_the_daemon_lives(
     assert ask("abcd1234")["answer"] == answer
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://lichess.org/abcd1234/black",
+        "https://lichess.org/abcd1234/white?source=x#20",
+        "lichess.org/abcd1234efgh",
+        "https://lichess.org/abcd1234/",
+    ],
+)
+def test_a_game_is_found_by_each_of_its_addresses(ask: Asked, store: Store, tmp_path: Path, address: str) -> None:
+    store.note_challenge(entry("abcd1234"))
+    written(store, tmp_path)
+    assert ask(address)["challenge"].startswith("abcd1234,")
+
+
 def test_of_an_unknown_challenge_the_latest_known_are_told(ask: Asked, tmp_path: Path, store: Store) -> None:
     store.note_challenge(entry("abcd1234"))
     written(store, tmp_path)

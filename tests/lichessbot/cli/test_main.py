@@ -1,6 +1,7 @@
 """The command line: exit codes, and what is said before anything is done."""
 
 import os
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -94,3 +95,50 @@ def test_running_does_not_load_the_rehearsal() -> None:
     code = f"import sys, lichessbot.cli.main, lichessbot.cli.run; print({loaded})"
     done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, timeout=30)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path: Path) -> None:
+    environment = {**os.environ, TOKEN_VARIABLE: "lip_good"}
+    (tmp_path / "config.yml").write_text("url: http://127.0.0.1:9\nstate_dir: state\n")
+    command = [sys.executable, "-P", "-m", "lichessbot", "check", "--config", str(tmp_path / "config.yml")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            command, env=environment, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_check_prints_lines_of_its_own_only(tmp_path: Path) -> None:
+    environment = {**os.environ, TOKEN_VARIABLE: "lip_good"}
+    (tmp_path / "config.yml").write_text(
+        "url: http://127.0.0.1:9\nstate_dir: state\nengine: {uci_options: {Unheard Of: 1}}\n"
+    )
+    command = [sys.executable, "-P", "-m", "lichessbot", "check", "--config", str(tmp_path / "config.yml")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    assert {line.split()[0] for line in done.stdout.splitlines()} <= {"ok", "note", "plan", "FAIL"}
+    assert "FAIL  http://127.0.0.1:9: connection refused" in done.stdout
+
+
+def test_the_example_configuration_is_printed_and_comes_with_an_installed_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = Path(__file__).parents[3] / "config.example.yml"
+    assert main(["config", "example"]) == 0
+    assert capsys.readouterr().out == example.read_text(encoding="utf-8")
+    checkout = tmp_path / "checkout"
+    without = shutil.ignore_patterns("*.so", "__pycache__")
+    for name in ("engine", "lichessbot"):
+        shutil.copytree(example.with_name(name), checkout / name, symlinks=True, ignore=without)
+    for name in ("pyproject.toml", "README.md", "LICENSE", "config.example.yml"):
+        shutil.copy(example.with_name(name), checkout)
+    build = "from setuptools import setup; setup(script_args=['--quiet', 'build_py', '--build-lib', 'built'])"
+    environment = {**os.environ, "ENGINE_PURE": "1", "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, "-c", build], cwd=checkout, env=environment, check=True, timeout=100)
+    installed = checkout / "built" / "lichessbot" / "config" / "example.yml"
+    assert not installed.is_symlink()
+    assert installed.read_text(encoding="utf-8") == example.read_text(encoding="utf-8")

@@ -109,7 +109,10 @@ url: lichess
         ("challenge:\n  human:\n", "2: challenge.human: expected keys and values, found None"),
         ("engine: {uci_options: }\n", "1: engine.uci_options: expected keys and values, found None"),
         ("engine:\ndepth: 3\n", "2: depth: unknown key; it belongs to engine: indent it"),
-        ("tournaments: [{id: hL7vMrFQ, password: 1234}]\n", "1: tournaments.0.password: expected a valid string"),
+        (
+            "tournaments: [{id: hL7vMrFQ, password: 1234}]\n",
+            "1: tournaments.0.password: expected text, found a number: put it in quotes",
+        ),
         ("challenge: yes\n", None),
         ("abort_time: true\n", "1: abort_time: expected a valid integer, found True"),
         ("a: &loop [*loop]\n", None),
@@ -126,13 +129,43 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
         assert found == [problem]
 
 
-@pytest.mark.parametrize("text", ["challenge:\n\tconcurrency: 1\n", "url: [1,\n", "url: 'x\n", "a: b: c\n", "? [\n"])
-def test_broken_yaml_is_one_line_with_its_place(file: Path, text: str) -> None:
-    (problem,) = problems(file, text)
-    line, _, complaint = problem.partition(": ")
-    assert line.isdigit()
-    assert complaint.startswith("not YAML: ")
-    assert "\n" not in complaint
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("challenge:\n\tconcurrency: 1\n", "2: not YAML: found a tab: indent with spaces"),
+        ("url: [1,\n", "2: not YAML: a [ or { above is never closed"),
+        ("url: [1\n", "2: not YAML: the [ in line 1 is never closed, or a comma is missing"),
+        ("a: {b: 1\n", "2: not YAML: the { in line 1 is never closed, or a comma is missing"),
+        ("a: 1\nurl: 'x\n", "3: not YAML: the quote opened in line 2 is never closed"),
+        ("? [\n", "2: not YAML: a [ or { above is never closed"),
+        (
+            "a:\n  b: 1\n   c: 4\n",
+            "3: not YAML: found a second colon, or the line is indented differently from the one above",
+        ),
+        ("a:\n  b: 1\n c: 4\n", "3: not YAML: this line is indented differently from those since line 1"),
+        ("url: @x\n", "1: not YAML: found a character that must be put in quotes"),
+    ],
+)
+def test_broken_yaml_is_one_line_that_says_what_to_mend(file: Path, text: str, complaint: str) -> None:
+    assert problems(file, text) == [complaint]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("challenge: {block_list: [12345]}\n", "1: challenge.block_list.0: expected text, found the int 12345: put"),
+        ("greeting: {hello: 2026-11-23}\n", "1: greeting.hello: expected text, found the date 2026-11-23: put it in"),
+        ("token: 12345\n", "1: token: expected text, found a number: put it in quotes"),
+    ],
+)
+def test_digits_that_are_meant_as_text_want_quotes(file: Path, text: str, problem: str) -> None:
+    assert any(found.startswith(problem) for found in problems(file, text))
+
+
+@pytest.mark.parametrize("token", ["lip_...", "lip_xxxxxxxx", "xxxxxxxxxxxxxxxxxxxxxx", "lip_yourtoken", "token"])
+def test_a_placeholder_is_no_token(token: str) -> None:
+    with pytest.raises(ConfigError, match="is a placeholder: write the token that Lichess shows"):
+        load_config(None, {"LICHESS_BOT_TOKEN": token})
 
 
 def test_a_missing_or_binary_file_is_one_line(file: Path) -> None:
