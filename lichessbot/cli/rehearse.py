@@ -1,22 +1,25 @@
 """`lichessbot rehearse`: play against the embedded Lichess."""
 
-import argparse
 import os
+from typing import Any
 
 import click
 
 from lichessbot.config import load_config
 from lichessbot.rehearsal.cli import rehearse
+from lichessbot.rehearsal.cli.options import Options, rehearsal_options
 
 
-@click.command("rehearse", add_help_option=False, context_settings={"ignore_unknown_options": True})
-@click.argument("words", nargs=-1, type=click.UNPROCESSED)
-def command(words: tuple[str, ...]) -> int:
-    """Play against an embedded Lichess, offline."""
-    parser = argparse.ArgumentParser(prog="lichessbot rehearse")
-    rehearse.add_arguments(parser)
-    options = parser.parse_args(words)
+@click.command("rehearse")
+@rehearsal_options
+def command(**values: Any) -> int:
+    """Play against an embedded Lichess, offline.
+
+    The exit code is 0 if every game was played to its end by the rules.
+    """
+    options = Options(**values)
     if options.config is not None:
         # Report errors with the operator's own file and lines: the bot gets a copy of it.
-        load_config(options.config, os.environ, needs_token=False)
+        for note in load_config(options.config, os.environ, needs_token=False).warnings:
+            click.echo(f"note: {note}")
     return rehearse.run(options)

@@ -2,7 +2,7 @@
 
 Knows how a rehearsal is set up, run, shown and judged.
 Must not know: the daemon's code, which it runs as a process of its own.
-Offers: `rehearse`.
+Offers: `rehearse`, and the `options` of its command.
 """
 
-__all__ = ["rehearse"]
+__all__ = ["options", "rehearse"]

@@ -1,13 +1,15 @@
-"""The options of `rehearse`: what can be asked for, and what makes no sense.
+"""The options of `rehearse`, their values, and which of them contradict each other.
 
-Turns words into values and complaints into usage errors; what is done with them is not known here.
+Must not know: what is done with them.
 """
 
-import argparse
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
+import click
 import yaml
 
 from lichessbot.rehearsal.cli.match import Plan
@@ -19,72 +21,107 @@ from lichessbot.rehearsal.rules.enums import Variant
 
 CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
+GAMES = 2
 ALL, LIST, AT = "all", "list", "@"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `rehearse`."""
-    parser.add_argument("--games", type=_positive, default=2, metavar="N", help="games to play (2)")
-    parser.add_argument(
-        "--concurrency", type=_positive, default=2, metavar="K", help="games at the same time (2)"
-    )
-    parser.add_argument(
-        "--clock", type=_clock, metavar="BASE+INC",
-        help=f"seconds for the game and for each move ({CLOCK}; with faults {CLOCK_WITH_FAULTS})",
-    )
-    parser.add_argument(
-        "--variant", type=_variant, default=Variant.STANDARD, metavar="KEY",
-        help="standard, chess960 or fromPosition (standard)",
-    )
-    parser.add_argument(
-        "--opponent", type=OpponentKind, choices=list(OpponentKind), default=OpponentKind.GREEDY,
-        help="who plays against the bot (greedy)",
-    )
-    parser.add_argument("--depth", type=_depth, default=4, help="depth of the engine opponent (4)")
-    parser.add_argument("--seed", type=int, default=0, help="same seed, same opponents, starts and faults (0)")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE",
-        help="rehearse with this configuration of the bot; only its account and its server are replaced",
-    )
-    parser.add_argument("--pgn", type=_new_file, metavar="FILE", help="write the games there")
-    parser.add_argument("--port", type=int, default=0, help="port on loopback (a free one)")
-    parser.add_argument(
-        "--serve", action="store_true",
-        help="start no bot: wait for any Bot API client, until interrupted",
-    )
-    parser.add_argument(
-        "--faults", type=_faults, metavar="NAME,...",
-        help=f"what goes wrong: names, each perhaps with {AT}PLACE; `{ALL}`; `{LIST}` explains them",
-    )
-    parser.add_argument(
-        "--chaos", type=_chance, metavar="P",
-        help="every opportunity for a fault is taken with this probability, shared by all games where it stops all; "
-        "without it each fault strikes once at most",
-    )
-    parser.add_argument(
-        "--company", type=_chance, metavar="P",
-        help="after every move opponents talk, offer draws or want moves back with this probability; some go away",
-    )
-    parser.add_argument("--ledger", type=_new_file, metavar="FILE", help="write what every fault cost there")
-    parser.add_argument(
-        "--time-scale", type=_scale, default=1.0, metavar="X",
-        help="every wait but the clocks takes X times as long, at Lichess and in the bot (1)",
-    )
-    parser.set_defaults(refuse=parser.error)
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def match_plan(args: argparse.Namespace, config: Mapping[str, object] | None = None) -> Plan:
+@dataclass(frozen=True)
+class Options:
+    """The values of the options; None if not given."""
+
+    games: int | None = None
+    concurrency: int = 2
+    clock: RealTime | None = None
+    variant: Variant = Variant.STANDARD
+    opponent: OpponentKind = OpponentKind.GREEDY
+    depth: int = 4
+    seed: int = 0
+    config: Path | None = None
+    pgn: Path | None = None
+    port: int = 0
+    serve: bool = False
+    faults: tuple[Card, ...] | None = None
+    chaos: float | None = None
+    company: float | None = None
+    ledger: Path | None = None
+    time_scale: float = 1.0
+
+
+def rehearsal_options(command: Command) -> Command:
+    """Add the options of `rehearse` to a command, which gets them as keywords."""
+    positive = click.IntRange(min=1)
+    for option in (
+        click.option(
+            "--time-scale", type=_scale, default="1", metavar="X",
+            help="Multiply every wait except the clocks, at Lichess and in the bot. 0.001-1000. Default: 1.",
+        ),
+        click.option("--ledger", type=_new_file, metavar="FILE", help="Write what each fault cost to this file."),
+        click.option(
+            "--company", type=_chance, metavar="P",
+            help="Probability that an opponent chats, offers a draw, asks for a takeback or leaves after a move. "
+            "Default: 0.",
+        ),
+        click.option(
+            "--chaos", type=_chance, metavar="P",
+            help="Probability that a fault strikes at each opportunity; faults that stop every game count once. "
+            "Default: each fault strikes at most once.",
+        ),
+        click.option(
+            "--faults", type=_faults, metavar="NAME,...",
+            help=f"Faults to inject, each with an optional {AT}PLACE. `{ALL}` takes all; `{LIST}` explains them. "
+            "Default: none, with --chaos all.",
+        ),
+        click.option(
+            "--serve", is_flag=True,
+            help="Start no bot: check any client of the Bot API. Ends after --games games with exit code 1 if the "
+            "client broke a rule; without --games it ends with Ctrl-C.",
+        ),
+        click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback. Default: a free one."),
+        click.option("--pgn", type=_new_file, metavar="FILE", help="Write the games to this file."),
+        click.option(
+            "--config", type=click.Path(path_type=Path), metavar="FILE",
+            help="Rehearse with this configuration of the bot. Its account and server are replaced.",
+        ),
+        click.option("--seed", type=int, default=0, help="Seed of opponents, starts and faults. Default: 0."),
+        click.option(
+            "--depth", type=click.IntRange(1, MAX_ENGINE_DEPTH), default=4,
+            help=f"Search depth of the engine opponent. 1-{MAX_ENGINE_DEPTH}. Default: 4.",
+        ),
+        click.option(
+            "--opponent", type=click.Choice([kind.value for kind in OpponentKind]), default=OpponentKind.GREEDY.value,
+            callback=lambda ctx, param, value: OpponentKind(value), help="The opponents. Default: greedy.",
+        ),
+        click.option(
+            "--variant", type=_variant, default=Variant.STANDARD.key, metavar="KEY",
+            help="standard, chess960 or fromPosition. Default: standard.",
+        ),
+        click.option(
+            "--clock", type=_clock, metavar="BASE+INC",
+            help=f"Seconds for the game and per move. Default: {CLOCK}, with faults {CLOCK_WITH_FAULTS}.",
+        ),
+        click.option(
+            "--concurrency", type=positive, default=2, metavar="K", help="Games at the same time. Default: 2."
+        ),
+        click.option("--games", type=positive, metavar="N", help=f"Games to play. Default: {GAMES}."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def match_plan(options: Options, config: Mapping[str, object] | None = None) -> Plan:
     """What shall be played, by a bot with this configuration of its operator."""
-    has_faults = args.faults is not None or args.chaos is not None
+    has_faults = options.faults is not None or options.chaos is not None
     return Plan(
-        games=args.games,
-        concurrency=args.concurrency,
-        clock=args.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
-        variant=args.variant,
-        opponent=args.opponent,
-        depth=args.depth,
-        seed=args.seed,
-        company=args.company or 0.0,
+        games=options.games or GAMES,
+        concurrency=options.concurrency,
+        clock=options.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
+        variant=options.variant,
+        opponent=options.opponent,
+        depth=options.depth,
+        seed=options.seed,
+        company=options.company or 0.0,
         may_resign=_resigns(config),
     )
 
@@ -111,26 +148,26 @@ def _inside(section: object, *keys: str) -> object:
     return section
 
 
-def refuse_nonsense(args: argparse.Namespace) -> None:
-    """Options that make no sense together are a usage error."""
-    if args.faults == () and (args.chaos is not None or args.serve or args.ledger is not None):
-        args.refuse(f"`--faults {LIST}` only explains: it goes with no other option")
-    if args.serve and args.config is not None:
-        args.refuse("--config is for the bot, and --serve starts none")
-    if args.ledger is not None and args.faults is None and args.chaos is None:
-        args.refuse("--ledger has nothing to tell without --faults or --chaos")
+def refuse_contradictions(options: Options) -> None:
+    """Raise click.UsageError for options that contradict each other."""
+    if options.faults == () and (options.chaos is not None or options.serve or options.ledger is not None):
+        raise click.UsageError(f"`--faults {LIST}` only explains: it goes with no other option")
+    if options.serve and options.config is not None:
+        raise click.UsageError("--config is for the bot, and --serve starts none")
+    if options.ledger is not None and options.faults is None and options.chaos is None:
+        raise click.UsageError("--ledger has nothing to tell without --faults or --chaos")
 
 
-def fault_plan(args: argparse.Namespace, config: Mapping[str, object] | None = None) -> FaultPlan:
+def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> FaultPlan:
     """Chaos is of all faults unless some are named; none is left that a bot so configured would not come to see."""
-    if args.faults is None and args.chaos is None:
+    if options.faults is None and options.chaos is None:
         return FaultPlan()
-    faults = args.faults or _faults(ALL)
+    faults = options.faults or _faults(ALL)
     if not _takes_positions(config):
         faults = tuple(card for card in faults if card != LATE_THREEFOLD)
     if not faults:
-        args.refuse(f"{LATE_THREEFOLD.fault.label} needs fromPosition in the variants of {args.config}")
-    return FaultPlan(faults, args.chaos, args.seed, args.games, args.concurrency)
+        raise click.UsageError(f"{LATE_THREEFOLD.fault.label} needs fromPosition in the variants of {options.config}")
+    return FaultPlan(faults, options.chaos, options.seed, options.games or GAMES, options.concurrency)
 
 
 def _takes_positions(config: Mapping[str, object] | None) -> bool:
@@ -155,11 +192,11 @@ def _named_cards(name: str) -> tuple[Card, ...]:
     if fault is None:
         labels = [fault.label for fault in Fault]
         nearest = difflib.get_close_matches(label, labels, cutoff=0.3) or labels
-        raise argparse.ArgumentTypeError(f"there is no fault {label!r}; perhaps {', '.join(nearest)}; see `{LIST}`")
+        raise click.BadParameter(f"there is no fault {label!r}; perhaps {', '.join(nearest)}; see `{LIST}`")
     found = tuple(card for card in cards(fault) if place in ("", card.place.value))
     if not found:
         places = ", ".join(card.place.value for card in cards(fault))
-        raise argparse.ArgumentTypeError(f"{label} cannot strike at {place!r}, only at {places}")
+        raise click.BadParameter(f"{label} cannot strike at {place!r}, only at {places}")
     return found
 
 
@@ -172,48 +209,37 @@ def _scale(text: str) -> float:
 
 
 def _number(text: str, what: str, least: float, most: float) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
     if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+        raise click.BadParameter(f"{text!r} is not {what}")
     return number
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return number
-
-
-def _depth(text: str) -> int:
-    depth = _positive(text)
-    if depth > MAX_ENGINE_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text} is more than {MAX_ENGINE_DEPTH}")
-    return depth
 
 
 def _clock(text: str) -> RealTime:
     base, plus, increment = text.partition("+")
     if not (plus and base.isdecimal() and increment.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not BASE+INCREMENT in seconds, such as 60+0")
+        raise click.BadParameter(f"{text!r} is not BASE+INCREMENT in seconds, such as 60+0")
     clock = RealTime(int(base), int(increment), hurried=True)
     if clock.estimate_s == 0:
-        raise argparse.ArgumentTypeError("a clock of 0+0 leaves no time to play")
+        raise click.BadParameter("a clock of 0+0 leaves no time to play")
     return clock
 
 
-def own_config(args: argparse.Namespace) -> Mapping[str, object] | None:
+def own_config(options: Options) -> Mapping[str, object] | None:
     """The operator's configuration, if he wants to rehearse with it; what cannot be read is a usage error."""
-    if args.config is None:
+    if options.config is None:
         return None
     try:
-        settings: dict[str, object] = yaml.safe_load(args.config.read_text(encoding="utf-8")) or {}
+        settings: dict[str, object] = yaml.safe_load(options.config.read_text(encoding="utf-8")) or {}
     except (OSError, ValueError, yaml.YAMLError) as error:
-        args.refuse(f"{args.config} cannot be read: {' '.join(str(error).split())}")
+        raise click.UsageError(f"{options.config} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(settings, dict):
-        args.refuse(f"{args.config} is no configuration")
+        raise click.UsageError(f"{options.config} is no configuration")
     for engine in _engines(settings):
-        _anchor(engine, args.config.absolute().parent)
+        _anchor(engine, options.config.absolute().parent)
     return settings
 
 
@@ -222,6 +248,9 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
     match engine.get("command"):
         case [str(program), *arguments] if "/" in program:
             engine["command"] = [str(folder / Path(program).expanduser()), *arguments]
+    match engine.get("dir"):
+        case str(name):
+            engine["dir"] = str(folder / Path(name).expanduser())
     match engine.get("working_dir"):
         case str(name) if name:
             engine["working_dir"] = str(folder / Path(name).expanduser())
@@ -242,7 +271,7 @@ def _anchored(names: object, folder: Path) -> object:
 def _new_file(text: str) -> Path:
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
+        raise click.BadParameter(f"{text!r} cannot be written")
     return path
 
 
@@ -250,5 +279,5 @@ def _variant(text: str) -> Variant:
     variant = Variant.of_key(text)
     if variant is None or not variant.is_playable:
         playable = ", ".join(variant.key for variant in Variant if variant.is_playable)
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {playable}")
+        raise click.BadParameter(f"{text!r} is none of {playable}")
     return variant

@@ -4,7 +4,6 @@ Exit code 0 only if every game was ended by the rules, or was lost to faults tha
 survived, if the bot kept to Lichess's rules, and if its process came and went cleanly.
 """
 
-import argparse
 import shlex
 import shutil
 import signal
@@ -13,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -33,7 +32,7 @@ from lichessbot.rehearsal.cli.display import (
 )
 from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_ledger
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan
-from lichessbot.rehearsal.cli.options import add_arguments, fault_plan, match_plan, own_config, refuse_nonsense
+from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config, refuse_contradictions
 from lichessbot.rehearsal.faults.connection_faults import Proxy
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
@@ -54,27 +53,26 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 CONNECT_TIMEOUT_S = 30.0        # from the daemon's start to its event stream
 LOG_LINES_SHOWN = 20
 
-__all__ = ["add_arguments", "run"]
-
-
-def run(args: argparse.Namespace) -> int:
-    """Run the rehearsal that `args` describes; returns the exit code."""
+def run(options: Options) -> int:
+    """Run the rehearsal that the options describe; return the exit code."""
     console = Console()
-    refuse_nonsense(args)
-    if args.faults == ():
+    refuse_contradictions(options)
+    if options.faults == ():
         show_catalogue(console)
         return EXIT_GOOD
-    config = own_config(args)
-    plan, faults = match_plan(args, config), fault_plan(args, config)
+    config = own_config(options)
+    plan, faults = match_plan(options, config), fault_plan(options, config)
     try:
-        timing = Timing().scaled(args.time_scale)
-        behind = 0 if faults.needs_a_proxy else args.port
-        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=args.seed) as server:
-            rehearsal = _Rehearsal(server, plan, faults, args.port, console)
+        timing = Timing().scaled(options.time_scale)
+        behind = 0 if faults.needs_a_proxy else options.port
+        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=options.seed) as server:
+            rehearsal = _Rehearsal(server, plan, faults, options.port, console)
             try:
-                return rehearsal.serve() if args.serve else rehearsal.play(args.time_scale, config)
+                if options.serve:
+                    return rehearsal.serve(ends=options.games is not None)
+                return rehearsal.play(options.time_scale, config)
             finally:
-                rehearsal.close(args.pgn, args.ledger)
+                rehearsal.close(options.pgn, options.ledger)
     except ServerDidNotStart as error:
         say(console, f"the embedded Lichess did not start: {error}")
         return EXIT_BAD
@@ -127,21 +125,17 @@ class _Rehearsal:
             self._show_log(daemon)
         return code
 
-    def serve(self) -> int:
-        """Wait for clients until interrupted."""
+    def serve(self, *, ends: bool) -> int:
+        """Check a client until all games have ended, or until interrupted; return the exit code."""
         say(self._console, f"url: {self._url}")
         say(self._console, f"token: {self._token}  (account {BOT_NAME}, which is a BOT account)")
-        say(self._console, f"players of the house: {', '.join(self._match.opponent_names)}")
-        say(self._console, "Ctrl-C ends.")
-        try:
-            with self._display:
-                while True:
-                    self._refresh()
-        except KeyboardInterrupt:
-            self._show_costs()
-            for offence in self._injector.offences:
-                say(self._console, f"the client misbehaved: {offence}")
-            return EXIT_GOOD
+        say(self._console, f"opponents: {', '.join(self._match.opponent_names)}")
+        say(self._console, "ends after the last game, or with Ctrl-C" if ends else "Ctrl-C ends")
+        with self._display, suppress(KeyboardInterrupt):
+            while not ends or not self._server.call(lambda: self._match.is_over):
+                self._refresh()
+        self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
+        return self._conclude(may_be_unfinished=not ends)
 
     def close(self, pgn_path: Path | None, ledger_path: Path | None) -> None:
         """Write what was asked for and let the house go home."""
@@ -216,14 +210,14 @@ class _Rehearsal:
         self._display.show(self._server.call(lambda: view(self._match)))
         time.sleep(1 / REFRESHES_PER_S)
 
-    def _conclude(self) -> int:
-        """The table, the problems, and the last line."""
+    def _conclude(self, *, may_be_unfinished: bool = False) -> int:
+        """Show the table, the problems and the last line; return the exit code."""
         match = self._match
         show_results(self._console, match.bouts)
         self._show_costs()
         for problem in self._problems:
             say(self._console, f"problem: {problem}", style="red")
-        good = match.is_over and match.count(Outcome.FAILED) == 0 and not self._problems
+        good = (match.is_over or may_be_unfinished) and match.count(Outcome.FAILED) == 0 and not self._problems
         if not good and self._injector.schedule.is_on:
             say(self._console, f"the same again: {shlex.join(['lichessbot', *sys.argv[1:]])}")
         counts = ", ".join(

@@ -4,6 +4,7 @@ The only room where threads and the event loop meet: `call` runs a function on t
 """
 
 import asyncio
+import logging
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
@@ -91,9 +92,13 @@ class RehearsalServer:
         traceback: TracebackType | None,
     ) -> None:
         """End every stream cleanly, then stop serving."""
+        # uvicorn logs a traceback for each client that stays connected.
+        logger = logging.getLogger("uvicorn.error")
+        before, logger.disabled = logger.disabled, True
         self.call(self.site.end_streams)
         self._http.should_exit = True
         self._thread.join(STOP_TIMEOUT_S)
+        logger.disabled = before
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Run `function` on the event loop, which owns the site, and return what it returns."""

@@ -1,6 +1,5 @@
 """The `rehearse` command with the real bot as a process of its own."""
 
-import argparse
 import io
 import os
 import re
@@ -12,14 +11,17 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import chess.pgn
+import click
 import pytest
 
 import lichessbot
 from engine.facade import build_mode
+from lichessbot.cli.rehearse import command as rehearse_command
 from lichessbot.rehearsal.cli import rehearse as command
-from lichessbot.rehearsal.cli.options import fault_plan, match_plan, own_config
+from lichessbot.rehearsal.cli.options import Options, fault_plan, match_plan, own_config
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault
 from lichessbot.rehearsal.faults.traffic import Place
 from tests.lichessbot.rehearsal.client import Client
@@ -29,10 +31,8 @@ EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml"
 PATIENCE_S = 30.0
 
 
-def arguments(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return parser.parse_args(words)
+def arguments(*words: str) -> Options:
+    return Options(**rehearse_command.make_context("rehearse", list(words)).params)
 
 
 @pytest.fixture(autouse=True)
@@ -185,9 +185,8 @@ def test_taken_port_is_one_line_and_a_failure(capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_wrong_options_are_usage_errors(words: list[str]) -> None:
-    with pytest.raises(SystemExit) as error:
+    with pytest.raises(click.UsageError):
         arguments(*words)
-    assert error.value.code == 2
 
 
 @pytest.mark.parametrize(
@@ -204,17 +203,13 @@ def test_options_that_make_no_sense_together_are_usage_errors(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as error:
+    with pytest.raises(click.UsageError):
         command.run(arguments(*words))
-    assert error.value.code == 2
 
 
-def test_unknown_fault_is_told_with_the_nearest_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
+def test_unknown_fault_is_told_with_the_nearest_ones() -> None:
+    with pytest.raises(click.UsageError, match="there is no fault 'stal'; perhaps stall"):
         arguments("--faults", "stal,reset")
-    last_line = capsys.readouterr().err.splitlines()[-1]
-    assert "there is no fault 'stal'" in last_line
-    assert "stall" in last_line
 
 
 def test_catalogue_explains_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
@@ -244,15 +239,14 @@ def test_faults_and_chaos_settle_the_plan() -> None:
     ],
 )
 def test_a_bot_that_takes_no_positions_is_not_challenged_to_one(
-    challenge: dict[str, object], takes_positions: bool, capsys: pytest.CaptureFixture[str]
+    challenge: dict[str, object], takes_positions: bool
 ) -> None:
     """The late repetition begins from a position."""
     config = {"challenge": challenge}
     assert (LATE_THREEFOLD in fault_plan(arguments("--faults", "all"), config).cards) is takes_positions
     if not takes_positions:
-        with pytest.raises(SystemExit):
+        with pytest.raises(click.UsageError, match="threefold needs fromPosition"):
             fault_plan(arguments("--faults", "threefold"), config)
-        assert "threefold needs fromPosition" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -296,10 +290,48 @@ def test_another_client_is_told_what_it_did_wrong(rehearsal: list[subprocess.Pop
     time.sleep(1.5)                    # so that it cannot have meant the position before
     assert client.post(f"/api/bot/game/{game['id']}/move/e2e5").status_code == 400
     process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_S) == command.EXIT_GOOD
+    assert process.wait(PATIENCE_S) == command.EXIT_BAD
     assert process.stdout is not None
     assert "the client misbehaved: " in (said := process.stdout.read())
     assert "e2e5 is illegal" in said
+
+
+def test_serve_ends_after_its_games_with_a_table_and_the_verdict(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--serve", "--games", "2", "--concurrency", "1")
+    client = Client(
+        read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
+    )
+    events = client.events()
+    for _ in range(2):
+        challenge = events.next("challenge")["challenge"]
+        assert client.post(f"/api/challenge/{challenge['id']}/accept").status_code == 200
+        events.next("gameStart")
+        game = client.game(challenge["id"])
+        game.next("gameFull")
+        assert client.post(f"/api/bot/game/{challenge['id']}/abort").status_code == 200
+    output, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == command.EXIT_BAD, "the client aborted its games"
+    assert output.splitlines()[-1].startswith("2 games: ")
+    assert errors in ("", None)
+
+
+def test_ctrl_c_with_a_client_connected_prints_no_traceback(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--serve")
+    url, token = read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1]
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname, address.port)) as connection:
+        request = f"GET /api/stream/event HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+        connection.sendall(request.encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == command.EXIT_GOOD
+    assert "Traceback" not in output
+    assert "ASGI" not in output
 
 
 def test_the_port_that_is_asked_for_is_the_one_where_faults_strike(
