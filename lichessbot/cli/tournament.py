@@ -4,9 +4,7 @@ Asks Lichess first, so that errors are shown at once. The request is kept in the
 it at its start, or when it gets a signal from here.
 """
 
-import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +17,7 @@ from lichessbot.cli.options import Parsed, access_to, config_option, load
 from lichessbot.errors import ApiError, ConfigError, ExitCode, StateError
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ArenaInfo
-from lichessbot.storage.database import Database, Statement, owner, write_beside
+from lichessbot.storage.database import Database, Statement, owner, reload_owner, write_beside
 from lichessbot.timeouts import Timeouts
 
 
@@ -111,7 +109,7 @@ def _record(request: Request, state_dir: Path) -> int | None:
             file.close()
     else:
         write_beside(state_dir, statement)
-        os.kill(pid, signal.SIGHUP)
+        reload_owner(state_dir, pid)
     return pid
 
 

@@ -51,13 +51,13 @@ class CorrespondenceGames:
     def games(self) -> list[GameInfo]:
         return [entry.info for entry in self._games.values()]
 
-    def note(self, info: GameInfo, seen_at: float) -> None:
-        """Note a game as it was at `seen_at`; an unknown turn may be ours."""
+    def note(self, info: GameInfo, seen_at: float, *, is_new: bool = False) -> None:
+        """Note a game as it was at `seen_at`; an unknown turn may be ours, and a new game is visited at once."""
         known = self._games.get(info.game_id)
         if known is not None and known.known_at > seen_at:
             return
         deadline = math.inf if info.seconds_left is None else seen_at + info.seconds_left
-        entry = _CorrespondenceGame(info, info.is_my_turn is not False, seen_at, deadline, seen_at)
+        entry = _CorrespondenceGame(info, is_new or info.is_my_turn is not False, seen_at, deadline, seen_at)
         if known is not None and known.our_turn and entry.our_turn:
             entry.waits_since, entry.not_before = known.waits_since, known.not_before
         self._games[info.game_id] = entry

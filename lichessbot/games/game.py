@@ -19,6 +19,7 @@ from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFac
 from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.opponent_requests import OpponentAbsence, Takebacks
+from lichessbot.games.pgn import lacks_last_move
 from lichessbot.games.stream_monitor import StreamMonitor
 from lichessbot.games.time_budget import GameClock, longest_unread_s
 from lichessbot.inbox import Report, Standing
@@ -148,7 +149,8 @@ class Game:
                 yield from self._read_state(self._full, state, received_at, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)):
                 status = game.status.name if game.status else GameStatus.UNKNOWN_FINISH
-                yield self._end(status, game.winner)
+                # The game's own stream may still have to show the last move.
+                yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self._board, game))
             case StreamEvent(event=OpponentGone() as absence):
                 self._absence.note(absence, now)
             case StreamOpened():

@@ -82,9 +82,9 @@ class GameManager:
         return any(session.overdue for session in self._sessions.values())
 
     def join(self, info: GameInfo, context: GameContext) -> None:
-        """Play a game that began or goes on; if it is being played, only note what is announced."""
+        """Play a game that is announced; if it is being played, only note what the announcement says."""
         self._context = context
-        self._note(info, time.monotonic())
+        self._note(info, time.monotonic(), is_announced=True)
 
     def compare(self, games: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
@@ -146,7 +146,7 @@ class GameManager:
         assert self._context is not None, "set with the first game"
         return self._context
 
-    def _note(self, info: GameInfo, seen_at: float) -> None:
+    def _note(self, info: GameInfo, seen_at: float, *, is_announced: bool = False) -> None:
         """Start to play a game in progress unless it is being played or cannot be."""
         known = info.game_id in self._sessions or info.game_id in self._correspondence
         if not known and (seen_at <= self._ended_at.get(info.game_id, -math.inf) or not self._may_join(info)):
@@ -160,7 +160,7 @@ class GameManager:
                 games=len(self._sessions) + 1,
             )
         if info.is_correspondence:
-            self._correspondence.note(info, seen_at)
+            self._correspondence.note(info, seen_at, is_new=is_announced and not known)
         elif not known:
             self._start_session(info)
         else:

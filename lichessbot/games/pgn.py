@@ -81,7 +81,7 @@ class PgnRecorder:
         board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
         for move in self._moves:
             board.push(move)
-        if self._end is not None and _lacks_last_move(board, self._end):
+        if self._end is not None and lacks_last_move(board, self._end):
             board.push(self._end.last_move)
         plies = range(len(board.moves))
         return pgn_text(
@@ -112,7 +112,7 @@ class PgnRecorder:
             self._evals[ply] = search.moves, f"{text},{summary.depth}"
 
 
-def _lacks_last_move(board: Board, end: GameInfo) -> bool:
+def lacks_last_move(board: Board, end: GameInfo) -> bool:
     """Return whether exactly the last move of `end` is missing on `board`."""
     after = board.copy()
     try:
@@ -248,8 +248,14 @@ class PgnArchive:
 
 def _write(path: Path, text: str, *, append: bool) -> None:
     """Write all of the text or nothing: half a game would damage the file. Raises OSError."""
+    if not append:
+        part = path.with_name(f".{path.name}.part")
+        part.unlink(missing_ok=True)
+        _write(part, text, append=True)
+        part.replace(path)
+        return
     data = memoryview(text.encode("utf-8", "backslashreplace"))
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), 0o644)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(file).st_size
         try:

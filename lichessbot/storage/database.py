@@ -6,6 +6,7 @@ opens the file again.
 
 import fcntl
 import os
+import signal
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -63,6 +64,7 @@ MIGRATIONS: Final = (
     CREATE TABLE account (single INTEGER PRIMARY KEY CHECK (single = 1), url TEXT NOT NULL, id TEXT NOT NULL);
     """,
 )
+_OWNER_ONLY: Final = 0o600
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 Row = Sequence[object]
@@ -128,6 +130,10 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # It holds passwords of tournaments, and the folder may be open to others.
+        file = os.open(self.path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
+        os.fchmod(file, _OWNER_ONLY)
+        os.close(file)
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -204,6 +210,29 @@ def in_use(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def reload_owner(folder: Path, pid: int) -> None:
+    """Send SIGHUP to the daemon that uses this folder, and to no process that got its number since."""
+    if not hasattr(os, "pidfd_open"):
+        os.kill(pid, signal.SIGHUP)
+        return
+    with suppress(ProcessLookupError):
+        process = os.pidfd_open(pid)
+        try:
+            # The number could also be that of another machine or container, which sees the same folder.
+            if owner(folder) == pid and _has_open(pid, folder / LOCK_NAME):
+                signal.pidfd_send_signal(process, signal.SIGHUP)
+        finally:
+            os.close(process)
+
+
+def _has_open(pid: int, path: Path) -> bool:
+    """Return whether a process has this file open."""
+    try:
+        return any(file.samefile(path) for file in Path(f"/proc/{pid}/fd").iterdir() if file.exists())
+    except OSError:
+        return False
 
 
 def owner(folder: Path) -> int | None:

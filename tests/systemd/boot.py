@@ -7,6 +7,7 @@ minimal Debian of the host's own release; every boot sees it through an overlay 
 of a run is left behind. The only network inside is its own loopback.
 """
 
+import argparse
 import fcntl
 import os
 import platform
@@ -235,6 +236,9 @@ def _apt_options() -> Sequence[str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        description="Boot a real systemd once, after installing the Debian packages that are missing for it (as root)."
+    ).parse_args()
     missing = [package for command, package in TOOLS.items() if not shutil.which(command)]
     if missing:
         apt = ("apt-get", "-qq", "-o", "Dpkg::Use-Pty=0")

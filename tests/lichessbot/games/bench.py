@@ -91,8 +91,8 @@ class Bench:
     def state(self, moves: str = "", flags: str = "", **changes: Any) -> list[Action]:
         return self.hear(StreamEvent(GAME, GameState.model_validate(state(moves, flags, **changes)), self.now))
 
-    def finish(self, status: str = "resign", winner: str | None = "white") -> list[Action]:
-        game = {"gameId": GAME, "variant": {"key": "standard"}, "status": {"name": status}, "winner": winner}
+    def finish(self, status: str = "resign", winner: str | None = "white", **more: str) -> list[Action]:
+        game = {"gameId": GAME, "variant": {"key": "standard"}, "status": {"name": status}, "winner": winner, **more}
         return self.hear(StreamEvent(None, GameFinish.model_validate({"game": game}), self.now))
 
     def gone(self, claim_in_s: int | None, *, gone: bool = True) -> list[Action]:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.facade import STARTING_FEN, chess960_fen
+from engine.facade import STARTING_FEN, Board, chess960_fen
 from lichessbot.config import EngineConfig
 from lichessbot.games.actions import (
     GameOver,
@@ -177,6 +177,16 @@ def test_a_final_state_ends_the_game(status: str) -> None:
     bench.full()
     over = only(bench.state("e2e4", status=status, winner="white"), GameOver)
     assert (over.winner, over.plies) == (Colour.WHITE, 1)
+
+
+def test_the_end_told_by_the_event_stream_counts_our_last_move() -> None:
+    bench = Bench()
+    bench.full("f2f3 e7e5 g2g4")
+    mate = Board()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        mate.push(move)
+    over = only(bench.finish(fen=mate.fen(), lastMove="d8h4"), GameOver)
+    assert over.plies == 4
 
 
 def test_a_game_that_was_over_when_its_stream_opened_is_over() -> None:

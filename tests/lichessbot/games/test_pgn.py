@@ -1,5 +1,6 @@
 """PGN of finished games, read back by python-chess, and the files it is written to."""
 
+import errno
 import io
 import logging
 import os
@@ -267,6 +268,16 @@ def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGroup
     archive.close()
     assert {path.name for path in folder.iterdir()} == names
     assert sorted(game for name in names for game in games(folder / name)) == ["game0001", "game0002"]
+
+
+def test_a_failed_rewrite_keeps_the_game_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = record().path(tmp_path, PgnGrouping.GAME)
+    file.write_text("the game of before")
+    monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+    archive = PgnArchive()
+    archive.put(record(), tmp_path, PgnGrouping.GAME)
+    archive.close()
+    assert file.read_text() == "the game of before"
 
 
 def test_a_game_archived_twice_has_one_file_with_one_game(tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 """The SQLite file: locked, migrated after a copy, refused if newer, replaced if damaged."""
 
 import os
+import signal
 import sqlite3
+import stat
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lichessbot.errors import StateFailed, StateLocked, StateNewer
-from lichessbot.storage.database import FILE_NAME, LOCK_NAME, MIGRATIONS, Database, newer_than_ours
+from lichessbot.storage.database import FILE_NAME, LOCK_NAME, MIGRATIONS, Database, newer_than_ours, reload_owner
 
 PYTHON = (sys.executable, "-P", "-c")
 NEXT_SCHEMA = (*MIGRATIONS, "ALTER TABLE games ADD COLUMN rated INTEGER")
@@ -49,6 +52,40 @@ def test_only_the_owner_can_read_the_folder(tmp_path: Path) -> None:
     put(file, "a")
     file.close()
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
+
+
+def test_only_the_owner_can_read_the_file_in_a_folder_that_is_open_to_others(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o755)
+    (folder / FILE_NAME).touch(0o644)
+    with closing(Database(folder)) as file:
+        file.write([("INSERT INTO tournaments (id, team, password) VALUES ('x', NULL, 'secret')", [()])])
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert set(modes.values()) == {0o600}, modes
+
+
+def test_a_reload_reaches_the_daemon_and_no_process_that_has_got_its_number(tmp_path: Path) -> None:
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        with closing(Database(tmp_path)):
+            got: list[str] = []
+            before = signal.signal(signal.SIGHUP, lambda *_: got.append("SIGHUP"))
+            try:
+                reload_owner(tmp_path, os.getpid())
+                deadline = time.monotonic() + 30
+                while not got:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.005)
+            finally:
+                signal.signal(signal.SIGHUP, before)
+            (tmp_path / LOCK_NAME).write_text(f"{stranger.pid}\n")
+            reload_owner(tmp_path, stranger.pid)
+        reload_owner(tmp_path, stranger.pid)
+        with pytest.raises(subprocess.TimeoutExpired):
+            stranger.wait(0.2)
+    finally:
+        stranger.kill()
+        stranger.wait()
 
 
 def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:

@@ -129,6 +129,18 @@ def test_a_quick_reply_is_answered_in_the_same_visit(arena: Arena) -> None:
     assert arena.stop() == 0
 
 
+def test_a_new_game_in_which_the_opponent_moves_first_is_visited_at_once(arena: Arena) -> None:
+    configure(arena)
+    arena.start()
+    arena.until(lambda: "events.open" in arena.log())
+    session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.WHITE)
+    assert not is_our_turn(session)
+    arena.until(lambda: arena.log().count("game.visit") == 1)
+    arena.until(lambda: not streams(arena))
+    assert our_plies(session) == 0
+    assert arena.stop() == 0
+
+
 def test_between_moves_neither_an_engine_nor_a_stream_is_held(arena: Arena) -> None:
     configure(arena)
     session = arena.correspondence(arena.player("Silent", mind=None), 3, ColorChoice.BLACK)
