@@ -88,6 +88,10 @@ class ChallengeHandler:
         if isinstance(decision, Ignore):
             self._log.debug("challenge.ignore", **_facts(challenge), because=decision.because)
             return
+        if time.monotonic() + self._outbox.pause_s > self._until(challenge, received_at):
+            because = "Lichess asked for a pause that outlasts the challenge"
+            self._log.info("challenge.missed", **_facts(challenge), because=because)
+            return
         for older in self._queue.drop_replaced(challenge):
             self._close(older.id, Answer.REPLACED, f"by {challenge.id}")
         self._store.note_challenge(_entry(challenge))
@@ -145,7 +149,7 @@ class ChallengeHandler:
         return entry.slot_holder if entry else SlotHolder(info.opponent.id or "", info.opponent.is_bot, has_clock)
 
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
-        self._log.info("challenge.accept", **_facts(challenge), rule=decision.rule)
+        self._log.debug("challenge.accepting", **_facts(challenge), rule=decision.rule)
         self._slots.keep(challenge.id, slot_holder_of(challenge))
         self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
         self._send(AcceptChallenge(challenge.id, self._until(challenge, since)))
@@ -195,6 +199,11 @@ class ChallengeHandler:
 
     def answer_arrived(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answered(command.challenge_id)
+        entry = self._store.challenges[command.challenge_id]
+        if isinstance(command, AcceptChallenge):
+            facts = (entry.challenger, entry.speed, entry.rule) if entry else (None, None, None)
+            who, speed, rule = facts
+            self._log.info("challenge.accept", challenge=command.challenge_id, challenger=who, speed=speed, rule=rule)
         self._slots.expect(command.challenge_id, time.monotonic())
 
     def answer_failed(self, command: AcceptChallenge | DeclineChallenge, report: CommandFailed) -> None:

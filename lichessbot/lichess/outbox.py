@@ -64,6 +64,11 @@ class Outbox:
             self._shared_sender().send(command, after)
 
     @property
+    def pause_s(self) -> float:
+        """The seconds for which only moves are sent, because Lichess asked for a pause."""
+        return self._rate_limiter.pause_s
+
+    @property
     def is_talking(self) -> bool:
         """Whether a chat line is waiting or in flight."""
         return self._shared is not None and self._shared.is_talking
@@ -291,7 +296,7 @@ def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> Co
     try:
         answer = command.request(api)
     except RateLimited as error:
-        rate_limiter.hold_back(error.pause)
+        rate_limiter.hold_back(error.pause, error.quota)
         return CommandFailed(command, error)
     except ApiError as error:
         return CommandFailed(command, error)

@@ -54,17 +54,25 @@ class RateLimiter:
             Purpose.CLOUD: _Budget(_CLOUD, timeouts.cloud_window),
         }
 
-    def hold_back(self, pause: timedelta) -> None:
+    def hold_back(self, pause: timedelta, quota: str = "") -> None:
         """Send nothing but moves for `pause`, after a 429.
 
-        A pause of hours concerns only the one kind of request whose quota is used up: the others wait as after a 429
-        that names no pause.
+        A named quota forbids one kind of request, which its sender knows: nothing else waits. Without a name a pause of
+        hours must be a quota too: all requests wait as after a 429 that names no pause.
         """
+        if quota:
+            return
         if pause > self._timeouts.longest_pause:
             pause = self._timeouts.rate_limit
         until = time.monotonic() + pause.total_seconds()
         with self._lock:
             self._not_before = max(self._not_before, until)
+
+    @property
+    def pause_s(self) -> float:
+        """Return the seconds until anything but moves may be sent again."""
+        with self._lock:
+            return max(0.0, self._not_before - time.monotonic())
 
     def ask(self, purpose: Purpose) -> float:
         """Return 0 and count the request if it may be sent now, else the seconds after which to ask again."""

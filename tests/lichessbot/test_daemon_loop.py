@@ -253,6 +253,35 @@ def test_an_acceptance_that_is_refused_gives_the_slot_back_at_once(lichess: Scri
     daemon.until_asked(accept("two"))
 
 
+def test_a_used_up_quota_forbids_what_it_names_and_nothing_else(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"
+    text = "You played 100 games against other bots today"
+    body = {"error": text, "ratelimit": {"key": "bot.vsBot.day", "seconds": 86398}}
+    lichess.answer(accept("one"), Reply(429, body))
+    lichess.answer(decline("one"), Reply())
+    lichess.answer(decline("two"), Reply())
+    lichess.answer(accept("three"), Reply())
+    bot = {"id": "zeekat", "name": "Zeekat", "title": "BOT"}
+    bots = (challenge("one", challenger=bot), 0.5, challenge("two", challenger={**bot, "id": "other", "name": "Other"}))
+    lichess.answer(EVENTS, ticking(*bots, 0.2, challenge("three")))
+    daemon.start()
+    daemon.until_asked(accept("three"))
+    daemon.until_asked(decline("one"))
+    daemon.until_asked(decline("two"))
+    assert accept("two") not in lichess.paths()
+    assert "challenge.accept challenge=one" not in daemon.log
+    daemon.until(lambda: "challenge.accept challenge=three" in daemon.log)
+
+
+def test_a_challenge_that_a_pause_outlasts_takes_no_slot(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"
+    lichess.answer(accept("one"), Reply(429, {"error": "Too many requests. Try again later."}))
+    lichess.answer(EVENTS, ticking(challenge("one"), 0.5, challenge("two")))
+    daemon.start()
+    daemon.until(lambda: "challenge.missed challenge=two" in daemon.log)
+    assert "challenge.accept challenge=" not in daemon.log
+
+
 def test_a_silent_event_stream_is_replaced(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer(accept("one"), Reply())
     lichess.answer(EVENTS, Reply(lines=[b"\n"], end=End.STALL), ticking(challenge("one")))

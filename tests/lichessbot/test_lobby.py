@@ -43,6 +43,8 @@ US = Account.model_validate({"id": "us", "username": "Us", "title": "BOT"})
 class Outbox:
     """An outbox that only keeps what it is told to send."""
 
+    pause_s = 0.0
+
     def __init__(self) -> None:
         self.sent: list[Command] = []
 

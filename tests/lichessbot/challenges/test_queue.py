@@ -166,6 +166,8 @@ def test_a_challenge_leaves_once() -> None:
 class Outbox:
     """An outbox that only keeps what it is told to send."""
 
+    pause_s = 0.0
+
     def __init__(self) -> None:
         self.sent: list[AcceptChallenge | DeclineChallenge] = []
 
