@@ -40,7 +40,7 @@ class Connection:
         self._log = EventLog()
         self._backoff = Backoff(timeouts.backoff_first, timeouts.backoff_ceiling)
         self._stream: StreamReader | None = None
-        self._was_open = False
+        self._was_open = self.is_open = False
         self._asking = False
         self._is_refused = False
         self._denied_since: float | None = None
@@ -104,7 +104,7 @@ class Connection:
 
     def stream_opened(self) -> bool:
         """Take note that the event stream is open. Return whether it was open before, so that events may be lost."""
-        was_open, self._was_open = self._was_open, True
+        was_open, self._was_open, self.is_open = self._was_open, True, True
         self._is_refused = False
         self._backoff.reset()
         self.status = "listening"
@@ -118,10 +118,10 @@ class Connection:
 
     def stream_refused(self) -> None:
         """Take note that the event stream waits for `account_answered`."""
-        self._is_refused = True
+        self._is_refused, self.is_open = True, False
 
     def stream_lost(self, lost: StreamLost) -> None:
-        self.status = _RETRYING
+        self.status, self.is_open = _RETRYING, False
         self._log.warning("events.lost", reason=lost.reason, retry_in_s=lost.retry_in.total_seconds())
 
     def others_got_through(self) -> None:

@@ -5,7 +5,7 @@ other thread reads or writes one thing and puts reports on the inbox:
 
     stream-events, stream-ID     one per stream: reads its lines. `StreamReader.stop` sets a flag and shuts its socket.
     moves-ID                     one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
-    commands                     sends and retries all other commands. `Outbox.close` notifies it.
+    commands, chat               send and retry all other commands, and chat. `Outbox.close` notifies them.
     engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when `UciEngine.close` kills it.
     sources-ID                   asks a book or server for a move. Not stopped: a late answer is ignored.
     list-ADDRESS                 one per block list on the web: fetches it. `PlayerLists.close` sets an event.
@@ -76,7 +76,7 @@ from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
-from lichessbot.timeouts import Timeouts, earliest
+from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci import startup_check
 from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
@@ -119,6 +119,7 @@ class Daemon:
         self._engine_is_good = False
         self._stopping = False
         self._leave_at: float | None = None
+        self._deaf_at: float | None = None
         self._ticked_at = self._tick_at = -math.inf
         self._exit: ExitCode | None = None
 
@@ -177,14 +178,19 @@ class Daemon:
         if context is not None:
             self._guarded(self._lobby.tick)
             self._guarded(lambda: self._in_progress.tick(context))
-        busy = len(self._games) or not self._lobby.is_clear or self._outbox.is_talking
-        if self._stopping and not busy and self._exit is None:
+        talking = self._outbox.is_talking and not self._outbox.pause_s
+        if self._stopping and self._exit is None and not (len(self._games) or self._may_get_a_game() or talking):
             self._exit = ExitCode.OK
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self._leave("grace over")
         self._guarded(self._report_status)
         moments = (self._lobby.wake_at, self._in_progress.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
         self._tick_at = earliest(self._tick_at, self._leave_at, *moments) or self._tick_at
+
+    def _may_get_a_game(self) -> bool:
+        """Return whether an answer may still become a game; in an outage nobody could tell us for long."""
+        deaf = not self._connection.is_open and is_due(self._deaf_at, time.monotonic())
+        return not (self._lobby.is_clear or deaf)
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
@@ -396,21 +402,18 @@ class Daemon:
         if self._stopping:
             self._leave(signal_name)
             return
-        games = self._unfinished_games
+        games = len(self._games) + len(self._lobby)
         self._stopping = True
         self._lobby.stop()
-        self._leave_at = time.monotonic() + self._config.leave_after.total_seconds()
+        now = time.monotonic()
+        self._leave_at = now + self._config.leave_after.total_seconds()
+        self._deaf_at = now + self._timeouts.request_patience.total_seconds()
         self._manager.stopping()
         hint = "a second signal leaves at once" if games else None
         self._log.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
 
-    @property
-    def _unfinished_games(self) -> int:
-        """Games being played or about to start."""
-        return len(self._games) + len(self._lobby)
-
     def _leave(self, why: str) -> None:
-        games = self._unfinished_games
+        games = len(self._games) + len(self._lobby)
         self._log.warning("stop.now", why=why, games_left=games)
         self._exit = ExitCode.ABANDONED if games else ExitCode.OK
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from datetime import timedelta
 
-from lichessbot.backoff import Backoff
+from lichessbot.backoff import Backoff, doubled
 from lichessbot.games.actions import Action, ReopenStream
 from lichessbot.games.time_budget import GameClock
 from lichessbot.inbox import Standing
@@ -32,6 +32,7 @@ class StreamMonitor:
         self._patience_s = self._min_patience_s = 0.0
         self._refusals = 0
         self._refused = False
+        self._looks = 0
         self._heard_at: float | None = None
         self._opening_due_at: float | None = None
         self._state_due_at: float | None = None
@@ -70,7 +71,13 @@ class StreamMonitor:
 
     def expect_opponent(self, clock: GameClock, now: float) -> None:
         """Expect the opponent's move."""
-        self._opponent_due_at = now + clock.silence_s(now)
+        self._looks = 0
+        self._wait_for_opponent(clock, now)
+
+    def _wait_for_opponent(self, clock: GameClock, now: float) -> None:
+        """Look for a lost move after a while, which grows with each list in which none was lost."""
+        ceiling_s = max(clock.silence_s(now), self._timeouts.silence_ceiling.total_seconds())
+        self._opponent_due_at = now + doubled(clock.silence_s(now), self._looks, ceiling_s)
 
     def expect_nobody(self) -> None:
         """Expect nothing: it is our turn, or the game is over."""
@@ -111,7 +118,8 @@ class StreamMonitor:
             return
         awaiting = self._opponent_due_at is not None
         if awaiting and clock is not None:
-            self.expect_opponent(clock, now)
+            self._looks += 1
+            self._wait_for_opponent(clock, now)
         if self._heard_at is None or standing.asked_at <= self._heard_at:
             return
         if standing.info is None:
@@ -142,7 +150,7 @@ class StreamMonitor:
             self.connecting(clock, now)
             yield ReopenStream("the game cannot wait")
         if is_due(self._opponent_due_at, now) and clock is not None:
-            self.expect_opponent(clock, now)
+            self._wait_for_opponent(clock, now)
             if self._asked_in_vain:
                 # The list may be delayed by a rate limit that does not apply to the stream of a game.
                 yield ReopenStream("the opponent is silent, and the list of games did not come")

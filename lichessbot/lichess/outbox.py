@@ -1,7 +1,8 @@
-"""The outbox: every command leaves through it, on one thread for each game's moves and one for all other commands.
+"""The outbox: every command leaves through it, on a thread for each game's moves, one for chat and one for the rest.
 
-Each thread has its own HTTP session, so that a slow request never delays another game's move. Commands other than
-moves go one at a time, by priority, as often as the rate limiter allows. Must not know: what a command does.
+Each thread has its own HTTP session, so that a slow request delays neither another game's move nor, if it is a chat
+line, an acceptance. Commands other than moves go one at a time, by priority, as often as the rate limiter allows. Must
+not know: what a command does.
 """
 
 import threading
@@ -20,10 +21,12 @@ from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import Command, CommandDone, CommandFailed, GameCommand, Priority, Say, SendMove
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import EventLog
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest, is_due
 
 # Chat lines that may wait to be sent, in all games together.
 _MOST_CHAT_LINES: Final = 20
+# The threads that several games share, by name.
+_COMMANDS, _CHAT = "commands", "chat"
 
 Emit = Callable[[CommandDone | CommandFailed], None]
 
@@ -39,29 +42,29 @@ class Outbox:
         self._emit = emit
         self._timeouts = timeouts
         self._rate_limiter = rate_limiter
-        self._shared: _SharedSender | None = None
+        self._shared: dict[str, _SharedSender] = {}
         self._move_senders: dict[str, _MoveSender] = {}
 
     @property
     def wake_at(self) -> float | None:
         """When `tick` must run next, in monotonic seconds; None while no command but moves is in flight."""
-        return self._shared.stuck_at if self._shared is not None else None
+        return earliest(*(sender.stuck_at for sender in self._shared.values()))
 
     def tick(self) -> None:
         """Give up a request whose answer never ends, and send the waiting commands on a new thread."""
-        stuck_at = self.wake_at
-        if self._shared is not None and stuck_at is not None and time.monotonic() >= stuck_at:
-            waiting = self._shared.abandon()
-            self._shared = None
-            if waiting:
-                self._shared_sender().take_over(waiting)
+        for name, sender in list(self._shared.items()):
+            if is_due(sender.stuck_at, time.monotonic()):
+                waiting = sender.abandon()
+                del self._shared[name]
+                if waiting:
+                    self._shared_sender(name).take_over(waiting)
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         """Send `command` from another thread, a move at once, any other command not before `after`."""
         if isinstance(command, SendMove):
             self._move_sender(command.game_id).send(command)
         else:
-            self._shared_sender().send(command, after)
+            self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS).send(command, after)
 
     @property
     def pause_s(self) -> float:
@@ -71,23 +74,23 @@ class Outbox:
     @property
     def is_talking(self) -> bool:
         """Whether a chat line is waiting or in flight."""
-        return self._shared is not None and self._shared.is_talking
+        return any(sender.is_talking for sender in self._shared.values())
 
     def close_game(self, game_id: str) -> None:
         """Drop the unsent commands of this game."""
         sender = self._move_senders.pop(game_id, None)
         if sender is not None:
             sender.stop()
-        if self._shared is not None:
-            self._shared.drop(game_id)
+        for shared in self._shared.values():
+            shared.drop(game_id)
 
     def close(self) -> None:
         """Drop all unsent commands."""
         for game_id in list(self._move_senders):
             self.close_game(game_id)
-        if self._shared is not None:
-            self._shared.stop()
-            self._shared = None
+        for shared in self._shared.values():
+            shared.stop()
+        self._shared.clear()
 
     def _move_sender(self, game_id: str) -> "_MoveSender":
         sender = self._move_senders.get(game_id)
@@ -100,12 +103,13 @@ class Outbox:
             sender.start()
         return sender
 
-    def _shared_sender(self) -> "_SharedSender":
-        if self._shared is None:
+    def _shared_sender(self, name: str) -> "_SharedSender":
+        sender = self._shared.get(name)
+        if sender is None:
             api = self._open_api(self._timeouts.request_answer)
-            self._shared = _SharedSender(api, self._emit, self._rate_limiter, self._timeouts)
-            self._shared.start()
-        return self._shared
+            sender = self._shared[name] = _SharedSender(name, api, self._emit, self._rate_limiter, self._timeouts)
+            sender.start()
+        return sender
 
 
 class _MoveSender(threading.Thread):
@@ -171,8 +175,10 @@ class _Pending:
 class _SharedSender(threading.Thread):
     """Sends one command at a time, by priority; repeats those without an answer until their deadline."""
 
-    def __init__(self, api: LichessClient, emit: Emit, rate_limiter: RateLimiter, timeouts: Timeouts) -> None:
-        super().__init__(name="commands", daemon=True)
+    def __init__(
+        self, name: str, api: LichessClient, emit: Emit, rate_limiter: RateLimiter, timeouts: Timeouts
+    ) -> None:
+        super().__init__(name=name, daemon=True)
         self._api = api
         self._emit = emit
         self._rate_limiter = rate_limiter

@@ -341,6 +341,36 @@ def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLich
     assert daemon._process.wait(PATIENCE_S) == 0
 
 
+def test_a_signal_in_an_outage_waits_for_no_acceptance_that_nobody_can_tell_of(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer("/api/account/playing", playing(), Reply(502))
+    lichess.answer(accept("one"), Reply(502))
+    lichess.answer(EVENTS, Reply(lines=[challenge("one"), 0.3]), Reply(502))
+    daemon.start()
+    daemon.until_asked(accept("one"))
+    daemon.until(lambda: "events.lost" in daemon.log)
+    assert daemon._process is not None
+    daemon._process.send_signal(signal.SIGTERM)
+    assert daemon._process.wait(PATIENCE_S) in (0, 4), "0.75 s of patience, and not stop_grace"
+
+
+def test_a_signal_waits_for_no_farewell_that_a_pause_forbids(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"
+    over = line("gameState", moves="", wtime=1, btime=1, status="resign", winner="white")
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(accept("one"), Reply(429, {"error": "Too many requests. Try again later."}))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand"), 1.5, over))
+    lichess.answer(EVENTS, ticking(challenge("one"), seconds=120.0))
+    daemon.start()
+    daemon.until(lambda: "game.over game=abcd1234" in daemon.log)
+    assert daemon._process is not None
+    began = time.monotonic()
+    daemon._process.send_signal(signal.SIGTERM)
+    assert daemon._process.wait(PATIENCE_S) == 0
+    assert time.monotonic() - began < 8.0, "a chat line would have waited for 60 s, and is worth sending for 15"
+
+
 # What the streams lost, and what a restart should not do twice
 
 

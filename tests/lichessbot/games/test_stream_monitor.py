@@ -80,7 +80,7 @@ def test_a_silent_opponent_makes_us_request_the_list() -> None:
     assert not bench.list_requested_after(9.9)
     assert bench.list_requested_after(0.1)
     assert bench.standing(our_turn=False) == []
-    assert not bench.list_requested_after(9.9)
+    assert not bench.list_requested_after(19.9)
     assert bench.list_requested_after(0.1)
 
 
@@ -235,3 +235,19 @@ def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None
     only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
     over = only(bench.full(repetition, status="draw"), GameOver)
     assert over.winner is None
+
+
+def test_with_little_time_left_the_list_is_read_ever_more_seldom_while_the_opponent_thinks() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=20_000)
+    asked_at = []
+    began = bench.now
+    while bench.now - began < 120:
+        if bench.list_requested_after(0.25):
+            asked_at.append(bench.now - began)
+            bench.standing(our_turn=False)
+    gaps = [later - earlier for earlier, later in pairwise(asked_at)]
+    assert asked_at[0] <= 4
+    assert gaps == sorted(gaps)
+    assert gaps[-1] >= 19
+    assert len(asked_at) <= 10

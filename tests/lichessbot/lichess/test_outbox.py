@@ -354,24 +354,24 @@ def talk(number: int) -> Say:
     return Say("abcd1234", ChatRoom.PLAYER, f"line {number}")
 
 
-def test_chat_lines_are_sent_last_and_the_oldest_of_too_many_are_dropped(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+@pytest.mark.parametrize("lines", [None, [b" ", 0.2] * 100], ids=["silent", "trickling"])
+def test_a_chat_line_without_a_whole_answer_delays_no_acceptance_and_the_oldest_of_too_many_are_dropped(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, lines: list[bytes | float] | None
 ) -> None:
-    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
-    lichess.answer(CHAT_PATH, Reply())
+    held = Event()
+    lichess.answer(CHAT_PATH, Reply(held=held) if lines is None else Reply(lines=lines), Reply())
     lichess.answer(ACCEPT_PATH, Reply())
-    outbox.send(ReadAccount())
+    outbox.send(talk(0))
     lichess.until_asked()
-    for number in range(25):
+    for number in range(1, 26):
         outbox.send(talk(number))
     assert outbox.is_talking
+    dropped = [answer(inbox) for _ in range(5)]
+    assert [it.command for it in dropped if isinstance(it, CommandFailed)] == [talk(number) for number in range(1, 6)]
     outbox.send(AcceptChallenge("c1"))
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    assert outbox.is_talking
     held.set()
-    reports = [answer(inbox) for _ in range(27)]
-    assert [it.command for it in reports if isinstance(it, CommandFailed)] == [talk(number) for number in range(5)]
-    done = [it.command for it in reports if isinstance(it, CommandDone)]
-    assert done[1:] == [AcceptChallenge("c1"), *(talk(number) for number in range(5, 25))]
-    assert not outbox.is_talking
 
 
 def test_a_chat_line_without_an_answer_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
@@ -390,15 +390,14 @@ def test_a_stuck_chat_line_delays_no_move(lichess: ScriptedLichess, outbox: Outb
 
 
 def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
-    lichess.answer(CHAT_PATH, Reply())
-    outbox.send(ReadAccount())
-    lichess.until_asked()
+    lichess.answer(CHAT_PATH, Reply(held=(held := Event())))
     outbox.send(talk(1))
+    lichess.until_asked()
+    outbox.send(talk(2))
     outbox.close_game("abcd1234")
     held.set()
-    assert answer(inbox).command == ReadAccount()
-    assert answer(inbox) == CommandDone(talk(1))
+    assert [answer(inbox) for _ in range(2)] == [CommandDone(talk(1)), CommandDone(talk(2))]
+    assert not outbox.is_talking
 
 
 def test_an_endless_answer_does_not_delay_the_next_move(
