@@ -72,7 +72,9 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
         for done, move in enumerate(moves, 1):
             after = board.copy()
             after.push(move)
-            counts[move] = sum(portions(after.position, depth - 1))
+            counts[move] = 0
+            for count in portions(after.position, depth - 1):  # not sum(), which Ctrl-C could not interrupt
+                counts[move] += count
             display.advance_to(done)
     seconds = perf_counter() - started
     for move, count in sorted(counts.items()):
