@@ -115,7 +115,6 @@ class Daemon:
         )
         self._in_progress = GamesInProgress(self._games, self._lobby, self._outbox, store, access.url, timeouts)
         self._startup_check: StartupCheck | None = None
-        self._checks = 0
         self._engine_is_good = False
         self._stopping = False
         self._leave_at: float | None = None
@@ -264,8 +263,7 @@ class Daemon:
     # Engines
 
     def _check_engines(self, config: Config) -> None:
-        self._checks += 1
-        self._startup_check = StartupCheck(config, self._inbox.put, self._timeouts, Limits(depth=1), self._checks)
+        self._startup_check = StartupCheck(config, self._inbox.put, self._timeouts, Limits(depth=1))
 
     def _end_engine_check(self) -> None:
         if self._startup_check is not None:

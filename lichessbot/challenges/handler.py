@@ -173,13 +173,14 @@ class ChallengeHandler:
 
     def _wait(self, received: ChallengeReceived, decision: Wait, since: float, config: ChallengeConfig) -> None:
         challenge = received.challenge
-        self._log.info("challenge.wait", **_facts(challenge), rule=decision.rule)
         self._note(challenge.id, answer=Answer.WAITING, rule=decision.rule, because=decision.because)
         until = since + self._timeouts.challenge_wait.total_seconds()
         self._queue.add(QueuedChallenge(received, since, until, decision.rule))
         for hopeless in self._queue.drop_hopeless(config):
             because = "every slot is taken, and as many challenges wait as there are slots"
             self._decline_later(hopeless.challenge, hopeless.rule, because)
+        if challenge.id in self._queue:
+            self._log.info("challenge.wait", **_facts(challenge), rule=decision.rule)
 
     def _send(self, command: AcceptChallenge | DeclineChallenge) -> None:
         self._store.note_answering(command.challenge_id)

@@ -1,6 +1,7 @@
-"""`lichessbot challenge`: challenge one player to some games in a row, and print how each ended.
+"""`lichessbot challenge`: challenge one player to some games in a row, and print how each started and ended.
 
-Only challenges and watches: the running daemon is told of each game by Lichess, and plays it.
+Only challenges and watches: the running daemon is told of each game by Lichess, and plays it, even if all its slots are
+taken.
 """
 
 import itertools
@@ -77,7 +78,11 @@ def command(
     color: str | None,
     variant: str,
 ) -> int:
-    """Challenge USER. The running daemon plays; each result is printed in one line."""
+    """Challenge USER. The running daemon plays.
+
+    It plays these games at once, even if `challenge.concurrency` games are running. Each game's address is printed when
+    it starts, and its result when it ends.
+    """
     if days is not None and games > 1:
         raise ConfigError(["--days: one game at a time, as a second challenge to the same player replaces the first"])
     settings, timeouts = load(config_file)
@@ -101,13 +106,14 @@ class Series:
 
     def __init__(self, invitation: Invitation, access: Access, timeouts: Timeouts, out: IO[str]) -> None:
         self._invitation = invitation
+        self._url = access.url
         self._timeouts = timeouts
         self._out = out
         self._api = LichessClient(access, timeouts.request_answer)
         self._pending: str | None = None
 
     def run(self) -> bool:
-        """Send the challenges and print one line for each result. Return whether every game was played to its end."""
+        """Send the challenges and print each start and result. Return whether every game was played to its end."""
         try:
             problem = self._problem(self._api.account())
             if problem is not None:
@@ -147,6 +153,7 @@ class Series:
             self._say(f"game {number} {challenge.id}: {_refusal(challenge)}")
             return False
         self._pending = None
+        self._say(f"game {number} {challenge.id}: started, {self._url}/{challenge.id}")
         record = self._ended(challenge.id)
         self._say(f"game {number} {challenge.id}: {_result(record, colour)}")
         return record.status is not GameStatus.ABORTED

@@ -15,7 +15,7 @@ from engine.facade import Limits, describe_build
 from lichessbot.cli.options import config_option, load
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.errors import ApiError, ExitCode
-from lichessbot.inbox import Inbox, Report
+from lichessbot.inbox import Inbox
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.enums import Scope
 from lichessbot.lichess.rate_limiter import RateLimiter
@@ -24,7 +24,7 @@ from lichessbot.move_sources import Hosts, check_sources
 from lichessbot.storage.database import newer_than_ours
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders
-from lichessbot.uci.search import BestMove, EngineReady
+from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import StartupCheck
 
 _THINKS_FOR: Final = timedelta(seconds=1)
@@ -121,10 +121,9 @@ class Check:
             started_at = time.monotonic()
             while not test.over:
                 report = inbox.get()
-                if isinstance(report, EngineReady):
-                    continue
-                self._judge_engine(test, report, time.monotonic() - started_at)
-                started_at = time.monotonic()
+                if isinstance(report, BestMove | EngineDied) and test.is_meant(report):
+                    self._judge_engine(test, report, time.monotonic() - started_at)
+                    started_at = time.monotonic()
         finally:
             test.close()
 
@@ -138,7 +137,7 @@ class Check:
             else:
                 self._fail(trial.text)
 
-    def _judge_engine(self, test: StartupCheck, report: Report, seconds: float) -> None:
+    def _judge_engine(self, test: StartupCheck, report: BestMove | EngineDied, seconds: float) -> None:
         name = test.engine_name or f"the engine ({describe_build()})"
         faults = test.judge(report)
         for fault in faults:

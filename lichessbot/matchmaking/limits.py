@@ -143,11 +143,13 @@ class Quota:
         if not used and at <= now:
             return ""
         text = f"{used}/{most} bot games used"
-        return text if at <= now or math.isinf(at) else f"{text}, resumes {clock_time(at)}"
+        return text if at <= now or math.isinf(at) else f"{text}, resumes {clock_time(at, now)}"
 
 
-def clock_time(moment: float) -> str:
-    """Return a moment as hours and minutes in local time."""
-    return time.strftime("%H:%M", time.localtime(moment))
+def clock_time(moment: float, now: float) -> str:
+    """Return a moment as hours and minutes in local time, with the date if it is not today."""
+    local = time.localtime(moment)
+    is_today = local[:3] == time.localtime(now)[:3]
+    return time.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M", local)
 
 

@@ -291,7 +291,7 @@ class Matchmaker:
     def _remember(self, proposal: Proposal, reason: DeclineReason | Silence, **fields: str | None) -> None:
         rule = self._snapshot().config.matchmaking.challenge_filter
         until = self._opponents.declined(proposal.opponent, proposal.terms, reason, rule, time.time())
-        self._log.info("match.declined", **fields, reason=reason, rests_until=_date(until))
+        self._log.info("match.declined", **fields, reason=reason, rests_until=clock_time(until, time.time()))
 
     def _remember_refusal(self, proposal: Proposal, error: Exception | None, **fields: str | None) -> None:
         match error:
@@ -303,7 +303,7 @@ class Matchmaker:
             case Refused(pause=pause) if pause is not None:
                 until = time.time() + pause.total_seconds()
                 self._opponents.capped(proposal.opponent, until)
-                self._log.info("match.capped", **fields, rests_until=_date(until))
+                self._log.info("match.capped", **fields, rests_until=clock_time(until, time.time()))
 
     # Slots and quotas
 
@@ -363,9 +363,3 @@ def _may_play_correspondence(snapshot: Snapshot) -> bool:
 
 def _slot_holder(proposal: Proposal) -> SlotHolder:
     return SlotHolder(proposal.opponent, is_bot=True, has_clock=proposal.terms.has_clock)
-
-
-def _date(moment: float) -> str:
-    """Return the time of day, with the date if it is more than 24 hours away."""
-    far = moment - time.time() > 24 * 3600
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) if far else clock_time(moment)

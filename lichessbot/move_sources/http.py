@@ -161,11 +161,13 @@ class Host:
         except (requests.RequestException, OSError) as error:
             session.close()
             raise Unreachable(f"{network_error(error)} at {self.address}") from error
-        except ApiError:
+        except Unreachable:
             session.close()
             raise
-        with self._lock:
-            self._idle.append(session)
+        except ApiError:                   # an answer too, such as 404 for an unknown position
+            self._keep(session)
+            raise
+        self._keep(session)
         return body
 
     def _read(self, session: requests.Session, request: Request) -> bytes:
@@ -199,6 +201,10 @@ class Host:
         ours, home = urlsplit(self.address), urlsplit(self._access.url)
         belongs = ours.hostname == home.hostname or (ours.hostname or "").endswith(f".{home.hostname}")
         return belongs and (ours.scheme == "https" or home.scheme == "http")
+
+    def _keep(self, session: requests.Session) -> None:
+        with self._lock:
+            self._idle.append(session)
 
     def _session(self) -> requests.Session:
         """Return an idle session, or a new one."""

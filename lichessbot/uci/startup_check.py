@@ -1,5 +1,6 @@
 """The check of all configured engines at the start: each has to find a move before any game depends on it."""
 
+import itertools
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from lichessbot.uci.profiles import ConfiguredEngine, configured_engines
 from lichessbot.uci.search import BestMove, Emit, EngineDied, Search
 
 GAME_ID: Final = "self-test"  # longer than any id of Lichess
+_SEARCH_IDS: Final = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,9 @@ class StartupCheck:
     report, and the next engine starts.
     """
 
-    def __init__(self, config: Config, emit: Emit, timeouts: Timeouts, limits: Limits, number: int = 0) -> None:
-        """`number` distinguishes the reports of this check from those of another."""
+    def __init__(self, config: Config, emit: Emit, timeouts: Timeouts, limits: Limits) -> None:
         self.config = config
-        self._number = number
+        self._search_id = 0
         self._emit = emit
         self._timeouts = timeouts
         self._limits = limits
@@ -56,10 +57,10 @@ class StartupCheck:
         return "" if own or self._engine is None else self._engine.name
 
     def is_meant(self, report: BestMove | EngineDied) -> bool:
-        """Return whether the report belongs to this check."""
-        return report.search_id == self._number
+        """Return whether the report is from the engine being checked, not from one checked before."""
+        return report.search_id == self._search_id
 
-    def judge(self, report: object) -> tuple[Fault, ...]:
+    def judge(self, report: BestMove | EngineDied) -> tuple[Fault, ...]:
         """Return the faults of the engine being checked, and start the next one."""
         tested = self._left.pop(0)
         faults = tuple(self._faults(report, tested))
@@ -78,22 +79,23 @@ class StartupCheck:
 
     def _start(self) -> None:
         self._is_missing = False
+        self._search_id = next(_SEARCH_IDS)
         try:
             engine = self._engine = UciEngine(GAME_ID, self._left[0].engine, self._emit, self._timeouts)
             patience = self._timeouts.engine_handshake + self._timeouts.engine_first_move
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
             self._alarm.start()
-            engine.search(Search(self._number, STARTING_FEN, False, (), self._limits))
+            engine.search(Search(self._search_id, STARTING_FEN, False, (), self._limits))
         except EngineError as error:
             self._is_missing = isinstance(error, EngineMissing)
-            self._emit(EngineDied(GAME_ID, self._number, str(error)))
+            self._emit(EngineDied(GAME_ID, self._search_id, str(error)))
 
-    def _faults(self, report: object, tested: ConfiguredEngine) -> Iterator[Fault]:
+    def _faults(self, report: BestMove | EngineDied, tested: ConfiguredEngine) -> Iterator[Fault]:
         if isinstance(report, EngineDied):
             yield Fault(f"{tested.key}: the engine died: {report.reason}", self._is_missing)
             return
-        if not isinstance(report, BestMove) or report.move is None:
+        if report.move is None:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
         if self._engine is None:
             return

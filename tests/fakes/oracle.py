@@ -55,6 +55,7 @@ class Oracle:
         self.paths: list[str] = []
         self.queries: list[dict[str, str]] = []
         self.tokens: list[str | None] = []
+        self.connections = 0
         self.over = threading.Event()
         self._server = LocalServer(_handler(self))
         self.url = self._server.url
@@ -135,6 +136,10 @@ _ANSWERS: dict[str, Callable[[chess.Board, list[str], dict[str, str]], tuple[int
 def _handler(oracle: Oracle) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            oracle.connections += 1
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)

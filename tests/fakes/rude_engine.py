@@ -7,6 +7,7 @@ slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
 mute        answers nothing at all
 dies        ends in the middle of its first search
+leaves      ends after its first answer
 illegal     answers with a move that no position allows
 chatty      writes 3,000 lines to its error output, then answers politely
 noisy       writes nonsense to both outputs, then answers politely
@@ -84,6 +85,8 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
         move = "a1h8"
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")
     say(f"bestmove {move} ponder {reply}")
+    if manner == "leaves":
+        sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -95,8 +95,8 @@ class Daemon:
             assert time.monotonic() < deadline, (self.log, self._lichess.paths())
             time.sleep(0.02)
 
-    def until_asked(self, path: str) -> None:
-        self.until(lambda: path in self._lichess.paths())
+    def until_asked(self, *paths: str) -> None:
+        self.until(lambda: set(paths) <= set(self._lichess.paths()))
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -188,6 +188,20 @@ def test_who_waits_for_a_slot_in_vain_is_declined_before_the_challenge_expires(
     assert json.loads(next(it.body for it in lichess.requests if it.path == decline("two"))) == {"reason": "later"}
     assert "challenge.wait challenge=two" in daemon.log
     assert accept("two") not in lichess.paths()
+
+
+def test_a_flood_of_challenges_is_one_line_each_in_the_log(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    names = [f"flood{number:03}" for number in range(20)]
+    for name in names:
+        lichess.answer(decline(name), Reply())
+    flood = [challenge(name, challenger={"id": f"id{name}", "name": name}) for name in names]
+    lichess.answer(EVENTS, ticking(*flood))
+    daemon.start()
+    daemon.until_asked(*map(decline, names))
+    assert daemon.log.count("challenge.wait") == 1
+    assert daemon.log.count("challenge.decline ") == len(names)
 
 
 def test_an_accepted_challenge_whose_start_was_lost_is_played(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -115,7 +115,7 @@ def test_one_waits_for_each_slot_and_the_best_stays(arena: Arena) -> None:
     weak = wait_for_a_slot(arena, arena.player("Weak", rating=1200))
     strong = wait_for_a_slot(arena, arena.player("Strong", rating=2400))
     arena.until(lambda: arena.decline_reason(weak) is DeclineReason.LATER)
-    middling = wait_for_a_slot(arena, arena.player("Middling", rating=1800))
+    middling = arena.challenge(arena.player("Middling", rating=1800))
     arena.until(lambda: arena.decline_reason(middling) is DeclineReason.LATER)
     give_it_back(arena)
     arena.until_ended(2)

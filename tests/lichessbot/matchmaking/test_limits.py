@@ -15,7 +15,7 @@ from lichessbot.config import MatchmakingConfig
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.enums import Colour
 from lichessbot.matchmaking.history import BotGame, Diary
-from lichessbot.matchmaking.limits import BOT_GAMES, Quota
+from lichessbot.matchmaking.limits import BOT_GAMES, Quota, clock_time
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -100,6 +100,12 @@ def test_the_window_slides(books: Books) -> None:
     assert books.quota.bot_games_used(NOW + DAY_S + HOUR_S) == 0
 
 
+def test_a_moment_of_another_day_is_told_with_its_date() -> None:
+    noon = time.mktime((2026, 11, 23, 12, 0, 0, 0, 0, -1))
+    assert clock_time(noon + 11 * HOUR_S, noon) == "23:00"
+    assert clock_time(noon + 13 * HOUR_S, noon) == "2026-11-24 01:00"
+
+
 def test_no_bot_games_at_all_can_be_wished_for(books: Books) -> None:
     settings = config(bot_games_per_day=0)
     assert books.quota.bot_game_at(settings, NOW) == math.inf
@@ -110,7 +116,7 @@ def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp
     books.quota.hear(RateLimited(timedelta(hours=3), USED_UP, BOT_GAMES), NOW)
     assert books.quota.most_bot_games(config()) == 64
     assert books.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
-    resumes = time.strftime("%H:%M", time.localtime(NOW + 3 * HOUR_S))
+    resumes = clock_time(NOW + 3 * HOUR_S, NOW)
     assert books.quota.in_words(config(), NOW) == f"0/64 bot games used, resumes {resumes}"
     books.close()
     again = Books(tmp_path)

@@ -117,6 +117,16 @@ def test_while_lichess_asked_for_a_pause_no_evaluation_is_asked_for(oracle: Orac
     assert oracle.paths == []
 
 
+def test_a_refusal_keeps_the_connection(oracle: Oracle, hosts: Hosts) -> None:
+    host = hosts.at(oracle.url)
+    for _ in range(3):
+        with pytest.raises(Refused):
+            host.ask(Request("/unknown", {}, time.monotonic() + 2.0), parse_explorer)
+        host.ask(request(), parse_explorer)
+    assert len(oracle.paths) == 6
+    assert oracle.connections == 1
+
+
 def test_the_requests_to_one_server_are_limited(oracle: Oracle, hosts: Hosts) -> None:
     oracle.manner = Manner.HANGING
     host = hosts.at(oracle.url)

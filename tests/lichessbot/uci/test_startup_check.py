@@ -9,8 +9,10 @@ from queue import SimpleQueue
 import pytest
 
 from engine.facade import Limits
-from lichessbot.config import Config, EngineConfig
+from lichessbot.config import ChallengeConfig, Config, EngineConfig
+from lichessbot.config.engine import Profile
 from lichessbot.inbox import Inbox
+from lichessbot.lichess.enums import Variant
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import engine as engine_process
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
@@ -47,6 +49,24 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
     test = StartupCheck(Config(engine=SMALL), SimpleQueue().put, Timeouts(), Limits(depth=1))
     assert test.judge(BestMove(GAME_ID, 0, None))[0].text == "engine: the engine finds no move in the start position"
+
+
+def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rude_engine: Path) -> None:
+    leaves, stays = ((sys.executable, str(rude_engine), manner) for manner in ("leaves", "polite"))
+    profile = Profile.model_validate({"when": {"opponent": "human"}, "engine": {"command": stays}})
+    engine, challenge = SMALL.model_copy(update={"command": leaves}), ChallengeConfig(variants=(Variant.STANDARD,))
+    config = Config(engine=engine, challenge=challenge, profiles=(profile,))
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(config, inbox.put, Timeouts(), Limits(depth=1))
+    assert isinstance(inbox.get(timeout=30), EngineReady)
+    move, end = inbox.get(timeout=30), inbox.get(timeout=30)
+    assert isinstance(move, BestMove)
+    assert isinstance(end, EngineDied)
+    assert test.is_meant(move)
+    assert test.judge(move) == ()
+    assert not test.over
+    assert not test.is_meant(end)
+    test.close()
 
 
 def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:

@@ -14,7 +14,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
 from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, DeclineReason, Variant
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
@@ -143,8 +143,11 @@ def test_a_chosen_player_is_challenged_to_games_with_both_colours(match: Match) 
     code, lines = told(match, "challenge", "Friend", "--clock", "1+0", "--games", "2")
     assert code == 0
     assert [session.game.setup.color_of(match.bot) for session in match.ended] == [Color.WHITE, Color.BLACK]
-    assert [line.split()[:2] for line in lines] == [["game", "1"], ["game", "2"]]
-    assert all(any(word in line for word in ("won", "lost", "drawn")) for line in lines)
+    assert [line.split()[:2] for line in lines] == [["game", "1"], ["game", "1"], ["game", "2"], ["game", "2"]]
+    starts, results = lines[::2], lines[1::2]
+    ids = [session.game.setup.id for session in match.ended]
+    assert starts == [f"game {number} {id_}: started, {match.site.url}/{id_}" for number, id_ in enumerate(ids, 1)]
+    assert all(any(word in line for word in ("won", "lost", "drawn")) for line in results)
     assert not match.ended[0].game.setup.rated
 
 
@@ -163,6 +166,17 @@ def test_a_chosen_player_who_declines_or_does_not_answer(match: Match) -> None:
     last = match.made[-1]
     assert last.settled is ChallengeStatus.CANCELED
     assert (last.terms.color.value, last.terms.variant) == ("black", Variant.CHESS960)
+
+
+def test_a_chosen_player_is_played_even_if_all_slots_are_taken(match: Match) -> None:
+    match.seek(allow_matchmaking=False)
+    match.start()
+    match.challenge(match.player("Sleeper", None), color=ColorChoice.WHITE, base_s=600)
+    match.until(lambda: "game.join" in match.log())
+    match.player("Friend")
+    code, lines = told(match, "challenge", "Friend", "--clock", "1+0")
+    assert (code, len(lines)) == (0, 2)
+    assert len(match.ended) == 1
 
 
 def test_a_challenge_by_days_waits_for_its_answer_without_the_command(match: Match) -> None:
