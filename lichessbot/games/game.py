@@ -21,7 +21,7 @@ from lichessbot.games.move_search import MoveSearch, Position
 from lichessbot.games.opponent_requests import OpponentAbsence, Takebacks
 from lichessbot.games.pgn import lacks_last_move
 from lichessbot.games.stream_monitor import StreamMonitor
-from lichessbot.games.time_budget import GameClock, longest_unread_s
+from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
@@ -245,6 +245,8 @@ class Game:
             yield from self._reread("a move was taken back, or an old line came late")
             return
         self._board, self._known_moves = board, tuple(state.moves.split())
+        if fresh:
+            state = with_known_clocks(full, state, self._clock, received_at)
         self._clock = clock = GameClock.read(full, state, self._colour, board.turn, received_at, self._timeouts)
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None

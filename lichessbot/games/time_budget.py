@@ -82,9 +82,8 @@ class GameClock:
         """Return our remaining time; infinite without a clock, never negative."""
         if not (self.timed or self.by_days):
             return math.inf
-        ours_ms = self.state.wtime if self.colour is Colour.WHITE else self.state.btime
         elapsed_s = now - self.read_at if self.running else 0.0
-        return max(0.0, ours_ms / 1000 - elapsed_s)
+        return max(0.0, self.state.time_ms(self.colour) / 1000 - elapsed_s)
 
     def limits(self, engine: EngineConfig, now: float) -> Limits:
         """Return the limits of one search: the clocks, and what the configuration sets."""
@@ -133,9 +132,8 @@ class GameClock:
 
     def opponent_flag_s(self, now: float) -> float:
         """Return the time of an opponent who has less than we and no increment; infinite otherwise. On our turn."""
-        white = self.colour is Colour.WHITE
-        theirs_ms = self.state.btime if white else self.state.wtime
-        increment_ms = self.state.binc if white else self.state.winc
+        theirs_ms = self.state.time_ms(self.colour.other)
+        increment_ms = self.state.binc if self.colour is Colour.WHITE else self.state.winc
         may_flag = self.timed and increment_ms == 0 and theirs_ms < self.remaining_s(now) * 1000
         return theirs_ms / 1000 if may_flag else math.inf
 
@@ -232,6 +230,25 @@ class GameClock:
         running = replace(self, running=True)
         pause_s = running.refused_move_pause_s if as_asked else running.retry_pause_s
         return pause_s(wished_s, now)
+
+
+def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, now: float) -> GameState:
+    """Return the first state of a new connection, with the time we know of in place of a zero.
+
+    After a reconnect, Lichess sometimes sends zero clocks in a game that goes on (lichess-bot issue 1053). We know the
+    clocks of the `last` state, or, before both sides have moved, the initial time.
+    """
+    if full.clock is None or (state.wtime > 0 and state.btime > 0):
+        return state
+    initial_ms = full.clock.initial if len(state.moves.split()) < _FREE_PLIES else 0
+    known_ms = dict.fromkeys(Colour, initial_ms)
+    if last is not None:
+        known_ms = {
+            last.colour: int(last.remaining_s(now) * 1000),
+            last.colour.other: last.state.time_ms(last.colour.other),
+        }
+    wtime, btime = state.wtime or known_ms[Colour.WHITE], state.btime or known_ms[Colour.BLACK]
+    return state.model_copy(update={"wtime": wtime, "btime": btime})
 
 
 def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:

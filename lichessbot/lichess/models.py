@@ -268,6 +268,10 @@ class GameState(Payload):
     wtakeback: bool = False
     btakeback: bool = False
 
+    def time_ms(self, colour: Colour) -> int:
+        """Return the clock of that side."""
+        return self.wtime if colour is Colour.WHITE else self.btime
+
     def offers_draw(self, colour: Colour) -> bool:
         """Whether that side's draw flag is set; it may lag behind a move that declined the offer."""
         return self.wdraw if colour is Colour.WHITE else self.bdraw

@@ -15,8 +15,8 @@ TIME_SCALE = "0.05"
 CLOCK = "9+0"                   # three minutes at that scale
 
 LINES = (
-    "line-doubled", "line-unknown", "line-not-json", "line-nulls", "challenge-lost", "start-lost", "finish-lost",
-    "state-lost", "final-lost", "stall", "cut", "trickle@event-stream", "trickle@game-stream",
+    "line-doubled", "line-unknown", "line-not-json", "line-nulls", "clocks-zero", "challenge-lost", "start-lost",
+    "finish-lost", "state-lost", "final-lost", "stall", "cut", "trickle@event-stream", "trickle@game-stream",
 )
 LIMITS = (
     "429-json@move", "429-ratelimit@move", "429-retry-after@move", "429-html@move", "429-text@move", "429-bare@move",

@@ -92,6 +92,9 @@ class Fault(Enum):
     LINE_NULLS = Nature(
         "line-nulls", "a line full of nulls comes first; the true one says null for what it lacks", Layer.LINES, LINES
     )
+    CLOCKS_ZERO = Nature(
+        "clocks-zero", "the first line of a game's stream shows zero on both clocks", Layer.LINES, (Place.FULL_LINE,)
+    )
     CHALLENGE_LOST = Nature(
         "challenge-lost", "the line of a challenge never comes", Layer.LINES, (Place.CHALLENGE_LINE,)
     )

@@ -47,6 +47,8 @@ def _lines(payload: dict[str, Any], fault: Fault | None) -> list[bytes]:
             return [NOT_JSON, encode(payload)]
         case Fault.LINE_NULLS:
             return [encode(_only_nulls(payload)), encode(_with_nulls(payload))]
+        case Fault.CLOCKS_ZERO:
+            return [encode({**payload, "state": {**payload["state"], "wtime": 0, "btime": 0}})]
         case _:
             return []
 

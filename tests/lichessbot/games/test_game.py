@@ -82,6 +82,17 @@ def test_a_stream_that_breaks_leaves_the_search_running() -> None:
     only(bench.hear(BestMove(GAME, think.search.search_id, "d2d4")), SendMove)
 
 
+def test_zero_clocks_after_a_reconnect_leave_the_time_that_was_known() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5")
+    bench.now += 5
+    limits = only(bench.full("e2e4 e7e5 g1f3 b8c6", time_ms=0), StartSearch).search.limits
+    assert (limits.white_time_ms, limits.black_time_ms) == (55_000, 60_000)
+    bench.now += 5
+    limits = only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=0), StartSearch).search.limits
+    assert limits.black_time_ms == 0, "only the first line of a connection is doubted"
+
+
 def test_a_takeback_is_believed_from_a_new_connection_and_restarts_the_search() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.facade import longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.games.time_budget import GameClock, MoveOverhead
+from lichessbot.games.time_budget import GameClock, MoveOverhead, with_known_clocks
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, GameState
 from lichessbot.timeouts import Timeouts
@@ -211,6 +211,35 @@ def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None
 )
 def test_a_game_has_a_clock_if_its_times_say_so(game: GameFull, timed: bool) -> None:
     assert GameClock.read(game, game.state, Colour.WHITE, "white", NOW, TIMEOUTS).timed is timed
+
+
+def zeros(moves: str) -> GameState:
+    return GameState(moves=moves, wtime=0, btime=0, status=GameStatus.STARTED)
+
+
+@pytest.mark.parametrize(
+    ("last", "moves", "believed"),
+    [
+        (clock(50_000), "e2e4 e7e5", (40_000, 90_000)),
+        (clock(50_000, colour=Colour.BLACK), "e2e4 e7e5", (90_000, 40_000)),
+        (clock(50_000, running=False), "e2e4 e7e5", (50_000, 90_000)),
+        (clock(5_000), "e2e4 e7e5", (0, 90_000)),
+        (None, "e2e4", (60_000, 60_000)),
+        (None, "e2e4 e7e5", (0, 0)),
+    ],
+)
+def test_zero_clocks_of_a_new_connection_are_not_believed(
+    last: GameClock | None, moves: str, believed: tuple[int, int]
+) -> None:
+    game = full({"initial": 60_000, "increment": 0}, 60_000)
+    state = with_known_clocks(game, zeros(moves), last, NOW + 10)
+    assert (state.wtime, state.btime) == believed
+
+
+def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
+    game = full({"initial": 60_000, "increment": 0}, 60_000)
+    assert with_known_clocks(game, game.state, clock(50_000), NOW) is game.state
+    assert with_known_clocks(full(None, 0, days=1), zeros("e2e4 e7e5"), clock(50_000), NOW) == zeros("e2e4 e7e5")
 
 
 # Move overhead

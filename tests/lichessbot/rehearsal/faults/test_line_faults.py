@@ -77,6 +77,18 @@ def test_line_of_nulls_has_the_type_of_the_true_one_and_nothing_else(
     assert payload(game_true)["tournamentId"] is None
 
 
+def test_clocks_that_show_zero_are_right_again_in_the_next_line(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    injector(lichess, ada, *cards_of(Fault.CLOCKS_ZERO))
+    game_id = start_game(ada, bob)
+    stream = ada.game(game_id)
+    state = stream.next("gameFull")["state"]
+    assert (state["wtime"], state["btime"]) == (0, 0)
+    ada.do(game_id, "move/e2e4")
+    assert stream.next("gameState")["btime"] > 0
+
+
 def test_lost_start_is_replayed_to_nobody_but_stands_among_the_games_played(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
