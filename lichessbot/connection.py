@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from lichessbot.backoff import Backoff
+from lichessbot.errors import ApiError
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
 from lichessbot.lichess.models import Account
@@ -44,6 +45,7 @@ class Connection:
         self._asking = False
         self._is_refused = False
         self._denied_since: float | None = None
+        self._missing_scopes: set[str] = set()
 
     def open_client(self, read_timeout: timedelta) -> LichessClient:
         """Return a session of its own, which says the name of our account once it is known."""
@@ -69,6 +71,14 @@ class Connection:
     def succeeded(self) -> None:
         """Take note that a request got a good answer, so that our token is good."""
         self._denied_since = None
+
+    def note_missing_scope(self, error: ApiError) -> None:
+        """Tell the operator, once for each scope, that Lichess asks for one that the token lacks."""
+        scope = error.missing_scope
+        if scope is not None and scope not in self._missing_scopes:
+            self._missing_scopes.add(scope)
+            page = f"{self.access.url}/account/oauth/token"
+            self._log.warning("token.scope_missing", scope=scope, remedy=f"make a new token with this scope at {page}")
 
     def is_dead_token(self, reason: str) -> bool:
         """Return whether to give up after a denial; else ask for the account again.

@@ -320,6 +320,7 @@ class Daemon:
         # Failures of our own challenges and tournaments are logged where they are handled.
         say = self._log.debug if isinstance(command, OutgoingCommand) else self._log.warning
         say("command.failed", command=command, error=error)
+        self._connection.note_missing_scope(error)
         match command:
             case ReadAccount():
                 self._manager.reached(Milestone.CONNECTION_TRIED)
@@ -331,7 +332,8 @@ class Daemon:
                     self._connection.listen()
             case AcceptChallenge() | DeclineChallenge():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
-        if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token:
+        is_needed = isinstance(command, ReadAccount) or error.missing_scope is None
+        if isinstance(command, ReadAccount | ReadPlaying) and error.denies_token and is_needed:
             self._denied(str(error))
 
     def _begin_if_ready(self) -> None:

@@ -83,6 +83,11 @@ class ApiError(LichessBotError):
         """Whether the token is unknown, expired or lacks a scope, so that later requests fail as well."""
         return False
 
+    @property
+    def missing_scope(self) -> str | None:
+        """The scope that the token lacks for this request, if Lichess names it."""
+        return None
+
 
 class Refused(ApiError):
     """Lichess refused the request: a status from 400 to 499 other than 429, with its text.
@@ -101,6 +106,11 @@ class Refused(ApiError):
     @property
     def denies_token(self) -> bool:
         return self.certain and self.status in (401, 403)
+
+    @property
+    def missing_scope(self) -> str | None:
+        _, found, scope = self.text.partition("Missing scope: ")
+        return scope if found and self.status == 403 else None
 
 
 class RateLimited(ApiError):

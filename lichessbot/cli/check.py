@@ -108,8 +108,10 @@ class Check:
                 self._say("ok", f"{account.username} is a BOT account")
             else:
                 self._fail(f"{account.username} is not a BOT account: run `lichessbot upgrade`")
+            api.playing()
         except ApiError as error:
-            self._fail(f"{url}: {error}")
+            scope = error.missing_scope
+            self._fail(f"the token lacks the scope {scope}: make a new one with it" if scope else f"{url}: {error}")
         finally:
             api.close()
 

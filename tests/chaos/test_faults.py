@@ -23,8 +23,9 @@ LIMITS = (
     "429-html@account", "429-retry-after@game-stream", "429-ratelimit@accept",
 )
 REFUSALS = (
-    "400-json", "400-form", "400-ratelimit", "400-text", "400-bare", "500-json", "502-html", "503-text", "504-bare",
-    "done-but-502", "answer-slow@move", "answer-slow@accept", "reset", "closed", "answer-lost", "trickle@move",
+    "403-scope", "400-json", "400-form", "400-ratelimit", "400-text", "400-bare", "500-json", "502-html", "503-text",
+    "504-bare", "done-but-502", "answer-slow@move", "answer-slow@accept", "reset", "closed", "answer-lost",
+    "trickle@move",
 )
 EVENTS = (
     "maintenance", "takeback", "challenge-canceled", "challenge-replaced", "challenge-expired", "flood", "eviction",

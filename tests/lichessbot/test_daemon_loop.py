@@ -338,6 +338,20 @@ def test_a_token_denied_for_a_moment_ends_neither_the_daemon_nor_a_game(
     assert "refused reason=" not in daemon.log
 
 
+def test_a_scope_that_the_list_of_games_asks_for_is_named_once_and_games_are_played(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
+    lichess.answer(accept("abcd1234"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("abcd1234"), 0.2, line("gameStart", game=game("abcd1234"))))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="testbot")))
+    daemon.start()
+    daemon.until(lambda: any("/move/" in path for path in lichess.paths()))
+    daemon.until(lambda: sum(path.startswith("/api/account/playing") for path in lichess.paths()) >= 2)
+    assert daemon.log.count("token.scope_missing scope=preference:read") == 1
+    assert "refused reason=" not in daemon.log
+
+
 def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.time_scale = "20"
     lichess.answer("/api/account", DENIED)

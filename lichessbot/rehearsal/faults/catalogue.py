@@ -121,6 +121,10 @@ class Fault(Enum):
     REFUSED_RATELIMIT = _refusal("ratelimit", "with seconds to wait, the opponent's quota; nothing was done")
     REFUSED_TEXT = _refusal("text", "with plain text; nothing was done")
     REFUSED_BARE = _refusal("bare", "without any body; nothing was done")
+    SCOPE_MISSING = Nature(
+        "403-scope", "403 for want of a scope that was not asked for before; nothing was done", Layer.REQUESTS,
+        (Place.PLAYING,),
+    )
     BROKEN_JSON = _breakdown("500-json", "500 with a JSON error; nothing was done")
     GATEWAY_HTML = _breakdown("502-html", "502 with a page; nothing was done")
     UNAVAILABLE_TEXT = _breakdown("503-text", "503 with plain text; nothing was done")

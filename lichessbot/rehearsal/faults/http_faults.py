@@ -190,6 +190,7 @@ _ANSWERS: dict[Fault, Callable[[Timing], Response]] = {
     Fault.REFUSED_RATELIMIT: lambda timing: _quota(400, _THEIR_QUOTA, timing),
     Fault.REFUSED_TEXT: lambda timing: PlainTextResponse(_REFUSED, 400),
     Fault.REFUSED_BARE: lambda timing: Response(status_code=400),
+    Fault.SCOPE_MISSING: lambda timing: JSONResponse({"error": "Missing scope: preference:read"}, 403),
     Fault.BROKEN_JSON: lambda timing: JSONResponse({"error": "Internal server error"}, 500),
     Fault.GATEWAY_HTML: lambda timing: _page(502, "Bad Gateway"),
     Fault.UNAVAILABLE_TEXT: lambda timing: PlainTextResponse("Service Unavailable", 503),

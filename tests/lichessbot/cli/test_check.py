@@ -1,12 +1,15 @@
 """What `lichessbot check` says the daemon would do."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lichessbot.cli.check import intentions
+from lichessbot.cli.main import main
 from lichessbot.config import Config
 from lichessbot.uci.profiles import UNKNOWN_MACHINE
+from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 NOTHING = "would neither agree to draws or takebacks nor resign"
 ALL: dict[str, Any] = {
@@ -65,3 +68,19 @@ def test_what_it_does_to_get_games_is_told() -> None:
     assert "would take part in the tournaments hL7vMrFQ" in told
     untold = list(intentions(Config(), UNKNOWN_MACHINE))
     assert not [line for line in untold if "challenge bots" in line or "tournament" in line]
+
+
+def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
+    lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n")
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
+    scopes = "bot:play,challenge:read,challenge:write"
+    lichess.answer("/api/token/test", Reply(body={"lip_good": {"userId": "testbot", "scopes": scopes}}))
+    lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
+    lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
+    assert main(["check", "--config", str(config)]) == 1
+    told = capsys.readouterr().out
+    assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
+    assert "ok    TestBot is a BOT account" in told
