@@ -103,6 +103,8 @@ class Timeouts:
     """Longest break between the two games of a pair; later the colours still alternate."""
     tournament_window: timedelta = timedelta(minutes=10)
     """In which Lichess allows 30 requests to join a tournament."""
+    tournament_limit: timedelta = timedelta(hours=1)
+    """Longest pause after a 429: Lichess allows four new tournaments in an hour."""
     tournament_asks: timedelta = timedelta(seconds=50)
     """Between two requests for a tournament game: Lichess forgets a request after a minute."""
     tournament_soon: timedelta = timedelta(minutes=2)

@@ -9,11 +9,13 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
 
 from pydantic import SecretStr
 
+from lichessbot.backoff import doubled
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
@@ -58,6 +60,8 @@ class _Entry:
     games: set[str] = field(default_factory=set)
     is_found: bool = False
     """It was joined by hand or by another program, so only Lichess ends it."""
+    limited: int = 0
+    """How often in a row Lichess answered 429."""
     again: Wish | None = None
     """What to join again once we have left."""
 
@@ -157,6 +161,8 @@ class Tournaments:
             return
         entry.under_way = False
         now = time.monotonic()
+        if isinstance(report, CommandDone):
+            entry.limited = 0
         match report:
             case CommandFailed(error=error):
                 self._hear_failure(entry, command, error, now)
@@ -238,8 +244,14 @@ class Tournaments:
             self._drop(entry, "tournament.over" if is_over else None)
             self._forget(entry)
         else:
-            pause = error.pause if isinstance(error, RateLimited) else self._timeouts.tournament_retry
-            entry.due_at = now + pause.total_seconds()
+            entry.due_at = now + self._pause(entry, error).total_seconds()
+
+    def _pause(self, entry: _Entry, error: Exception) -> timedelta:
+        """Return when to ask again. Lichess limits new tournaments by the hour, but its 429 names only a minute."""
+        if not isinstance(error, RateLimited):
+            return self._timeouts.tournament_retry
+        entry.limited += 1
+        return doubled(error.pause, entry.limited - 1, self._timeouts.tournament_limit)
 
     def _leave(self, entry: _Entry) -> None:
         if entry.stage is not _Stage.LEAVING:

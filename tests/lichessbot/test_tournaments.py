@@ -7,7 +7,7 @@ import pytest
 
 from lichessbot import tournaments
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import Refused
+from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import (
     Command,
     CommandDone,
@@ -70,6 +70,10 @@ class MoveResolver:
         self.answer()
         self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
 
+    def fail(self, error: ApiError) -> None:
+        self.rooms.hear(CommandFailed(self.sent[-1], error))
+        self.tick()
+
     def leave(self) -> None:
         """As by the command line."""
         self.wishes = []
@@ -87,6 +91,26 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> MoveResolver:
     hand = Hand()
     monkeypatch.setattr(tournaments, "time", hand)
     return MoveResolver(hand)
+
+
+def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: MoveResolver) -> None:
+    desk.wishes = [(ARENA, None, None)]
+    desk.rooms.want(())
+    desk.tick()
+    pauses = []
+    for _ in range(8):
+        desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+        pauses.append(desk.is_asked_after() / 60)
+        desk.hand.now += desk.is_asked_after()
+        desk.tick()
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert desk.sent == [JoinTournament(ARENA, None, None, pair=True)] * 9
+    desk.answer()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600.0))
+    desk.hand.now += desk.is_asked_after()
+    desk.tick()
+    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    assert desk.is_asked_after() == 60
 
 
 def test_an_arena_without_time_left_is_looked_at_in_peace(desk: MoveResolver) -> None:

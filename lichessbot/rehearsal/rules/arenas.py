@@ -77,12 +77,14 @@ class Arena:
         if application.pair_me and self.is_started(now_ms):
             entry.waits_until_ms = now_ms + 1000 * waits_s
 
-    def withdraw(self, account: Account, now_ms: int) -> None:
+    def withdraw(self, account: Account | None, now_ms: int) -> None:
         """Leave before the start, pause after it; nothing happens to somebody who is not in."""
-        if not self.is_started(now_ms):
-            self.entries.pop(account, None)
-        elif account in self.entries:
+        if account not in self.entries:
+            return
+        if self.is_started(now_ms):
             self.entries[account].here = False
+        else:
+            del self.entries[account]
 
     def pairs(self, busy: Collection[Account], now_ms: int) -> Iterator[tuple[Account, Account]]:
         """Those who wait, two by two, the better first; the white player is named first.

@@ -1,4 +1,4 @@
-"""What Lichess allows in a day: games between bots, and challenges (contract 2).
+"""What Lichess allows in a day or less: games between bots, challenges, arenas (contract 2 and 12).
 
 Pure: monotonic milliseconds are passed in. A quota is a sliding count; what is beyond it is refused
 with the seconds until it is not any more.
@@ -6,6 +6,7 @@ with the seconds until it is not any more.
 
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.rules.accounts import Account
@@ -17,6 +18,10 @@ CREDITS_PER_DAY = 200
 CREDITS_PER_MINUTE = 25
 COST_OF_A_BOT = 1
 COST_OF_A_HUMAN = 5
+ARENA_JOINS_PER_TEN_MINUTES = 30
+ARENA_CREDITS_PER_HOUR = 8
+ARENA_CREDITS_PER_DAY = 30
+COST_OF_AN_ARENA = 2
 
 
 @dataclass
@@ -44,6 +49,7 @@ class Quotas:
         self._timing = timing
         self._bot_games: dict[Account, _Count] = {}
         self._credits: dict[tuple[Account, int], _Count] = {}
+        self._joins: dict[Account, tuple[_Count, ...]] = {}
 
     def check_bot_game(self, asking: Account, other: Account, now_ms: int) -> None:
         """Raise if one of two bots has played all its games against bots; games with humans are free."""
@@ -66,13 +72,34 @@ class Quotas:
         """A challenge is to be made: raise if the credits of the minute or the day do not suffice."""
         cost = COST_OF_A_BOT if target.is_bot else COST_OF_A_HUMAN
         counts = [
-            (self._credits.setdefault((challenger, most), _Count(1000 * window_s)), most)
+            (self._credits.setdefault((challenger, most), _Count(1000 * window_s)), cost, most)
             for most, window_s in ((CREDITS_PER_MINUTE, self._timing.minute_s), (CREDITS_PER_DAY, self._timing.day_s))
         ]
-        if any(count.sum(now_ms) + cost > most for count, most in counts):
-            raise TooManyRequests
-        for count, _ in counts:
-            count.spent.append((now_ms, cost))
+        _spend(counts, now_ms)
+
+    def join_arena(self, account: Account, now_ms: int, *, is_new: bool) -> None:
+        """A player joins an arena or comes back: raise if he does so too often, or joined too many new ones."""
+        minute_ms, day_ms = 1000 * self._timing.minute_s, 1000 * self._timing.day_s
+        windows = (10 * minute_ms, day_ms / 24, day_ms)
+        joins, hour, day = self._joins.setdefault(account, tuple(_Count(window_ms) for window_ms in windows))
+        cost = COST_OF_AN_ARENA if is_new else 0
+        _spend(
+            [
+                (joins, 1, ARENA_JOINS_PER_TEN_MINUTES),
+                (hour, cost, ARENA_CREDITS_PER_HOUR),
+                (day, cost, ARENA_CREDITS_PER_DAY),
+            ],
+            now_ms,
+        )
 
     def _count(self, account: Account) -> _Count:
         return self._bot_games.setdefault(account, _Count(1000 * self._timing.day_s))
+
+
+def _spend(counts: Iterable[tuple[_Count, int, int]], now_ms: int) -> None:
+    """Add to every count its cost, or raise if that exceeds the most it may hold."""
+    counts = tuple(counts)
+    if any(count.sum(now_ms) + cost > most for count, cost, most in counts):
+        raise TooManyRequests
+    for count, cost, _ in counts:
+        count.spent.append((now_ms, cost))

@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import DRAW_POINTS, WIN_POINTS, Application, Arena, ArenaTerms
-from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.errors import NotFound
 from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
 from lichessbot.rehearsal.rules.ids import new_id
+from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json, perf_key, perf_title
@@ -24,8 +25,9 @@ StartGame = Callable[[Arena, Account, Account], GameSession]      # the white pl
 class ArenaRunner:
     """All tournaments of the site."""
 
-    def __init__(self, timing: Timing, start: StartGame) -> None:
+    def __init__(self, timing: Timing, quotas: Quotas, start: StartGame) -> None:
         self._timing = timing
+        self._quotas = quotas
         self._start = start
         self._arenas: dict[str, Arena] = {}
         self._running: dict[GameSession, Arena] = {}
@@ -48,7 +50,10 @@ class ArenaRunner:
         return _shape(self.arena(arena_id), monotonic_ms())
 
     def join(self, arena_id: str, account: Account, application: Application) -> None:
-        self.arena(arena_id).join(account, application, monotonic_ms(), self._timing.arena_waits_s)
+        """Raises TooManyRequests beside what the arena refuses."""
+        arena, now_ms = self.arena(arena_id), monotonic_ms()
+        self._quotas.join_arena(account, now_ms, is_new=account not in arena.entries)
+        arena.join(account, application, now_ms, self._timing.arena_waits_s)
 
     def follow(self, session: GameSession) -> None:
         """A game of the site has changed, or ended."""
@@ -60,6 +65,9 @@ class ArenaRunner:
             for color in Color:
                 arena.free(session.game.setup.player(color).account, monotonic_ms())
             _book(arena, session)
+            if session.game.status is Status.NO_START and session.game.winner is not None:
+                late = session.game.setup.player(session.game.winner.other).account
+                arena.withdraw(late, monotonic_ms())
         else:
             self._mind_first_move(session)
 

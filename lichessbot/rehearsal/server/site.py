@@ -103,7 +103,7 @@ class Site:
         self._spelling = spelling
         self._random = random.Random(seed)
         self._sessions: dict[str, GameSession] = {}
-        self.arena_runner = ArenaRunner(self.timing, self._start_arena_game)
+        self.arena_runner = ArenaRunner(self.timing, self.quotas, self._start_arena_game)
         self._event_streams: StreamBook[Grant] = StreamBook()
         self._challenge_streams: StreamBook[str] = StreamBook()
         self._observers: list[Callable[[Happening], None]] = []

@@ -250,6 +250,20 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     assert "sesame" not in match.log()
 
 
+def test_who_was_late_with_the_first_move_joins_the_tournament_again(match: Match) -> None:
+    arena_id = open_arena(match)
+    entries = match.site.arena_runner.arena(arena_id).entries
+    match.seek(allow_matchmaking=False)
+    config = match.folder / "config.yml"
+    config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}}}]\n")
+    match.start()
+    match.until(lambda: "tournament.joined" in match.log())
+    match.server.call(lambda: entries[match.bot]).here = False    # as a late first move does
+    enter(match, arena_id, "One")
+    match.until(lambda: entries[match.bot].here)
+    match.until(lambda: match.started)
+
+
 def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_a_command(match: Match) -> None:
     arena_id = open_arena(match)
     match.seek(allow_matchmaking=False)

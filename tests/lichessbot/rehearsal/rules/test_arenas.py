@@ -8,7 +8,7 @@ import pytest
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import Application, Arena, ArenaTerms
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.errors import Refused
+from lichessbot.rehearsal.rules.errors import Refused, TooManyRequests
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client
 from tests.lichessbot.rehearsal.conftest import Join
@@ -82,6 +82,39 @@ def test_the_first_move_has_a_time_limit(ada: Client, bob: Client, open_arena: O
     players = ada.get(f"/api/tournament/{arena}").json()["standing"]["players"]
     winner = bob if game["color"] == "white" else ada
     assert (players[0]["name"], players[0]["score"]) == (winner.name, 2)
+
+
+def test_who_is_late_with_the_first_move_is_out_until_he_joins_again(
+    lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
+) -> None:
+    arena = open_arena()
+    events = ada.events()
+    for player in (ada, bob):
+        join(player, arena, pairMeAsap="true")
+    white, black = (ada, bob) if events.next("gameStart")["game"]["color"] == "white" else (bob, ada)
+    events.next("gameFinish")
+    entries = lichess.site.arena_runner.arena(arena).entries
+    assert not entries[account_of(lichess, white)].here
+    assert entries[account_of(lichess, black)].here
+    assert join(white, arena, pairMeAsap="true")[0] == 200
+    assert entries[account_of(lichess, white)].here
+
+
+def test_only_so_many_arenas_may_be_joined(own_lichess: RehearsalServer) -> None:
+    site = own_lichess.site
+    ada = Account("Ada", 0)
+    arenas = [
+        own_lichess.call(lambda: site.arena_runner.open(ArenaTerms("Noon", CLOCK), starts_in_s=60.0, lasts_s=60.0)).id
+        for _ in range(5)
+    ]
+    for arena in arenas[:4]:
+        site.arena_runner.join(arena, ada, Application())
+    with pytest.raises(TooManyRequests):
+        site.arena_runner.join(arenas[4], ada, Application())
+    for _ in range(26):
+        site.arena_runner.join(arenas[0], ada, Application())
+    with pytest.raises(TooManyRequests):
+        site.arena_runner.join(arenas[0], ada, Application())
 
 
 @pytest.mark.parametrize(
