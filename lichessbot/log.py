@@ -8,6 +8,7 @@ from typing import IO
 
 REDACTED = "[token]"
 _FORMAT = "%(asctime)s %(levelname)s %(message)s"
+_LONGEST_VALUE = 300
 # How often each bug was met, by the kind of exception and the place where it was raised.
 _crashes: Counter[tuple[object, ...]] = Counter()
 
@@ -74,7 +75,7 @@ class RedactingFormatter(logging.Formatter):
         self._secrets = tuple(secret for secret in secrets if secret)
 
     def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
+        text = "\n".join(map(inert, super().format(record).split("\n")))
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         return text
@@ -94,10 +95,19 @@ def start_logging(stream: IO[str], secrets: Sequence[str], *, verbose: bool = Fa
     logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
+def inert(text: str) -> str:
+    """Return text with an escape such as \\x1b for each character that could steer a terminal or reorder a line."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
 def _value(value: object) -> str:
     """Return a value so that text from the network can forge neither a second line nor a second field."""
     if isinstance(value, float):
         return f"{value:.3f}"
     text = str(value)
+    if len(text) > _LONGEST_VALUE:
+        text = f"{text[:_LONGEST_VALUE]}..."
     plain = text.isprintable() and text and not any(mark in text for mark in ' "=')
     return text if plain else '"' + text.replace('"', "'").encode("unicode_escape").decode("ascii") + '"'

@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from lichessbot.errors import ConfigError, ExitCode
+from lichessbot.log import inert
 
 _COMMANDS: Final = {
     "run": "Play until a signal.",
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{path}: {error.format_message()} (see `{path} --help`)\n")
         return ExitCode.USAGE
     except ConfigError as error:
-        sys.stderr.write("".join(f"{problem}\n" for problem in error.problems))
+        sys.stderr.write("".join(f"{inert(problem)}\n" for problem in error.problems))
         return ExitCode.USAGE
     except BrokenPipeError:
         # The reader, such as `head`, has all it wants; what is left must not be flushed at exit either.

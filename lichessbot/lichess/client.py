@@ -40,6 +40,7 @@ from lichessbot.lichess.parsing import (
     parse_token_test,
     validated,
 )
+from lichessbot.log import inert
 from lichessbot.timeouts import Timeouts
 
 # The longest line or body, a long game with its players, has some kilobytes; more cannot come from Lichess.
@@ -332,7 +333,7 @@ def _session(access: Access, adapter: _Adapter) -> requests.Session:
 def answer_error(response: requests.Response, content: bytes, default_pause: timedelta) -> ApiError:
     """Return the error for a status of 400 or more; `content` is the body, as far as it could be read."""
     body = parse_error(content)
-    text = ((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_ERROR_TEXT]
+    text = inert(((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_ERROR_TEXT])
     if response.status_code == 429:
         pause = (body.pause if body else None) or _retry_after(response) or default_pause
         return RateLimited(pause, text, body.quota if body else "")

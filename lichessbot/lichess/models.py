@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
+from lichessbot.log import inert
 
 BOT_TITLE: Final = "BOT"
 STANDARD_START: Final = "startpos"
@@ -37,6 +38,17 @@ Number = Annotated[int, AfterValidator(_sensible)]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
 
+_LONGEST_TEXT: Final = 300
+
+
+def _shown(text: str) -> str:
+    return inert(text[:_LONGEST_TEXT])
+
+
+# What people typed may be shown on terminals and in files.
+Shown = Annotated[str, AfterValidator(_shown)]
+
+
 class Payload(BaseModel):
     """Base of every model."""
 
@@ -54,9 +66,9 @@ class Payload(BaseModel):
 class User(Payload):
     """Section 3.4: a user in a challenge. Compare ids, never names: a name may carry the title."""
 
-    id: str
-    name: str = ""
-    title: str = ""
+    id: Shown
+    name: Shown = ""
+    title: Shown = ""
     rating: Number | None = None
 
     @property
@@ -133,8 +145,8 @@ class Compat(Payload):
 class Opponent(Payload):
     """Section 4: the opponent in the event stream; the built-in AI has no id."""
 
-    id: str | None = None
-    username: str = ""
+    id: Shown | None = None
+    username: Shown = ""
     rating: Number | None = None
 
     @property
@@ -236,9 +248,9 @@ class Clock(Payload):
 class Player(Payload):
     """Section 5: a player in the game stream; an AI has only `aiLevel`, an anonymous player nothing."""
 
-    id: str | None = None
-    name: str = ""
-    title: str = ""
+    id: Shown | None = None
+    name: Shown = ""
+    title: Shown = ""
     rating: Number | None = None
     ai_level: Number | None = Field(default=None, alias="aiLevel")
 
@@ -309,8 +321,8 @@ class ChatLine(Payload):
     """Section 5: a line in one of the two chat rooms of a game, ours included."""
 
     room: str = ""
-    username: str = ""
-    text: str = ""
+    username: Shown = ""
+    text: Shown = ""
 
 
 class OpponentGone(Payload):
@@ -334,9 +346,9 @@ StreamLine = AccountEvent | GameEvent
 class Account(Payload):
     """Section 3.1: the account of the token."""
 
-    id: str
-    username: str
-    title: str = ""
+    id: Shown
+    username: Shown
+    title: Shown = ""
     perfs: dict[str, Perf] = {}
 
     @property
@@ -359,7 +371,7 @@ class BotUser(Account):
 class UserStatus(Payload):
     """Section 3.1: whether a user is online and playing; false values are absent."""
 
-    id: str
+    id: Shown
     online: bool = False
     playing: bool = False
 
@@ -376,7 +388,7 @@ class ArenaInfo(Payload):
     """An arena tournament; absent fields tell whether it is to come, runs or is over."""
 
     id: Id
-    full_name: str = Field(default="", alias="fullName")
+    full_name: Shown = Field(default="", alias="fullName")
     is_finished: bool = Field(default=False, alias="isFinished")
     seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
     seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)

@@ -127,13 +127,14 @@ class _Rehearsal:
 
     def serve(self, *, ends: bool) -> int:
         """Check a client until all games have ended, or until interrupted; return the exit code."""
-        say(self._console, f"url: {self._url}")
-        say(self._console, f"token: {self._token}  (account {BOT_NAME}, which is a BOT account)")
-        say(self._console, f"opponents: {', '.join(self._match.opponent_names)}")
-        say(self._console, "ends after the last game, or with Ctrl-C" if ends else "Ctrl-C ends")
-        with self._display, suppress(KeyboardInterrupt):
-            while not ends or not self._server.call(lambda: self._match.is_over):
-                self._refresh()
+        with suppress(KeyboardInterrupt):
+            say(self._console, f"url: {self._url}")
+            say(self._console, f"token: {self._token}  (account {BOT_NAME}, which is a BOT account)")
+            say(self._console, f"opponents: {', '.join(self._match.opponent_names)}")
+            say(self._console, "ends after the last game, or with Ctrl-C" if ends else "Ctrl-C ends")
+            with self._display:
+                while not ends or not self._server.call(lambda: self._match.is_over):
+                    self._refresh()
         self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
         return self._conclude(may_be_unfinished=not ends)
 

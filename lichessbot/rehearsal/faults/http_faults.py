@@ -104,8 +104,9 @@ class HttpFaults:
         situation = self._situation(traffic)
         if situation is not None:
             self.checks.hear_move(traffic, situation, monotonic_ms())
-        if fault.nature.is_a_limit:
-            # Noted before it is on its way: only what is lost from now on is a loss of this answer.
+        if fault.nature.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
+            # A named quota forbids nothing else, so that no request offends it. Noted before the answer is on its
+            # way: only what is lost from now on is a loss of this answer.
             self.checks.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
         answer = refusal(fault, self._site.timing)
         assert answer is not None, f"{fault} has no answer"

@@ -58,6 +58,7 @@ class Game:
 
     def __init__(self, setup: GameSetup, now_ms: int) -> None:
         self.setup = setup
+        self.is_rated = setup.rated               # a repeated game becomes unrated at its end
         self.status = Status.STARTED
         self.winner: Color | None = None
         self.moves: list[str] = []                # as written on the wire

@@ -49,7 +49,7 @@ def game_json(game: Game) -> dict[str, Any]:
     plies = _plies_shown(game)
     shape: dict[str, Any] = {
         "id": game.id,
-        "rated": setup.rated,
+        "rated": game.is_rated,
         "variant": setup.variant.key,
         "speed": control.speed.value,
         "perf": perf_key(setup.variant, control.speed),
@@ -81,7 +81,7 @@ def _plies_shown(game: Game) -> int:
 def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
     setup = game.setup
     created = datetime.fromtimestamp(setup.created_at_ms / 1000, tz=UTC)
-    mode = "Rated" if setup.rated else "Casual"
+    mode = "Rated" if game.is_rated else "Casual"
     headers = {
         "Event": f"{mode} {setup.time_control.speed} game",
         "Site": f"{site_url}/{game.id}",

@@ -92,13 +92,12 @@ class RehearsalServer:
         traceback: TracebackType | None,
     ) -> None:
         """End every stream cleanly, then stop serving."""
-        # uvicorn logs a traceback for each client that stays connected.
         logger = logging.getLogger("uvicorn.error")
-        before, logger.disabled = logger.disabled, True
+        logger.addFilter(_is_failure)
         self.call(self.site.end_streams)
         self._http.should_exit = True
         self._thread.join(STOP_TIMEOUT_S)
-        logger.disabled = before
+        logger.removeFilter(_is_failure)
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Run `function` on the event loop, which owns the site, and return what it returns."""
@@ -124,6 +123,12 @@ class RehearsalServer:
         finally:
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    """Whether a record is more than that a client stays connected: for each one, uvicorn logs a traceback."""
+    is_cancelled = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not is_cancelled and "timeout graceful shutdown exceeded" not in record.getMessage()
 
 
 def _listen(port: int) -> socket.socket:

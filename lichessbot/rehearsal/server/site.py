@@ -34,6 +34,7 @@ from lichessbot.rehearsal.rules.errors import NotFound, Refused
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.ids import SECRET_LENGTH, new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
+from lichessbot.rehearsal.rules.repeats import Repeats
 from lichessbot.rehearsal.rules.setup import GameSetup, Player
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms, wall_ms
 from lichessbot.rehearsal.server import payloads
@@ -100,6 +101,7 @@ class Site:
         self.quotas = Quotas(self.timing)
         # By the first four fields of the FEN, in the form of contract 3.5 without `fen`; nothing is known at first.
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
+        self._repeats = Repeats()
         self._spelling = spelling
         self._random = random.Random(seed)
         self._sessions: dict[str, GameSession] = {}
@@ -388,6 +390,8 @@ class Site:
             account = game.setup.player(color).account
             if account is not None and game.status is not Status.ABORTED:
                 account.count_game(color, game.winner)
+        if game.status is not Status.ABORTED and self._repeats.note(game):
+            game.is_rated = False
         self._tell_players(session, payloads.game_finish)
         self._notify(GameEnded(session))
 

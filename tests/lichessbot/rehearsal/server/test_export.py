@@ -66,6 +66,17 @@ def test_pgn_of_other_starts_carries_variant_and_fen(
         assert game.end().board().fen().startswith("r4rk1/8/8/8/8/8/8/2KR3R b")
 
 
+def test_a_game_that_repeats_one_of_the_last_two_is_not_rated(ada: Client, bob: Client) -> None:
+    other, third = "f2f4 e7e5 g2g4 d8h4", "g2g4 e7e5 f2f3 d8h4"
+    rated = []
+    for moves in (MATE, MATE, other, MATE, third, other, MATE):
+        game_id = start_game(ada, bob, rated="true", **{"clock.limit": 180, "clock.increment": 2})
+        play(game_id, moves, ada, bob)
+        game = ada.get(f"/game/export/{game_id}", headers={"Accept": "application/json"}).json()
+        rated.append(game["rated"])
+    assert rated == [True, False, True, False, True, True, True]
+
+
 def test_aborted_game_has_no_result(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     ada.do(game_id, "abort")
