@@ -44,8 +44,8 @@ def build(games: tuple[Path, ...], output: Path, force: bool, plies: int, min_ga
                         display.advance_to(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
     if left_out:
-        games = "1 game" if left_out == 1 else f"{left_out:,} games"
-        print(f"{games} left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
+        count = "1 game" if left_out == 1 else f"{left_out:,} games"
+        print(f"{count} left out: no result, an unknown variant or an unreadable position", file=sys.stderr)
     _write(statistics, min_games, output)
 
 

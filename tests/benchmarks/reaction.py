@@ -4,6 +4,8 @@ The whole reaction is the time from the line with the opponent's move to our req
 written to `bestmove` read. The daemon logs it with `--verbose`. The games are played at once against the embedded
 Lichess on the same machine, by opponents that think for 0.3 to 0.9 seconds: with equal times the games would soon move
 in step. The first search of a game may wait for its engine to start, and is counted apart.
+
+Also measured: how long the daemon takes from its start to the first game, and its memory while all games are played.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
@@ -22,8 +25,10 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.benchmarks.figures import Figures
 from tests.fakes.arena import Arena
+from tests.test_acceptance import resident_kib
 
 REACTION_BAR_MS = 5
+STARTS = 5
 Times = dict[str, float]
 _SEARCHED = re.compile(r"engine\.move game=(\w+)")
 _DONE = re.compile(r"move\.done game=(\w+) ply=\d+ (.*)")
@@ -44,8 +49,24 @@ class IrregularOpponent(GreedyOpponent):
         return super().choose(board, clocks)
 
 
-def play(options: argparse.Namespace, folder: Path) -> str:
-    """Return the log of a daemon that played several rounds of games at once."""
+def start_s(folder: Path) -> float:
+    """Return the seconds from the daemon's start to a game with the challenger who was waiting."""
+    with RehearsalServer(timing=Timing()) as server:
+        arena = Arena(server, folder)
+        try:
+            arena.configure(concurrency=1, depth=1)
+            arena.challenge(arena.player("Early"), base_s=60)
+            began = time.monotonic()
+            arena.start()
+            arena.until(lambda: arena.started)
+            return time.monotonic() - began
+        finally:
+            arena.close()
+
+
+def play(options: argparse.Namespace, folder: Path) -> tuple[str, int]:
+    """Return the log of a daemon that played several rounds of games at once, and its largest resident size in KiB."""
+    resident = 0
     base_s, increment_s = map(int, options.clock.split("+"))
     with RehearsalServer(timing=Timing()) as server:
         arena = Arena(server, folder)
@@ -56,12 +77,14 @@ def play(options: argparse.Namespace, folder: Path) -> str:
             for number in range(1, options.rounds + 1):
                 for player in players:
                     arena.challenge(player, base_s=base_s, increment_s=increment_s)
+                arena.until(lambda begun=number * options.games: len(arena.started) == begun)
+                resident = max(resident, resident_kib(arena.process.pid) or 0)
                 arena.until_ended(number * options.games, patience_s=600.0)
                 arena.until(lambda ended=number * options.games: arena.log().count("game.over") == ended)
             arena.stop()
         finally:
             arena.close()
-        return arena.log()
+        return arena.log(), resident
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
@@ -90,10 +113,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--depth", type=int, default=12)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        log = play(options, Path(folder))
-    first, later = moves(log)
     figures = Figures()
+    figures.section("The daemon")
+    starts = []
+    for _ in range(STARTS):
+        with tempfile.TemporaryDirectory() as folder:
+            starts.append(start_s(Path(folder)))
+    figures.line("start to first game", f"{median(starts):.2f} s", f"median of {STARTS}")
+    with tempfile.TemporaryDirectory() as folder:
+        log, resident = play(options, Path(folder))
+    figures.line(f"resident with {options.games} games", f"{resident / 1024:.1f} MiB", "without the engines")
+    first, later = moves(log)
     figures.section(f"{options.games} games at once")
     figures.line("round trip", _percentiles([times["round_trip"] for times in later]))
     figures.line("first reaction by search", _percentiles([times["reaction"] for times in first]))

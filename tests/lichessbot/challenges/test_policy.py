@@ -202,10 +202,13 @@ def test_a_replayed_challenge_has_no_compat_and_is_accepted() -> None:
             DeclineReason.TOO_SLOW,
             "challenge.max_estimated_game_duration = 7",
         ),
+        # 4 x 105 = 420 s
+        ({"max_estimated_game_duration": 7}, {"timeControl": clock(0, 4)}, None, ""),
         ({}, DAYS_3, DeclineReason.TIME_CONTROL, None),
         (SLOW_ON, DAYS_3, None, ""),
         (SLOW_ON, UNLIMITED, DeclineReason.TOO_SLOW, "challenge.max_days = 14"),
         ({**SLOW_ON, "max_days": math.inf}, UNLIMITED, None, ""),
+        ({**SLOW_ON, "min_days": 3, "max_days": 3}, DAYS_3, None, ""),
         ({**SLOW_ON, "max_days": 2}, DAYS_3, DeclineReason.TOO_SLOW, "challenge.max_days = 2"),
         ({**SLOW_ON, "min_days": 5}, DAYS_3, DeclineReason.TOO_FAST, "challenge.min_days = 5"),
         ({**SLOW_ON, "max_base": 60, "max_estimated_game_duration": 1}, DAYS_3, None, ""),
@@ -290,6 +293,14 @@ def test_reserved_slots_are_for_humans() -> None:
     assert isinstance(answer(config, (HUMAN_GUEST, HUMAN_GUEST), challenger=BOT), Accept)
     assert isinstance(answer(config, (HUMAN_GUEST,) * 3), Wait)
     assert rule(answer(config, (BOT_GUEST,) * 2, challenger=BOT)) == "challenge.games_reserved_for_humans = 1"
+    assert rule(answer(config, (HUMAN_GUEST,) * 3, challenger=BOT)) == "challenge.concurrency = 3"
+
+
+def test_an_objection_to_bots_is_the_answer_to_every_bot_and_to_no_human() -> None:
+    objection = Decline(DeclineReason.LATER, "matchmaking.bot_games_per_day = 1", "all of them are used up")
+    now = Snapshot(Config(), US, objection_to_bots=objection)
+    assert decide(received(challenger=BOT), now, NO_HISTORY) == objection
+    assert isinstance(decide(received(), now, NO_HISTORY), Accept)
 
 
 def test_bots_without_any_slot_are_told_so_for_good() -> None:
