@@ -4,13 +4,13 @@ Reads views that were taken on the event loop; it never touches a game itself.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
 
 from rich.columns import Columns
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleDimensions, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
@@ -26,6 +26,7 @@ RECENT_LINES = 5
 REFRESHES_PER_S = 4
 PROGRESS_WIDTH = 40
 BOARD_WIDTH = 28
+BOARD_HEIGHT = 13
 
 _PIECES = dict(zip("KQRBNPkqrbnp", "♚♛♜♝♞♟♚♛♜♝♞♟", strict=True))
 _LIGHT, _DARK = "on rgb(181,136,99)", "on rgb(120,84,60)"
@@ -117,6 +118,7 @@ class LiveDisplay:
     """Boards, clocks and progress that are redrawn in place."""
 
     def __init__(self, console: Console) -> None:
+        self._console = console
         self._live = Live(console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
         self._recent: deque[str] = deque(maxlen=RECENT_LINES)
 
@@ -136,13 +138,18 @@ class LiveDisplay:
         self._recent.append(line)
 
     def show(self, match: MatchView) -> None:
-        self._live.update(
-            Group(
-                Columns([_board(board) for board in match.boards]),
-                _progress(match),
-                *(Text(line, style="dim") for line in self._recent),
-            )
-        )
+        self._live.update(screen(match, self._recent, self._console.size))
+
+
+def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions) -> RenderableType:
+    """As many whole boards as fit into the terminal, the progress, and the latest lines."""
+    across, down = size.width // (BOARD_WIDTH + 1), (size.height - RECENT_LINES - 2) // BOARD_HEIGHT
+    fit = max(1, across * down)
+    return Group(
+        Columns([_board(board) for board in match.boards[:fit]]),
+        _progress(match, hidden=len(match.boards[fit:])),
+        *(Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in recent),
+    )
 
 
 def say(console: Console, line: str, style: str | None = None) -> None:
@@ -233,8 +240,9 @@ def _clock(left_ms: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02}" if seconds >= 10 else f"{seconds}.{tenths}"
 
 
-def _progress(match: MatchView) -> RenderableType:
+def _progress(match: MatchView, hidden: int) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=match.games, completed=match.ended, width=PROGRESS_WIDTH)
-    grid.add_row(bar, f"{match.ended} of {match.games} game{'s' * (match.games != 1)}")
+    not_shown = f", {hidden} more in progress" if hidden else ""
+    grid.add_row(bar, f"{match.ended} of {match.games} game{'s' * (match.games != 1)}{not_shown}")
     return grid

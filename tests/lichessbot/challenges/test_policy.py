@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lichessbot.challenges.policy import Accept, ChallengerHistory, Decision, Decline, Ignore, Snapshot, Wait, decide
+from lichessbot.challenges.policy import (
+    Accept,
+    ChallengerHistory,
+    Decision,
+    Decline,
+    Ignore,
+    Snapshot,
+    Wait,
+    decide,
+    slot_holder_of,
+)
 from lichessbot.config import Config
 from lichessbot.lichess.enums import DeclineReason, Speed
 from lichessbot.lichess.models import ChallengeReceived
@@ -303,6 +313,13 @@ def test_an_objection_to_bots_is_the_answer_to_every_bot_and_to_no_human() -> No
     assert isinstance(decide(received(), now, NO_HISTORY), Accept)
 
 
+def test_our_own_challenges_get_the_slots_of_bots_unless_we_stop() -> None:
+    config = Config.model_validate({"challenge": {"concurrency": 3, "games_reserved_for_humans": 1}})
+    assert Snapshot(config, US, (BOT_GUEST,)).slots_for_our_challenge == 1
+    assert Snapshot(config, US, (BOT_GUEST,), ours=(BOT_GUEST,)).slots_for_our_challenge == 0
+    assert Snapshot(config, US, stopping=True).slots_for_our_challenge == 0
+
+
 def test_bots_without_any_slot_are_told_so_for_good() -> None:
     config = {"concurrency": 2, "games_reserved_for_humans": 2}
     assert reason(answer(config, challenger=BOT)) == DeclineReason.NO_BOT
@@ -326,6 +343,13 @@ def test_a_bot_is_accepted_only_so_often_in_a_while() -> None:
     assert isinstance(answer(config, history=ChallengerHistory(recent=1), challenger=BOT), Accept)
     assert reason(answer(config, history=ChallengerHistory(recent=2), challenger=BOT)) == DeclineReason.LATER
     assert isinstance(answer(config, history=ChallengerHistory(recent=2)), Accept), "humans are not counted"
+
+
+def test_a_challenge_is_remembered_with_its_challenger_and_its_clock() -> None:
+    assert slot_holder_of(received().challenge) == SlotHolder("ferdinand", is_bot=False)
+    assert slot_holder_of(received(challenger=BOT, **DAYS_3).challenge) == SlotHolder(
+        "rival", is_bot=True, has_clock=False
+    )
 
 
 def test_correspondence_games_take_no_slot_but_are_counted() -> None:

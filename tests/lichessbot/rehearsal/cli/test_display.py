@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from lichessbot.rehearsal.cli.display import BoardView, LiveDisplay, MatchView, PlainDisplay, show_results
+from lichessbot.rehearsal.cli.display import BoardView, LiveDisplay, MatchView, PlainDisplay, screen, show_results
 from lichessbot.rehearsal.cli.match import Bout, Outcome
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
@@ -51,6 +51,18 @@ def test_live_board_has_the_bots_side_at_the_bottom() -> None:
         display.show(MatchView((BOARD,), ended=0, games=1))
     screen = written.getvalue()
     assert screen.rindex("Hal") > screen.rindex("Ada")
+
+
+@pytest.mark.parametrize(("games", "height", "shown"), [(1, 24, 1), (2, 24, 2), (4, 24, 2), (8, 34, 4), (3, 10, 1)])
+def test_only_as_many_boards_as_fit_are_drawn_and_all_of_each(games: int, height: int, shown: int) -> None:
+    match = MatchView((BOARD,) * games, ended=0, games=games)
+    recent = ["a very long line " * 10] * 5
+    terminal = Console(file=io.StringIO(), width=80, height=height, color_system=None)
+    lines = terminal.render_lines(screen(match, recent, terminal.size))
+    text = "".join(segment.text for line in lines for segment in line)
+    assert text.count("move 3") == text.count("Ada") == shown
+    assert (f"{games - shown} more in progress" in text) == (games > shown)
+    assert len(lines) <= height or shown == 1
 
 
 def test_clock_of_an_unlimited_game_is_a_dash() -> None:
