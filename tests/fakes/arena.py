@@ -12,7 +12,7 @@ from pathlib import Path
 import chess
 
 from engine.facade import Board, Limits
-from lichessbot.rehearsal.players.house_bots import OBLIGING, HouseBots, Manners
+from lichessbot.rehearsal.players.house_bots import OBLIGING, AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent, Opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
@@ -181,12 +181,12 @@ class Arena:
         return account
 
     def teach(
-        self, account: Account, mind: type[GreedyOpponent] = GreedyOpponent, manners: Manners = OBLIGING
+        self, account: Account, mind: type[GreedyOpponent] = GreedyOpponent, policy: AnswerPolicy = OBLIGING
     ) -> Account:
         """From now on the house plays for `account`, in this way."""
         chosen: type[Opponent] = mind
         return self.server.call(
-            lambda: self._house_bots.hire(account, lambda game_id: chosen(game_id), manners)  # type: ignore[call-arg]
+            lambda: self._house_bots.hire(account, lambda game_id: chosen(game_id), policy)  # type: ignore[call-arg]
         )
 
     def challenge(

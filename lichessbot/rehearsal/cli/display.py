@@ -17,7 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from lichessbot.rehearsal.cli.match import Bout, Match, Outcome
+from lichessbot.rehearsal.cli.match import Match, Outcome, Pairing
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import monotonic_ms
@@ -66,8 +66,8 @@ class MatchView:
 
 def view(match: Match) -> MatchView:
     """Look at a match; to be called on the event loop."""
-    playing = [bout for bout in match.bouts if bout.game is not None and not bout.is_over]
-    ended = sum(bout.is_over for bout in match.bouts)
+    playing = [pairing for pairing in match.pairings if pairing.game is not None and not pairing.is_over]
+    ended = sum(pairing.is_over for pairing in match.pairings)
     return MatchView(tuple(map(_board_view, playing)), ended, match.plan.games)
 
 
@@ -157,42 +157,42 @@ def say(console: Console, line: str, style: str | None = None) -> None:
     console.print(Text(line, style=style or ""), soft_wrap=True)
 
 
-def show_results(console: Console, bouts: Sequence[Bout]) -> None:
+def show_results(console: Console, pairings: Sequence[Pairing]) -> None:
     """The result table; on anything but a terminal one plain line for each game."""
     if console.is_terminal:
-        console.print(_result_table(bouts))
+        console.print(_result_table(pairings))
         return
-    for bout in bouts:
-        say(console, "  ".join(_result_row(bout)))
+    for pairing in pairings:
+        say(console, "  ".join(_result_row(pairing)))
 
 
-def _result_table(bouts: Sequence[Bout]) -> RenderableType:
+def _result_table(pairings: Sequence[Pairing]) -> RenderableType:
     table = Table("game", "opponent", "bot has", "outcome", "reason", "plies", title="Rehearsal")
-    for bout in bouts:
-        style = "" if bout.outcome is None else _OUTCOME_STYLES[bout.outcome]
-        table.add_row(*(Text(cell) for cell in _result_row(bout)), style=style)
+    for pairing in pairings:
+        style = "" if pairing.outcome is None else _OUTCOME_STYLES[pairing.outcome]
+        table.add_row(*(Text(cell) for cell in _result_row(pairing)), style=style)
     return table
 
 
-def _result_row(bout: Bout) -> tuple[str, ...]:
-    number = f"{bout.number:>3}"
-    if bout.outcome is None:
-        return number, bout.opponent.name, bout.bot_color, "unfinished"
-    plies = "-" if bout.game is None else str(bout.game.ply)
-    return number, bout.opponent.name, bout.bot_color, bout.outcome, bout.reason, plies
+def _result_row(pairing: Pairing) -> tuple[str, ...]:
+    number = f"{pairing.number:>3}"
+    if pairing.outcome is None:
+        return number, pairing.opponent.name, pairing.bot_color, "unfinished"
+    plies = "-" if pairing.game is None else str(pairing.game.ply)
+    return number, pairing.opponent.name, pairing.bot_color, pairing.outcome, pairing.reason, plies
 
 
-def _board_view(bout: Bout) -> BoardView:
-    game = bout.game
+def _board_view(pairing: Pairing) -> BoardView:
+    game = pairing.game
     assert game is not None
     now_ms = monotonic_ms()
     return BoardView(
-        title=f"game {bout.number}",
+        title=f"game {pairing.number}",
         placement=game.fen().split()[0],
         names={color: game.setup.player(color).name for color in Color},
         clocks_ms={color: game.clock.remaining_ms(color, now_ms) for color in Color},
         turn=game.turn,
-        bot_color=bout.bot_color,
+        bot_color=pairing.bot_color,
         last_move=game.moves[-1] if game.moves else "",
         plies=game.ply,
         evaluation_cp=game.board().evaluate(),

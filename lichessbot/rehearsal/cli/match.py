@@ -37,12 +37,12 @@ from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, Ga
 
 MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
 MAX_TRIES_IN_TROUBLE = 100      # faults keep it from answering, one after the other
-MAX_BOUTS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # faults may make two games of one of them
+MAX_PAIRINGS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # faults may make two games of one of them
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What shall be played."""
+    """The games to play."""
 
     games: int
     concurrency: int
@@ -66,7 +66,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(eq=False)
-class Bout:
+class Pairing:
     """One game of the series, from the first challenge on."""
 
     number: int
@@ -97,7 +97,7 @@ class Match:
         say: Callable[[str], None],
     ) -> None:
         self.plan = plan
-        self.bouts: list[Bout] = []
+        self.pairings: list[Pairing] = []
         self.failed_beside: list[str] = []     # games that came about otherwise, as a bot may challenge, too
         self._site = site
         self._bot = bot
@@ -113,38 +113,38 @@ class Match:
 
     @property
     def is_over(self) -> bool:
-        return len(self.bouts) == self.plan.games and all(bout.is_over for bout in self.bouts)
+        return len(self.pairings) == self.plan.games and all(pairing.is_over for pairing in self.pairings)
 
     def fill(self) -> None:
         """Challenge the bot as often as games are missing; further challenges follow as games end."""
-        while len(self.bouts) < self.plan.games and len(self._running()) < self.plan.concurrency:
-            number = len(self.bouts) + 1
+        while len(self.pairings) < self.plan.games and len(self._running()) < self.plan.concurrency:
+            number = len(self.pairings) + 1
             free = self._free()
             if not free:
                 return
-            bout = Bout(number, free[number % len(free)], self._bot_color(number))
-            self.bouts.append(bout)
-            self._challenge(bout)
+            pairing = Pairing(number, free[number % len(free)], self._bot_color(number))
+            self.pairings.append(pairing)
+            self._challenge(pairing)
 
     def count(self, outcome: Outcome) -> int:
-        return sum(bout.outcome is outcome for bout in self.bouts)
+        return sum(pairing.outcome is outcome for pairing in self.pairings)
 
     def pgn(self) -> str:
         """All games that were started, in order."""
         games = [
-            export.pgn(bout.game, self._site.url, round_name=str(bout.number))
-            for bout in self.bouts
-            if bout.game is not None
+            export.pgn(pairing.game, self._site.url, round_name=str(pairing.number))
+            for pairing in self.pairings
+            if pairing.game is not None
         ]
         return "".join(f"{text.strip()}\n\n" for text in games)
 
-    def _running(self) -> list[Bout]:
-        return [bout for bout in self.bouts if not bout.is_over]
+    def _running(self) -> list[Pairing]:
+        return [pairing for pairing in self.pairings if not pairing.is_over]
 
     def _free(self) -> list[Account]:
         """Who does not play, but for bots when the day allows the bot no more games with them."""
-        busy = {bout.opponent for bout in self._running()}
-        humans_only = sum(bout.opponent.is_bot for bout in self.bouts) >= MAX_BOUTS_WITH_BOTS
+        busy = {pairing.opponent for pairing in self._running()}
+        humans_only = sum(pairing.opponent.is_bot for pairing in self.pairings) >= MAX_PAIRINGS_WITH_BOTS
         return [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
 
     def _hire(self, house_bots: HouseBots, number: int) -> Account:
@@ -170,43 +170,43 @@ class Match:
 
     def _mind(self, game_id: str) -> Opponent:
         """The same seed gives the same opponent in the same game of the series."""
-        bout = self._bout_of(game_id)
-        if bout is not None and self._repeats(bout.number):
+        pairing = self._pairing_of(game_id)
+        if pairing is not None and self._repeats(pairing.number):
             return ShufflingOpponent()
-        seed = f"{self.plan.seed}/{bout.number if bout is not None else game_id}"
+        seed = f"{self.plan.seed}/{pairing.number if pairing is not None else game_id}"
         return opponent(self.plan.opponent, seed=seed, depth=self.plan.depth)
 
-    def _challenge(self, bout: Bout) -> None:
-        bout.tries += 1
-        self._site.invite(bout.opponent, self._bot, self._terms(bout))
+    def _challenge(self, pairing: Pairing) -> None:
+        pairing.tries += 1
+        self._site.invite(pairing.opponent, self._bot, self._terms(pairing))
 
-    def _on_challenge(self, bout: Bout, challenge: Challenge) -> None:
-        """The opponent has challenged the bot; a prank may have made him do it twice."""
-        self._cancel_timer(bout)
-        bout.challenge = challenge
-        self._schedule.enter(challenge.id, bout.number)
-        bout.timer = asyncio.get_running_loop().call_later(
-            self._site.timing.challenge_expiry_s, self._give_up, bout, challenge
+    def _on_challenge(self, pairing: Pairing, challenge: Challenge) -> None:
+        """The opponent has challenged the bot; a fault may have caused a second challenge."""
+        self._cancel_timer(pairing)
+        pairing.challenge = challenge
+        self._schedule.enter(challenge.id, pairing.number)
+        pairing.timer = asyncio.get_running_loop().call_later(
+            self._site.timing.challenge_expiry_s, self._give_up, pairing, challenge
         )
 
-    def _give_up(self, bout: Bout, challenge: Challenge) -> None:
+    def _give_up(self, pairing: Pairing, challenge: Challenge) -> None:
         """Nobody answered: an expired challenge could still be accepted, so it is withdrawn."""
-        self._site.cancel(challenge.id, bout.opponent)
-        if not self._may_ask_again(bout):
-            self._fail(bout, "challenge not answered")
+        self._site.cancel(challenge.id, pairing.opponent)
+        if not self._may_ask_again(pairing):
+            self._fail(pairing, "challenge not answered")
 
-    def _may_ask_again(self, bout: Bout) -> bool:
+    def _may_ask_again(self, pairing: Pairing) -> bool:
         """What faults have kept from the bot is asked again."""
-        return self._schedule.is_on and bout.tries < MAX_TRIES_IN_TROUBLE
+        return self._schedule.is_on and pairing.tries < MAX_TRIES_IN_TROUBLE
 
-    def _terms(self, bout: Bout) -> Terms:
-        if self._repeats(bout.number):
+    def _terms(self, pairing: Pairing) -> Terms:
+        if self._repeats(pairing.number):
             return Terms(Variant.FROM_POSITION, self.plan.clock, color=ColorChoice.WHITE, fen=REPETITION_FEN)
         return Terms(
             variant=self.plan.variant,
             time_control=self.plan.clock,
-            color=ColorChoice(bout.bot_color.other.value),
-            fen=self._start(pair=(bout.number - 1) // 2),
+            color=ColorChoice(pairing.bot_color.other.value),
+            fen=self._start(pair=(pairing.number - 1) // 2),
         )
 
     def _start(self, pair: int) -> str | None:
@@ -221,47 +221,47 @@ class Match:
 
     def _on(self, happening: Happening) -> None:
         match happening:
-            case ChallengeMade(challenge) if bout := self._bout_against(challenge.challenger):
-                self._on_challenge(bout, challenge)
-            case ChallengeSettled(challenge) if bout := self._bout_of(challenge.id):
-                self._on_settled(bout, challenge)
-            case GameStarted(session) if bout := self._bout_of(session.game.id):
-                self._on_start(bout, session)
-            case GameEnded(session) if bout := self._bout_of(session.game.id):
-                self._close(bout, *self._judged(session.game, bout.bot_color))
+            case ChallengeMade(challenge) if pairing := self._bout_against(challenge.challenger):
+                self._on_challenge(pairing, challenge)
+            case ChallengeSettled(challenge) if pairing := self._pairing_of(challenge.id):
+                self._on_settled(pairing, challenge)
+            case GameStarted(session) if pairing := self._pairing_of(session.game.id):
+                self._on_start(pairing, session)
+            case GameEnded(session) if pairing := self._pairing_of(session.game.id):
+                self._close(pairing, *self._judged(session.game, pairing.bot_color))
             case GameEnded(session) if color := session.game.setup.color_of(self._bot):
                 self._on_end_beside(session.game, color)
 
-    def _bout_of(self, challenge_id: str) -> Bout | None:
+    def _pairing_of(self, challenge_id: str) -> Pairing | None:
         """A challenge has the id of the game it becomes."""
         running = self._running()
         return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
 
-    def _bout_against(self, opponent: Account | None) -> Bout | None:
-        """The bout of that player which has not become a game yet."""
+    def _bout_against(self, opponent: Account | None) -> Pairing | None:
+        """The pairing of that player which has not become a game yet."""
         return next((b for b in self._running() if b.opponent is opponent and b.game is None), None)
 
-    def _on_settled(self, bout: Bout, challenge: Challenge) -> None:
-        self._cancel_timer(bout)
+    def _on_settled(self, pairing: Pairing, challenge: Challenge) -> None:
+        self._cancel_timer(pairing)
         declined = challenge.settled is ChallengeStatus.DECLINED
         canceled = challenge.settled is ChallengeStatus.CANCELED
         later = declined and challenge.decline_reason is DeclineReason.LATER
-        if (later and bout.tries < MAX_TRIES) or ((later or canceled) and self._may_ask_again(bout)):
-            bout.timer = asyncio.get_running_loop().call_later(
-                self._site.timing.later_retry_s, self._challenge, bout
+        if (later and pairing.tries < MAX_TRIES) or ((later or canceled) and self._may_ask_again(pairing)):
+            pairing.timer = asyncio.get_running_loop().call_later(
+                self._site.timing.later_retry_s, self._challenge, pairing
             )
         elif declined:
             reason = challenge.decline_reason or DeclineReason.GENERIC
-            self._fail(bout, f"challenge declined: {reason.wire_key}")
+            self._fail(pairing, f"challenge declined: {reason.wire_key}")
 
-    def _on_start(self, bout: Bout, session: GameSession) -> None:
-        bout.game = session.game
-        bout.timer = asyncio.get_running_loop().call_later(
+    def _on_start(self, pairing: Pairing, session: GameSession) -> None:
+        pairing.game = session.game
+        pairing.timer = asyncio.get_running_loop().call_later(
             self._first_moves_s, self._abort_idle, session
         )
         setup = session.game.setup
         what = f"{setup.variant.display_name} {setup.time_control}"
-        self._say(f"game {bout.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
+        self._say(f"game {pairing.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
 
     @property
     def _first_moves_s(self) -> float:
@@ -290,22 +290,22 @@ class Match:
         if outcome is Outcome.FAILED:
             self.failed_beside.append(line)
 
-    def _fail(self, bout: Bout, reason: str) -> None:
-        self._close(bout, Outcome.FAILED, reason)
+    def _fail(self, pairing: Pairing, reason: str) -> None:
+        self._close(pairing, Outcome.FAILED, reason)
 
-    def _close(self, bout: Bout, outcome: Outcome, reason: str) -> None:
-        self._cancel_timer(bout)
-        bout.outcome = outcome
-        bout.reason = reason
-        game_id = "" if bout.challenge is None else f" {bout.challenge.id}"
-        plies = 0 if bout.game is None else bout.game.ply
-        self._say(f"game {bout.number}{game_id}: {outcome}, {reason}, {plies} plies")
+    def _close(self, pairing: Pairing, outcome: Outcome, reason: str) -> None:
+        self._cancel_timer(pairing)
+        pairing.outcome = outcome
+        pairing.reason = reason
+        game_id = "" if pairing.challenge is None else f" {pairing.challenge.id}"
+        plies = 0 if pairing.game is None else pairing.game.ply
+        self._say(f"game {pairing.number}{game_id}: {outcome}, {reason}, {plies} plies")
         self.fill()
 
-    def _cancel_timer(self, bout: Bout) -> None:
-        if bout.timer is not None:
-            bout.timer.cancel()
-            bout.timer = None
+    def _cancel_timer(self, pairing: Pairing) -> None:
+        if pairing.timer is not None:
+            pairing.timer.cancel()
+            pairing.timer = None
 
 
 def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Outcome, str]:

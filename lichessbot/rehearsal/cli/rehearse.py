@@ -214,7 +214,7 @@ class _Rehearsal:
     def _conclude(self, *, may_be_unfinished: bool = False) -> int:
         """Show the table, the problems and the last line; return the exit code."""
         match = self._match
-        show_results(self._console, match.bouts)
+        show_results(self._console, match.pairings)
         self._show_costs()
         for problem in self._problems:
             say(self._console, f"problem: {problem}", style="red")

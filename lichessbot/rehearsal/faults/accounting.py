@@ -1,4 +1,4 @@
-"""What the faults cost: when each struck, which games it touched, when the client had made up for it.
+"""What the faults cost: when each struck, which games it touched, and when the client had recovered.
 
 Lives on the event loop as an observer of the site. From the nature of the faults and the clocks it
 tells whether a lost game could have been saved: an outage longer than the clock loses for anybody.
@@ -54,7 +54,7 @@ class Strike:
 
     @property
     def delay_ms(self) -> int | None:
-        """Until the client had made up for it; None if it never had."""
+        """Until the client had recovered; None if it never did."""
         return None if self.made_up_ms is None else self.made_up_ms - self.at_ms
 
 
@@ -92,7 +92,7 @@ class FaultAccounting:
             _make_up(strike, strike.costs, now_ms)
 
     def carried_out(self, traffic: Traffic) -> None:
-        """A request of the client succeeded: that may be what makes up for a fault."""
+        """A request of the client succeeded, which may show that it has recovered."""
         now_ms = monotonic_ms()
         for strike in self._pending():
             if _is_remedy(traffic, strike):
@@ -100,7 +100,7 @@ class FaultAccounting:
                 _make_up(strike, costs, now_ms)
 
     def struck_since(self, game_id: str, since_ms: int) -> bool:
-        """Whether anything went wrong for that game since then, or earlier and is not made up for."""
+        """Whether a fault struck that game since then, or earlier without recovery."""
         return any(
             strike.game_id in (None, game_id) or strike.fault.nature.is_general
             for strike in chain(self._strikes_since(since_ms), self._pending())
@@ -169,7 +169,7 @@ class FaultAccounting:
         return entries
 
     def _touched(self, card: Card, game_id: str | None) -> list[Game]:
-        games = [session.game for session in self._site.tables_of(self._bot)]
+        games = [session.game for session in self._site.games_of(self._bot)]
         return games if card.fault.nature.is_general else [game for game in games if game.id == game_id]
 
     def _cost(self, card: Card, game: Game, now_ms: int) -> Cost:
@@ -193,7 +193,7 @@ class FaultAccounting:
         return now_ms - began_ms - _covered_ms(within) >= MOVE_NEEDS_MS
 
     def _pauses(self) -> list[tuple[float, float]]:
-        """When the client must not ask anything, because of a 429: only a running clock would be a reason to."""
+        """The times in which a 429 forbids requests, except where a clock runs."""
         limits = [strike for strike in self.strikes if strike.fault.nature.is_a_limit]
         return [(it.at_ms, it.at_ms + 1000 * it.fault.nature.lasts_s(self._site.timing)) for it in limits]
 
@@ -201,7 +201,7 @@ class FaultAccounting:
         return takewhile(lambda strike: strike.at_ms >= since_ms, reversed(self.strikes))
 
     def _pending(self) -> list[Strike]:
-        """What the client has not made up for; what it has leaves the list for good."""
+        """Return the strikes without recovery, and drop the others."""
         self._open = [strike for strike in self._open if strike.made_up_ms is None]
         return self._open
 
@@ -210,7 +210,7 @@ class FaultAccounting:
             self._follow(happening.session.game)
 
     def _follow(self, game: Game) -> None:
-        """A move of the bot makes up for what weighed on the game."""
+        """A move of the bot shows that it has recovered in that game."""
         now_ms = monotonic_ms()
         for strike in self._pending():
             if strike.fault.nature.remedy is Remedy.MOVED:
@@ -235,7 +235,7 @@ def _has_moved(cost: Cost) -> bool:
 
 
 def _make_up(strike: Strike, costs: Sequence[Cost], now_ms: int) -> None:
-    """The client has made up for `strike` in these games; for all of it once none is left."""
+    """The client has recovered from `strike` in these games; from all of it once none is left."""
     for cost in costs:
         if cost.made_up_ms is None:
             gained_ms = cost.game.clock.increment_ms * (_moves_made(cost.game, cost.bot_color) - cost.moves_made)
@@ -247,13 +247,13 @@ def _make_up(strike: Strike, costs: Sequence[Cost], now_ms: int) -> None:
 
 
 def _moves_made(game: Game, color: Color) -> int:
-    """How many moves that side has made; a takeback unmakes them."""
+    """How many moves of that side stand on the board."""
     first = game.first_to_move is color
     return (game.ply + 1) // 2 if first else game.ply // 2
 
 
 def _blamed(costs: Sequence[Cost]) -> Sequence[Cost]:
-    """The faults the client had not made up for when it lost; if there are none, the last one."""
+    """The faults without recovery at the loss; if there are none, the last one."""
     pending = [cost for cost in costs if cost.made_up_ms is None]
     return pending or costs[-1:]
 
@@ -264,7 +264,7 @@ def _left_at_start_ms(game: Game) -> int:
 
 
 def _most_taken_ms(cost: Cost, left_ms: int) -> float:
-    """What it may have taken from the bot's clock, of which `left_ms` were left."""
+    """The most time a fault may have cost the bot, whose clock showed `left_ms`."""
     gone_ms = cost.clock_left_ms - left_ms if cost.made_up_ms is None else cost.clock_lost_ms
     return max(gone_ms, cost.held_up_until_ms - cost.at_ms)
 

@@ -46,7 +46,7 @@ def _a_moment(_timing: Timing) -> float:
 
 @dataclass(frozen=True)
 class Nature:
-    """Everything about a fault but what is done."""
+    """The properties of a fault."""
 
     name: str
     says: str
@@ -60,12 +60,12 @@ class Nature:
 
     @property
     def stops_all(self) -> bool:
-        """Whether requests for every game have to wait, if not the moves themselves."""
+        """Whether requests for every game have to wait; moves may not have to."""
         return self.is_general or self.is_a_limit
 
 
 def _limit(shape: str, says: str, *, named: bool = False) -> Nature:
-    """A 429 that names its pause, or leaves it at the customary minute."""
+    """A 429 that names its pause, or means the usual minute."""
 
     def lasts_s(timing: Timing) -> float:
         return float(timing.named_pause_seconds) if named else timing.rate_limit_s
@@ -215,7 +215,7 @@ class Fault(Enum):
         return next((fault for fault in cls if fault.label == label), None)
 
     def holds_up_s(self, timing: Timing, clock_left_s: float) -> float:
-        """How long it keeps even a correct client with that much time left from moving."""
+        """How long even a correct client with that much time left cannot move."""
         lasts_s = self.nature.lasts_s(timing)
         if self.nature.is_a_limit:
             lasts_s = min(lasts_s, clock_left_s / 2)
@@ -230,7 +230,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True)
 class Card:
-    """A fault at one of its places: what a rehearsal deals to its games."""
+    """A fault at one of its places, which a rehearsal assigns to a game."""
 
     fault: Fault
     place: Place

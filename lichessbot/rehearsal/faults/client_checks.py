@@ -21,7 +21,7 @@ _NEVER_PAUSED = (Place.MOVE, Place.GAME_STREAM)
 
 @dataclass(frozen=True)
 class Situation:
-    """The game as a move found it, and what became of the move."""
+    """The state of the game when a move arrived, and whether the move was refused."""
 
     bot_is_on_turn: bool
     draw_is_pending: bool               # a position came a third time: it looks like the bot's turn, and is nobody's
@@ -51,12 +51,12 @@ class _Try:
 
     @property
     def counts(self) -> bool:
-        """Whether it was meant for the position it met."""
+        """Whether it was meant for the position in which it arrived."""
         return not self.is_late and not self.is_outdated
 
 
 class Excuses(Protocol):
-    """Who knows what went wrong around the client."""
+    """What is known of the faults that a client met."""
 
     def struck_since(self, game_id: str, since_ms: int) -> bool:
         """Whether anything has gone wrong for that game since then."""
@@ -72,7 +72,7 @@ class Excuses(Protocol):
 
 
 class ClientChecks:
-    """The manners of one client."""
+    """Checks the requests of one client."""
 
     def __init__(self, timing: Timing, excuses: Excuses) -> None:
         self._offences: Counter[str] = Counter()
@@ -148,7 +148,7 @@ class ClientChecks:
         self._latest.setdefault(game_id, deque(maxlen=_LATEST_TOLD + 1)).append((what, now_ms))
 
     def _before(self, game_id: str, now_ms: int) -> str:
-        """What the client did in that game before what it does now, for whoever looks for the reason."""
+        """The client's latest actions in that game, for the message."""
         *earlier, _ = self._latest[game_id]
         told = ", ".join(f"{what} {now_ms - at_ms} ms before" for what, at_ms in earlier)
         return f" ({told})" if told else ""
@@ -164,7 +164,7 @@ class ClientChecks:
         self._tries[game_id] = now
 
     def _is_excused(self, game_id: str, now: Situation, now_ms: int) -> bool:
-        """The position changed while the move was under way, or it had been hard to see."""
+        """Whether the position changed while the move was under way, or a fault hid it."""
         if now.draw_is_pending:
             return True
         just_changed = self._was_just_changed(now, now_ms)
@@ -187,7 +187,7 @@ class ClientChecks:
         return self._excuses.lost_between(Traffic(Place.GAME_STREAM, game_id), read_ms, read_ms + UNDER_WAY_MS)
 
     def _was_line_withheld(self, game_id: str, now: Situation, now_ms: int) -> bool:
-        """Whether the line that told of the position was lost, unreadable or is still trickling in.
+        """Whether the line with the position was lost, unreadable or is still trickling in.
 
         Only until the game is read anew.
         """
@@ -211,7 +211,7 @@ class ClientChecks:
 
 
 def _told(tried: _Try) -> str:
-    """The move, what became of it, and how long its position had stood."""
+    """The move, whether it was refused, and how old its position was."""
     became = _became(refused=tried.was_refused)
     return f"{tried.uci} ({became}, {tried.at_ms - tried.last_change_ms} ms into it)"
 
@@ -228,7 +228,7 @@ class _Window:
         self._times_ms: deque[int] = deque()
 
     def count(self, now_ms: int) -> int:
-        """One more now: how many there are in the window that ends now."""
+        """Count one more; return how many there are in the window that ends now."""
         self._times_ms.append(now_ms)
         while self._times_ms[0] <= now_ms - self._length_ms:
             self._times_ms.popleft()

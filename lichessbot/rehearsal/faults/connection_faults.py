@@ -1,4 +1,4 @@
-"""A small TCP proxy that mistreats connections: it can stand before any server that speaks the Bot API.
+"""A small TCP proxy that breaks and delays connections: it can stand before any server that speaks the Bot API.
 
 Of HTTP it reads no more than the first line of a request, to know what it holds up. Lives on one
 event loop.
@@ -25,8 +25,8 @@ _RESET_AT_CLOSE = struct.pack("ii", 1, 0)       # SO_LINGER: on, no time to ling
 _TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk: nothing worth striking
 
 
-def _nevermind(_traffic: Traffic) -> None:
-    """For who does not ask."""
+def _ignore(_traffic: Traffic) -> None:
+    """The default of `on_loss`."""
 
 
 @dataclass(eq=False)
@@ -52,7 +52,7 @@ class _Connection:
 
 
 class Proxy:
-    """Listens on loopback and passes everything on to `host`:`port`, as well as `schedule` lets it."""
+    """Listens on loopback and passes everything on to `host`:`port`, unless a fault of `schedule` strikes."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Proxy:
         port: int,
         schedule: FaultSchedule,
         timing: Timing,
-        on_loss: Callable[[Traffic], None] = _nevermind,
+        on_loss: Callable[[Traffic], None] = _ignore,
     ) -> None:
         """`on_loss` hears of every request whose answer does not reach the client, or not for a while."""
         self._host = host
@@ -226,7 +226,7 @@ class Proxy:
 
 
 async def _send(writer: asyncio.StreamWriter, data: bytes) -> bool:
-    """Pass on a piece; False if there is nobody left to take it."""
+    """Pass on a piece; False if the client is gone."""
     if writer.is_closing():
         return False
     writer.write(data)
@@ -235,7 +235,7 @@ async def _send(writer: asyncio.StreamWriter, data: bytes) -> bool:
 
 
 async def _closed(writer: asyncio.StreamWriter) -> None:
-    """End one side of a connection, however the other end feels about it."""
+    """Close one side of a connection, and ignore errors."""
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()

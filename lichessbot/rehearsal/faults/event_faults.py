@@ -1,4 +1,4 @@
-"""What other people do to the bot: challenges withdrawn, replaced or made by the hundred, a second client.
+"""Faults caused by other players and clients: challenges withdrawn, replaced or sent by the hundred, a second client.
 
 Lives on the event loop as an observer of the site, where it acts like any other player.
 """
@@ -19,7 +19,7 @@ STRANGERS = 100
 
 
 class EventFaults:
-    """Plays the pranks of `schedule` on `bot`, which `grant` belongs to."""
+    """Carries out these faults of `schedule` against `bot`, which `grant` belongs to."""
 
     def __init__(self, site: Site, bot: Account, grant: Grant, schedule: FaultSchedule) -> None:
         self._site = site
@@ -30,10 +30,10 @@ class EventFaults:
         site.observe(self._on)
 
     def _on(self, happening: Happening) -> None:
-        """Whatever is done is done a moment later: the others shall hear of the event first."""
+        """Act a moment later, so that the other observers are told of the event first."""
         match happening:
             case ChallengeMade(challenge):
-                asyncio.get_running_loop().call_soon(self._meddle, challenge)
+                asyncio.get_running_loop().call_soon(self._strike, challenge)
             case GameStarted(session) if self._schedule.number(session.game.id) is not None:
                 if self._is_late(session.game.id):
                     session.threefold_settle_s = self._site.timing.threefold_late_s
@@ -43,8 +43,8 @@ class EventFaults:
             case GameChanged(session):
                 self._on_change(session)
 
-    def _meddle(self, challenge: Challenge) -> None:
-        """By now it is known whether the challenge belongs to the rehearsal."""
+    def _strike(self, challenge: Challenge) -> None:
+        """Called when it is known whether the challenge belongs to the rehearsal."""
         if self._schedule.number(challenge.id) is not None and challenge.is_active:
             fault = self._schedule.strike(Layer.PEOPLE, Place.CHALLENGE, challenge.id)
             self._play(fault, challenge, None)
@@ -86,7 +86,7 @@ class EventFaults:
         )
 
     def _flood(self, session: GameSession) -> None:
-        """Strangers ask for a game like the one that has begun; what is not answered is withdrawn."""
+        """A hundred accounts challenge the bot; what is not answered in time is withdrawn."""
         if not self._strangers:
             self._strangers = [Account(f"Stranger{number}", wall_ms()) for number in range(1, STRANGERS + 1)]
             for account in self._strangers:
@@ -104,6 +104,6 @@ class EventFaults:
         return any(player.account in self._strangers for player in (session.game.setup.white, session.game.setup.black))
 
     def _is_late(self, game_id: str) -> bool:
-        """Whether the draw by repetition shall be late in that game."""
+        """Whether the draw by repetition is to come late in that game."""
         number = self._schedule.number(game_id)
         return number is not None and self._schedule.plans(LATE_THREEFOLD, number)

@@ -1,4 +1,4 @@
-"""Everything that makes the embedded Lichess cruel to one bot, put together, with the ledger of it."""
+"""All fault injectors for one bot, with the ledger of what they did."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from lichessbot.rehearsal.server.site import Site
 
 
 class FaultInjector:
-    """What is planned for `bot`, at every layer; an empty plan only watches its conduct."""
+    """Inject the planned faults at every layer; an empty plan only checks the client."""
 
     def __init__(self, site: Site, bot: Account, grant: Grant, plan: FaultPlan) -> None:
         self.ledger = FaultAccounting(site, bot)

@@ -1,4 +1,4 @@
-"""What stands before the API when there is mischief about: refusals, breakdowns, delays.
+"""Faults in the answers to requests: refusals, breakdowns, delays.
 
 An ASGI application around another. It sees every request first and every answer last, so it also
 tells the ledger what was carried out and the client's conduct how it behaves.
@@ -29,7 +29,7 @@ HTTP_REFUSED = range(400, 500)
 
 
 class HttpFaults:
-    """Before the application of a site: where requests of `bot` stumble."""
+    """Guards the site's application and injects faults into requests of `bot`."""
 
     def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, ledger: FaultAccounting) -> None:
         self.checks = ClientChecks(site.timing, ledger)
@@ -40,7 +40,7 @@ class HttpFaults:
         self._down_until_ms = 0.0
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through to `app`, or see to it otherwise; requests of others are none of our business."""
+        """Pass a request on to `app` or answer it with a fault; requests of others are passed on."""
         traffic = request_traffic(scope["method"], scope["path"])
         if not self._is_of_the_bot(scope, traffic):
             await app(scope, receive, send)
@@ -100,7 +100,7 @@ class HttpFaults:
     async def _stand_in(
         self, fault: Fault, traffic: Traffic, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer in the place of the application."""
+        """Answer instead of the application."""
         situation = self._situation(traffic)
         if situation is not None:
             self.checks.hear_move(traffic, situation, monotonic_ms())
@@ -149,7 +149,7 @@ class HttpFaults:
 
 
 async def _unheard(_message: Message) -> None:
-    """The answer of a request that gets another one."""
+    """Drop the application's answer, because another one is sent."""
 
 
 _TOO_MANY = "Too many requests. Try again later."
@@ -159,7 +159,7 @@ _REFUSED = "The rehearsal refuses this for once"
 
 
 def refusal(fault: Fault, timing: Timing) -> Response | None:
-    """The answer that stands in for the true one; None if the fault is none of these."""
+    """The answer that replaces the true one; None for a fault of another kind."""
     answer = _ANSWERS.get(fault)
     return None if answer is None else answer(timing)
 

@@ -1,6 +1,6 @@
 """Lines that are not what they should be: doubled, strange, full of nulls, or missing.
 
-Turns one payload into the lines that are sent in its place; whether and when is the mischief's matter.
+Turns one payload into the lines that are sent instead; the schedule decides whether and when.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _OPTIONAL = {
 
 
 def tampered_writing(schedule: FaultSchedule, game_id: str | None) -> Writing:
-    """How the stream of a game (None: the event stream) is written while there is mischief about."""
+    """How the stream of a game (None: the event stream) is written while faults are injected."""
 
     def lines(payload: dict[str, Any]) -> list[bytes]:
         traffic = line_traffic(payload, game_id)

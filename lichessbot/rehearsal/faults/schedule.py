@@ -49,13 +49,13 @@ class FaultPlan:
 
     @property
     def needs_a_proxy(self) -> bool:
-        """Whether connections are to be mistreated, too."""
+        """Whether faults on connections are planned, which need the proxy."""
         return any(card.fault.nature.layer is Layer.WIRE for card in self.cards)
 
 
 @dataclass
 class _Dealt:
-    """A card in the hand of a game (None: of nobody), to be played from its opportunity `due` on."""
+    """A fault assigned to a game (None: to none), which strikes from opportunity `due` on."""
 
     card: Card
     number: int | None
@@ -64,7 +64,7 @@ class _Dealt:
 
 
 class FaultSchedule:
-    """Decides at every opportunity whether something goes wrong; `on_strike` hears of what does."""
+    """Decides at every opportunity whether a fault strikes; `on_strike` is called with each that does."""
 
     def __init__(self, plan: FaultPlan, on_strike: _Strike = lambda _card, _game_id: None) -> None:
         self.plan = plan
@@ -107,7 +107,7 @@ class FaultSchedule:
         self.on_strike(card, game_id)
 
     def plans(self, card: Card, number: int) -> bool:
-        """Whether game `number` is to be arranged so that `card` can be played in it; nothing counts as done."""
+        """Whether `card` is planned for game `number`, which has to be arranged for it; nothing counts as done."""
         if card not in self.plan.cards:
             return False
         if self.plan.chance is not None:
@@ -136,7 +136,7 @@ class FaultSchedule:
 
 
 def _deal(plan: FaultPlan) -> list[_Dealt]:
-    """The cards of each place go round the games; those that no game owns, to nobody."""
+    """Assign the cards of each place to the games in turn; general ones to no game."""
     dealt: list[_Dealt] = []
     dealt_at: Counter[tuple[Layer, Place]] = Counter()
     for card in plan.cards:

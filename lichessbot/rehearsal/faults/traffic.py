@@ -1,4 +1,4 @@
-"""What passes between a client and Lichess, sorted: where a fault can strike, and which game it concerns.
+"""The kinds of requests, lines and events between a client and Lichess, and the game each belongs to.
 
 Knows methods, paths and the shapes of lines (contract 3 to 5); what they do is not known here.
 """

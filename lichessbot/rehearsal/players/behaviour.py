@@ -1,4 +1,4 @@
-"""What opponents do beside moving: they talk, offer draws, want moves back, and stay away.
+"""What opponents do besides moving: chat, draw offers, takeback requests, and leaving.
 
 Lives on the event loop as an observer of the site, and acts for the players of the house like any caller. All of it
 is allowed at Lichess: a bot may answer as it is configured, but must come to no harm.
@@ -32,10 +32,10 @@ class _Deed(Enum):
 
 
 class Behaviour:
-    """The house's players against `bot`, in the games that `schedule` has a number for."""
+    """The house bots that play against `bot`, in the games of the rehearsal."""
 
     def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, chance: float, seed: int) -> None:
-        """After every move, and when a game begins, something is done with probability `chance`."""
+        """`chance`: the probability of an action after every move and at the start of a game."""
         self._bot = bot
         self._schedule = schedule
         self._chance = chance
@@ -45,7 +45,7 @@ class Behaviour:
         site.observe(self._on)
 
     def _on(self, happening: Happening) -> None:
-        """Whatever is done is done a moment later: the others shall hear of the event first."""
+        """Act a moment later, so that the other observers are told of the event first."""
         match happening:
             case GameStarted(session) if (number := self._schedule.number(session.game.id)) is not None:
                 dice = self._dice[session.game.id] = random.Random(f"{self._seed}/company/{number}")

@@ -27,34 +27,34 @@ Hiring = Callable[[str], Opponent]      # game id to a fresh mind for that game
 
 
 @dataclass(frozen=True)
-class Manners:
-    """How a player of the house answers a challenge: he takes it unless told otherwise."""
+class AnswerPolicy:
+    """How a house bot answers challenges: it accepts them by default."""
 
     declines: DeclineReason | None = None
     ignores: bool = False
 
 
-OBLIGING = Manners()
+OBLIGING = AnswerPolicy()
 
 
 class HouseBots:
-    """Everybody who plays for the rehearsal itself, the built-in AI included."""
+    """All accounts that the rehearsal itself plays for, the built-in AI included."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._hirings: dict[Account, Hiring] = {}
-        self._manners: dict[Account, Manners] = {}
+        self._policies: dict[Account, AnswerPolicy] = {}
         self._minds: dict[tuple[str, Color], Opponent] = {}
         self._threads = ThreadPoolExecutor(THINKING_THREADS, thread_name_prefix="house")
         self._thinking: set[asyncio.Task[None]] = set()
         self._busy: set[Opponent] = set()
         site.observe(self._on)
 
-    def hire(self, account: Account, hiring: Hiring, manners: Manners = OBLIGING) -> Account:
-        """`account` is played by the house from now on; hired again, it changes its ways."""
+    def hire(self, account: Account, hiring: Hiring, policy: AnswerPolicy = OBLIGING) -> Account:
+        """Play for `account` from now on; a second call replaces the opponent and the policy."""
         account.is_house = True
         self._hirings[account] = hiring
-        self._manners[account] = manners
+        self._policies[account] = policy
         return account
 
     def close(self) -> None:
@@ -74,12 +74,12 @@ class HouseBots:
                     self._minds.pop((session.game.id, color), None)
 
     def _answer(self, challenge: Challenge) -> None:
-        """The house plays whatever it knows the rules of, if its player is in the mood."""
+        """Answer a challenge: accept it unless the variant is unknown or the policy says otherwise."""
         if not challenge.is_active or challenge.target is None:
             return
-        manners = self._manners[challenge.target]
-        reason = manners.declines if challenge.terms.variant.is_playable else DeclineReason.VARIANT
-        if manners.ignores:
+        policy = self._policies[challenge.target]
+        reason = policy.declines if challenge.terms.variant.is_playable else DeclineReason.VARIANT
+        if policy.ignores:
             return
         if reason is None:
             self._site.accept(challenge.id, challenge.target)
@@ -99,7 +99,7 @@ class HouseBots:
         task.add_done_callback(self._thinking.discard)
 
     def _mind(self, game: Game, color: Color) -> Opponent | None:
-        """Who thinks for that side, if it is a side of the house."""
+        """The opponent that thinks for that side, if a house bot plays it."""
         key = (game.id, color)
         if key not in self._minds:
             hiring = self._hiring(game.setup.player(color))

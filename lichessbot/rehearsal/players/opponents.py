@@ -26,7 +26,7 @@ class OpponentKind(StrEnum):
 
 
 class Opponent(Protocol):
-    """A mind for one game."""
+    """Chooses the moves of one game."""
 
     def choose(self, board: Board, clocks: Limits) -> str:
         """A legal move in UCI, in a position that has one."""
@@ -83,7 +83,7 @@ class EngineOpponent:
 
 
 def opponent(kind: OpponentKind, *, seed: str, depth: int) -> Opponent:
-    """A fresh mind; `depth` matters to the engine only, `seed` to the others."""
+    """A new opponent; only the engine uses `depth`, only the others `seed`."""
     match kind:
         case OpponentKind.RANDOM:
             return RandomOpponent(seed)

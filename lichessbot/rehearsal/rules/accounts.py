@@ -41,7 +41,7 @@ class Account:
         self.allows_takebacks = False
 
     def count_game(self, color: Color, winner: Color | None) -> None:
-        """Book a finished game that this account played with `color`."""
+        """Count a finished game that this account played with `color`."""
         if winner is None:
             self.draws += 1
         elif winner is color:

@@ -1,6 +1,6 @@
 """Arena tournaments: who may join, who waits for a game, who plays whom, and the points.
 
-Pure: monotonic milliseconds are passed in. A person is paired while his page is open; a program only
+Pure: monotonic milliseconds are passed in. A person is paired while the page is open; a program only
 for a while after it asked (`pairMeAsap`), so it has to ask again after every game.
 """
 

@@ -29,7 +29,7 @@ class Terms:
 
 @dataclass(eq=False)
 class Challenge:
-    """A proposal of one player to another, or to anybody (`target` None)."""
+    """A challenge of one player to another, or to anybody (`target` None)."""
 
     id: str
     terms: Terms
@@ -60,7 +60,7 @@ class Challenge:
 
 
 def settled_terms(terms: Terms, *, by_bot: bool) -> Terms:
-    """The terms as Lichess books them: some are refused, some changed without a word."""
+    """The terms as Lichess stores them: some are refused, some silently changed."""
     clock = terms.time_control if isinstance(terms.time_control, RealTime) else None
     if clock is not None and clock.estimate_s == 0:
         raise InvalidForm({"clock": "Invalid clock"})
@@ -93,7 +93,7 @@ class ChallengeBook:
         self._challenges: dict[str, Challenge] = {}
 
     def add(self, challenge: Challenge) -> None:
-        """One live challenge per pair: an older one dies, and nobody is told (contract 4)."""
+        """Keep one open challenge per pair: an older one ends silently (contract 4)."""
         for older in self._challenges.values():
             same_pair = older.challenger is challenge.challenger and older.target is challenge.target
             if same_pair and older.is_active and not older.is_open:

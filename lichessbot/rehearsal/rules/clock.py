@@ -116,7 +116,7 @@ class GameClock:
         return color is self._running and self.remaining_ms(color, now_ms) == 0
 
     def press(self, mover: Color, plies_played: int, now_ms: int) -> None:
-        """`mover` has made ply number `plies_played`: book his time, let the other side's run."""
+        """`mover` has made ply number `plies_played`: stop that clock, start the other one."""
         if mover is self._running:
             self.stop(now_ms)
             self._left_ms[mover] = self._after_move_ms(self._left_ms[mover])

@@ -103,7 +103,7 @@ class Variant(Enum):
 
     @property
     def has_own_start(self) -> bool:
-        """Whether the start position must be told: it is not the ordinary one."""
+        """Whether the start position differs from the ordinary one and must be sent."""
         return self in (Variant.CHESS960, Variant.FROM_POSITION)
 
 

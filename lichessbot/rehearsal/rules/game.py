@@ -111,7 +111,7 @@ class Game:
         return isinstance(self.setup.time_control, RealTime) and self.ply >= BOTH_MOVED_PLIES
 
     def board(self) -> Board:
-        """A copy of the position, for whoever wants to think about it."""
+        """A copy of the position."""
         return self._board.copy()
 
     def board_after(self, plies: int) -> Board:
@@ -186,7 +186,7 @@ class Game:
         self._aborts_until_ms = now_ms + round(1000 * timing.restart_mercy_s)
 
     def check_start(self, ply: int, now_ms: int) -> list[Line]:
-        """The time for that first move is up: whoever has not made it loses (contract 6.1)."""
+        """The time for that first move is up: the side that has not made it loses (contract 6.1)."""
         if self.is_over or self.ply != ply:
             return []
         return self._finish(Status.NO_START, self.turn.other, now_ms)
@@ -341,7 +341,7 @@ class Game:
         return last_ply is not None and self.ply - last_ply <= DRAW_OFFER_SPACING_PLIES
 
     def _winner_by_default(self, claimer: Color) -> Color | None:
-        """The claimer wins, unless no play at all could let him mate: then it is a draw."""
+        """The claimer wins, or draws if no sequence of moves could mate."""
         return None if self._board.has_insufficient_material(claimer.rules_name) else claimer
 
     def _rewind(self, plies: int, now_ms: int) -> list[Line]:

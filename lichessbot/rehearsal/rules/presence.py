@@ -1,4 +1,4 @@
-"""Who is at the board, and when a player may claim the game of one who stays away (contract 6.2).
+"""Which players are present, and when an opponent's absence can be claimed (contract 6.2).
 
 Pure: monotonic milliseconds are passed in. A bot is at the board while its game stream is open.
 """
@@ -34,7 +34,7 @@ class Presence:
         self._claim_in_s_told: dict[Color, int] = {}
 
     def arrive(self, color: Color) -> list[OpponentGone]:
-        """`color` is at the board; the opponent is told if he had been told of the absence."""
+        """`color` is present; the opponent is told if the absence was."""
         self._away_since_ms.pop(color, None)
         was_told = self._claim_in_s_told.pop(color, None) is not None
         return [OpponentGone(color.other, gone=False)] if was_told else []
@@ -52,7 +52,7 @@ class Presence:
         return self._away_ms(leaver, now_ms) >= self._wait_ms(leaver, game)
 
     def look(self, game: Game, now_ms: int) -> list[OpponentGone]:
-        """The regular look at the board: what the players must be told about each other."""
+        """The regular check of presence: what the players must be told about each other."""
         return [line for leaver in Color for line in self._look_for(leaver, game, now_ms)]
 
     def _look_for(self, leaver: Color, game: Game, now_ms: int) -> list[OpponentGone]:

@@ -1,4 +1,4 @@
-"""Runs the arena tournaments: pairs those who wait, minds their first moves, books the points.
+"""Runs the arena tournaments: pairs the players who wait, times their first moves, counts points.
 
 Lives on the event loop. How a game is started it is told by the site; who may join and who plays whom
 is decided in `arenas`.
@@ -33,7 +33,7 @@ class ArenaRunner:
         self._running: dict[GameSession, Arena] = {}
 
     def open(self, terms: ArenaTerms, *, starts_in_s: float, lasts_s: float) -> Arena:
-        """A tournament of that length; whoever waits in it is paired from its start on."""
+        """Create a tournament; the players who wait in it are paired from its start on."""
         starts_ms = monotonic_ms() + 1000 * starts_in_s
         arena = Arena(new_id(), terms, starts_ms, starts_ms + 1000 * lasts_s)
         self._arenas[arena.id] = arena

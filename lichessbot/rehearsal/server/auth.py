@@ -20,7 +20,7 @@ _NAMED_USER = re.compile(r"\b(?:user|as):\s*([\w-]{3,31})", re.IGNORECASE | re.A
 
 
 class Call:
-    """One authorised request: the caller and his parameters."""
+    """One authorised request: the caller and its parameters."""
 
     def __init__(self, request: Request, grant: Grant) -> None:
         self.request = request

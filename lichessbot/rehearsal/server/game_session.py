@@ -50,7 +50,7 @@ class GameSession:
         return stream
 
     def close_stream(self, color: Color, user_agent: str, stream: LineStream) -> None:
-        """The connection of a stream is gone; a player without any is on his way out."""
+        """The connection of a stream is gone; a player without any will count as absent."""
         self._streams.close((color, user_agent), stream)
         if all(key[0] is not color for key, _ in self._streams):
             self._presence.leave(color, monotonic_ms())
@@ -59,7 +59,7 @@ class GameSession:
         self._streams.end_all()
 
     def leave(self, color: Color) -> None:
-        """A player of the house, who needs no stream, stands up and does not come back."""
+        """A house bot, which needs no stream, leaves and does not come back."""
         if not self.is_left_by(color):
             self._presence.leave(color, monotonic_ms())
 
@@ -67,7 +67,7 @@ class GameSession:
         return self._presence.is_away(color)
 
     def outlive_restart(self) -> None:
-        """The site is started anew in the middle of the game."""
+        """The site restarts in the middle of the game."""
         if not self.game.is_over:
             self.game.outlive_restart(self._timing, monotonic_ms())
             self._arm_flag_timer()
@@ -97,7 +97,7 @@ class GameSession:
         self._commit(self.game.take_back_last(monotonic_ms()))
 
     def check_start(self, ply: int) -> None:
-        """In a tournament nobody waits long for a first move."""
+        """End a tournament game whose first move is late."""
         self._commit(self.game.check_start(ply, monotonic_ms()))
 
     def abort(self) -> None:
@@ -169,7 +169,7 @@ class GameSession:
             self._arm_flag_timer()      # timers may fire a moment early
 
     def _seat_players(self) -> None:
-        """Players of the house need no stream; everybody else is at the board when he opens one."""
+        """House bots need no stream; every other player is present once a stream is open."""
         for color in Color:
             account = self.game.setup.player(color).account
             if account is not None and not account.is_house:

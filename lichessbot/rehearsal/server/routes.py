@@ -142,7 +142,7 @@ async def account(site: Site, call: Call) -> Response:
 
 async def now_playing(site: Site, call: Call) -> Response:
     count = min(forms.whole_number(call.request.query_params, "nb", DEFAULT_PLAYING), MAX_PLAYING)
-    games = [_playing(session, call.account) for session in site.tables_of(call.account)]
+    games = [_playing(session, call.account) for session in site.games_of(call.account)]
     on_turn = sum(game["isMyTurn"] for game in games)
     return JSONResponse({"nowPlaying": games[:count], "nbMyTurn": on_turn})
 
@@ -372,7 +372,7 @@ async def export_game(site: Site, request: Request) -> Response:
 
 
 def _seat(site: Site, call: Call) -> tuple[GameSession, Color]:
-    """The caller's seat in the game he names; the guards of every game endpoint (3.2)."""
+    """Return the named game and the caller's side in it, with the checks of every game endpoint (3.2)."""
     if not call.account.is_bot:
         raise Refused(
             "This endpoint can only be used with a Bot account."
@@ -404,7 +404,7 @@ def _playing(session: GameSession, account: Account) -> Json:
 
 
 def _playing_id(site: Site, account: Account) -> str | None:
-    return next((session.game.id for session in site.tables_of(account)), None)
+    return next((session.game.id for session in site.games_of(account)), None)
 
 
 def _playing_url(site: Site, account: Account) -> str | None:
@@ -413,5 +413,5 @@ def _playing_url(site: Site, account: Account) -> str | None:
 
 
 def _extended_user(site: Site, account: Account) -> Json:
-    playing = len(site.tables_of(account))
+    playing = len(site.games_of(account))
     return payloads.extended_user(account, site.url, playing, _playing_url(site, account))

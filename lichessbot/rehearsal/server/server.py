@@ -34,7 +34,7 @@ class ServerDidNotStart(Exception):
 
 
 class _Front:
-    """The API, and whoever stands before it."""
+    """The API, and the guard that every request passes first."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

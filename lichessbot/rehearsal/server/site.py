@@ -122,7 +122,7 @@ class Site:
     # Who is there, and what is played.
 
     def is_online(self, account: Account) -> bool:
-        """A player is online while he holds an event stream (contract 4)."""
+        """A player is online while one of their event streams is open (contract 4)."""
         return account.is_house or any(grant.account is account for grant, _ in self._event_streams)
 
     def session(self, game_id: str) -> GameSession:
@@ -130,7 +130,7 @@ class Site:
             raise NotFound("No such game")
         return self._sessions[game_id]
 
-    def tables_of(self, account: Account) -> list[GameSession]:
+    def games_of(self, account: Account) -> list[GameSession]:
         """Games in progress of `account`, most urgent first: its turn, then the least time left."""
         now_ms = monotonic_ms()
 
@@ -149,7 +149,7 @@ class Site:
         now_ms = monotonic_ms()
         games = [
             payloads.game_start(session.game, color, now_ms)
-            for session in self.tables_of(account)
+            for session in self.games_of(account)
             if (color := session.game.setup.color_of(account)) is not None
         ]
         waiting = [
@@ -186,7 +186,7 @@ class Site:
             session.end_streams()
 
     def restart(self) -> None:
-        """As when the site is started anew: all streams end, and the clocks get something for the outage."""
+        """As when the site restarts: all streams end, and the clocks get some time back for the outage."""
         self.end_streams()
         for session in self._sessions.values():
             session.outlive_restart()
@@ -227,7 +227,7 @@ class Site:
         return self.announce(self._new_challenge(terms, challenger, target))
 
     def announce(self, challenge: Challenge) -> Challenge:
-        """Book a challenge and tell both sides: the challenger hears an echo (contract 4)."""
+        """Store a challenge and tell both sides; the challenger gets an echo (contract 4)."""
         self.challenges.add(challenge)
         event = payloads.challenge_event(
             self.challenge_shape(challenge), payloads.challenge_compat(challenge.terms)
@@ -396,7 +396,7 @@ class Site:
         self._notify(GameEnded(session))
 
     def _plays_too_much(self, account: Account, terms: Terms) -> bool:
-        controls = [session.game.setup.time_control for session in self.tables_of(account)]
+        controls = [session.game.setup.time_control for session in self.games_of(account)]
         real_time = sum(isinstance(control, RealTime) for control in controls)
         is_real_time = isinstance(terms.time_control, RealTime)
         return len(controls) >= MAX_GAMES or (is_real_time and real_time >= MAX_REAL_TIME_GAMES)

@@ -24,7 +24,7 @@ def encode(payload: object) -> bytes:
 
 
 def one_line(payload: dict[str, Any]) -> list[bytes]:
-    """The honest writing."""
+    """Write a payload unchanged."""
     return [encode(payload)]
 
 

@@ -29,7 +29,7 @@ from lichessbot.lichess.parsing import parse_account_event
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import Source, StreamEvent, StreamOpened, StreamReader
 from lichessbot.matchmaking.matchmaker import Matchmaker
-from lichessbot.rehearsal.players.house_bots import HouseBots, Manners
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
@@ -57,7 +57,7 @@ TIMEOUTS = replace(
     game_start=timedelta(milliseconds=100),
     rate_limit=timedelta(milliseconds=500),
 )
-OBLIGING = Manners()
+OBLIGING = AnswerPolicy()
 TERMS = Terms(Variant.STANDARD, RealTime(60, 0))
 
 
@@ -105,12 +105,16 @@ class Desk:
         self.config = Config.model_validate({"matchmaking": settings | clock | keys})
 
     def rival(
-        self, name: str, manners: Manners = OBLIGING, rating: int = 1500, mind: type[GreedyOpponent] = GreedyOpponent
+        self,
+        name: str,
+        policy: AnswerPolicy = OBLIGING,
+        rating: int = 1500,
+        mind: type[GreedyOpponent] = GreedyOpponent,
     ) -> Account:
         account = self.site.accounts.get(name)
         if account is None:
             account = self.site.accounts.add(Account(name, 0, title="BOT", bio="Plays.", rating=rating))
-        return self.server.call(lambda: self._context.hire(account, lambda game_id: mind(game_id), manners))
+        return self.server.call(lambda: self._context.hire(account, lambda game_id: mind(game_id), policy))
 
     def open(self) -> None:
         """A new process, as far as the matchmaker can tell."""
@@ -210,7 +214,7 @@ def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
 def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
     desk: Desk, reason: DeclineReason
 ) -> None:
-    desk.rival("Unwilling", Manners(declines=reason))
+    desk.rival("Unwilling", AnswerPolicy(declines=reason))
     desk.until(lambda: desk.settled)
     desk.until(lambda: len(desk.matchmaker) == 0)
     desk.rival("Willing")
@@ -222,7 +226,7 @@ def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
 
 
 def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -> None:
-    desk.rival("Casual", Manners(declines=DeclineReason.CASUAL))
+    desk.rival("Casual", AnswerPolicy(declines=DeclineReason.CASUAL))
     desk.until(lambda: desk.settled)
     desk.until(lambda: len(desk.matchmaker) == 0)
     desk.rival("Casual")
@@ -234,7 +238,7 @@ def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -
 
 
 def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) -> None:
-    desk.rival("Deaf", Manners(ignores=True))
+    desk.rival("Deaf", AnswerPolicy(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
     desk.until(lambda: len(desk.matchmaker) == 0)
@@ -244,7 +248,7 @@ def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) ->
 
 def test_a_decline_the_event_stream_lost_is_found_with_its_reason(desk: Desk) -> None:
     desk.deaf = True
-    desk.rival("Later", Manners(declines=DeclineReason.LATER))
+    desk.rival("Later", AnswerPolicy(declines=DeclineReason.LATER))
     desk.until(lambda: desk.settled)
     assert len(desk.matchmaker) == 1
     desk.until(lambda: len(desk.matchmaker) == 0)
@@ -305,7 +309,7 @@ def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> N
 def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Desk) -> None:
     lose_answers(desk)
     desk.deaf = True
-    desk.rival("Ignorant", Manners(ignores=True))
+    desk.rival("Ignorant", AnswerPolicy(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
     desk.until(lambda: len(desk.matchmaker) == 0)
@@ -371,7 +375,7 @@ def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> No
 
 
 def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
-    desk.rival("Slow", Manners(ignores=True))
+    desk.rival("Slow", AnswerPolicy(ignores=True))
     desk.until(lambda: len(desk.matchmaker) == 1)
     assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.slot_holders] == [("slow", True)]
     desk.matchmaker.withdraw()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lichessbot.cli.main import main
-from lichessbot.rehearsal.players.house_bots import Manners
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
@@ -52,9 +52,9 @@ class Match(Arena):
         text = CONFIG.format(url=self.site.url, concurrency=concurrency, matchmaking=json.dumps(keys))
         (self.folder / "config.yml").write_text(text)
 
-    def rival(self, name: str, manners: Manners, mind: type[GreedyOpponent] = GreedyOpponent) -> Account:
+    def rival(self, name: str, policy: AnswerPolicy, mind: type[GreedyOpponent] = GreedyOpponent) -> Account:
         account = self.player(name, None, title="BOT")
-        return self.teach(account, mind, manners)
+        return self.teach(account, mind, policy)
 
     def sent(self) -> list[str]:
         """Whom the bot has challenged, in order."""
@@ -78,7 +78,7 @@ def match(tmp_path: Path) -> Iterator[Match]:
         assert " ERROR " not in log
 
 
-ACCEPTS = Manners()
+ACCEPTS = AnswerPolicy()
 
 
 # Matchmaking
@@ -100,7 +100,7 @@ def test_a_pair_of_games_is_played_white_first_also_over_a_restart(match: Match)
 
 
 def test_a_human_gets_the_slot_of_our_open_challenge(match: Match) -> None:
-    match.rival("Deaf", Manners(ignores=True))
+    match.rival("Deaf", AnswerPolicy(ignores=True))
     match.seek()
     match.start()
     match.until(lambda: " match.challenge " in match.log())
@@ -157,10 +157,10 @@ def test_a_chosen_player_who_declines_or_does_not_answer(match: Match) -> None:
     assert told(match, "challenge", "Nobody") == (1, [offline])
     match.start()
     assert told(match, "challenge", "Nobody") == (1, ["Nobody: 400: No such user: Nobody"])
-    match.rival("Busy", Manners(declines=DeclineReason.LATER))
+    match.rival("Busy", AnswerPolicy(declines=DeclineReason.LATER))
     code, lines = told(match, "challenge", "Busy", "--rated")
     assert (code, lines[0].partition(": ")[2]) == (1, "declined, reason later")
-    match.rival("Deaf", Manners(ignores=True))
+    match.rival("Deaf", AnswerPolicy(ignores=True))
     code, lines = told(match, "challenge", "Deaf", "--color", "black", "--variant", "chess960")
     assert (code, lines[0].partition(": ")[2]) == (1, "no answer, withdrawn")
     last = match.made[-1]
@@ -182,7 +182,7 @@ def test_a_chosen_player_is_played_even_if_all_slots_are_taken(match: Match) -> 
 def test_a_challenge_by_days_waits_for_its_answer_without_the_command(match: Match) -> None:
     match.seek(allow_matchmaking=False)
     match.start()
-    match.rival("Deaf", Manners(ignores=True))
+    match.rival("Deaf", AnswerPolicy(ignores=True))
     code, lines = told(match, "challenge", "Deaf", "--days", "2")
     assert code == 0
     assert lines[0].endswith(": no answer yet, stays open; the daemon plays it once accepted")

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from lichessbot.rehearsal.cli.display import BoardView, LiveDisplay, MatchView, PlainDisplay, screen, show_results
-from lichessbot.rehearsal.cli.match import Bout, Outcome
+from lichessbot.rehearsal.cli.match import Outcome, Pairing
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
@@ -29,9 +29,9 @@ def console(*, terminal: bool) -> tuple[Console, io.StringIO]:
     return Console(file=written, force_terminal=terminal, width=100, color_system=None), written
 
 
-def bouts() -> list[Bout]:
-    won = Bout(1, Account("Hal", 0), Color.WHITE, outcome=Outcome.WON, reason="mate")
-    failed = Bout(2, Account("Eve", 0), Color.BLACK, outcome=Outcome.FAILED, reason="challenge not answered")
+def pairings() -> list[Pairing]:
+    won = Pairing(1, Account("Hal", 0), Color.WHITE, outcome=Outcome.WON, reason="mate")
+    failed = Pairing(2, Account("Eve", 0), Color.BLACK, outcome=Outcome.FAILED, reason="challenge not answered")
     return [won, failed]
 
 
@@ -84,7 +84,7 @@ def test_plain_display_writes_events_only() -> None:
 @pytest.mark.parametrize("terminal", [True, False])
 def test_results_name_every_game_with_its_outcome_and_reason(terminal: bool) -> None:
     it, written = console(terminal=terminal)
-    show_results(it, bouts())
+    show_results(it, pairings())
     text = written.getvalue()
     for words in ("Hal", "white", "won", "mate", "Eve", "black", "failed", "challenge not answered"):
         assert words in text

@@ -115,7 +115,7 @@ def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer,
         for _ in range(2):
             play_game(bot, accept_next(bot, events))
         finish(it, lichess)
-        assert [bout.bot_color for bout in it.bouts] == [WHITE, BLACK]
+        assert [pairing.bot_color for pairing in it.pairings] == [WHITE, BLACK]
         assert it.count(Outcome.FAILED) == 0
         assert len([line for line in said if "started" in line]) == 2
         assert it.pgn().count('[Event "') == 2
@@ -163,7 +163,7 @@ def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bo
 def test_no_more_bots_come_than_play_a_bot_in_a_day(
     lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lichessbot.rehearsal.cli.match.MAX_BOUTS_WITH_BOTS", 1)
+    monkeypatch.setattr("lichessbot.rehearsal.cli.match.MAX_PAIRINGS_WITH_BOTS", 1)
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=5, concurrency=4)) as (it, _):
         challenges = [event["challenge"] for event in events.waiting(0.3)]
@@ -172,7 +172,7 @@ def test_no_more_bots_come_than_play_a_bot_in_a_day(
             bot.post(f"/api/challenge/{challenge['id']}/decline")
         again = [event["challenge"] for event in events.waiting(0.3) if event["type"] == "challenge"]
         assert [challenge["challenger"].get("title") for challenge in again] == [None, None], "games 4 and 5"
-        assert len(it.bouts) == 5
+        assert len(it.pairings) == 5
 
 
 def test_bot_that_says_later_is_asked_again(lichess: RehearsalServer, bot: Client) -> None:
@@ -189,13 +189,13 @@ def test_declined_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Clie
         challenge_id = events.next("challenge")["challenge"]["id"]
         bot.post(f"/api/challenge/{challenge_id}/decline", data={"reason": "variant"})
         finish(it, lichess)
-        assert (it.bouts[0].outcome, it.bouts[0].reason) == (Outcome.FAILED, "challenge declined: variant")
+        assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge declined: variant")
 
 
 def test_unanswered_challenge_is_a_failed_game(lichess: RehearsalServer, bot: Client) -> None:
     with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
         finish(it, lichess)
-        assert (it.bouts[0].outcome, it.bouts[0].reason) == (Outcome.FAILED, "challenge not answered")
+        assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge not answered")
 
 
 def test_bot_that_never_moves_is_aborted(lichess: RehearsalServer, bot: Client) -> None:
@@ -203,7 +203,7 @@ def test_bot_that_never_moves_is_aborted(lichess: RehearsalServer, bot: Client) 
     with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
         accept_next(bot, events)
         finish(it, lichess)
-        assert (it.bouts[0].outcome, it.bouts[0].reason) == (Outcome.FAILED, "aborted")
+        assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "aborted")
 
 
 @pytest.mark.parametrize("variant", [Variant.CHESS960, Variant.FROM_POSITION])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import chess
 import pytest
 
-from lichessbot.rehearsal.players.house_bots import HouseBots, Manners
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import OpponentKind, opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import DeclineReason
@@ -92,12 +92,12 @@ def test_a_player_of_the_house_may_decline_or_leave_a_challenge_alone(
     def open_house() -> HouseBots:
         site = lichess.site
         house_bots = HouseBots(site)
-        for name, manners in (
-            ("Grumpy", Manners(declines=DeclineReason.TOO_SLOW)),
-            ("Sleepy", Manners(ignores=True)),
+        for name, policy in (
+            ("Grumpy", AnswerPolicy(declines=DeclineReason.TOO_SLOW)),
+            ("Sleepy", AnswerPolicy(ignores=True)),
         ):
             account = site.accounts.add(Account(name, wall_ms(), "BOT", bio="Sits."))
-            house_bots.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), manners)
+            house_bots.hire(account, lambda game_id: opponent(OpponentKind.GREEDY, seed="1", depth=1), policy)
         return house_bots
 
     house_bots = lichess.call(open_house)
