@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from engine.facade import longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.games.time_budget import GameClock, MoveOverhead, with_known_clocks
+from lichessbot.games.time_budget import GameClock, MoveOverhead, longest_unread_s, with_known_clocks
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import GameFull, GameState
+from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.timeouts import Timeouts
 
 # Time budget
@@ -26,6 +26,8 @@ def clock(
     ours_ms: int = 60_000,
     *,
     increment_ms: int = 0,
+    their_increment_ms: int = 0,
+    their_ms: int = 90_000,
     colour: Colour = Colour.WHITE,
     timed: bool = True,
     running: bool = True,
@@ -33,10 +35,10 @@ def clock(
     white = colour is Colour.WHITE
     state = GameState(
         moves="",
-        wtime=ours_ms if white else 90_000,
-        btime=90_000 if white else ours_ms,
-        winc=increment_ms,
-        binc=increment_ms,
+        wtime=ours_ms if white else their_ms,
+        btime=their_ms if white else ours_ms,
+        winc=increment_ms if white else their_increment_ms,
+        binc=their_increment_ms if white else increment_ms,
         status=GameStatus.STARTED,
     )
     return GameClock(colour, timed, running, state, NOW, TIMEOUTS)
@@ -58,9 +60,9 @@ def test_the_remaining_time(reading: GameClock, elapsed_s: float, remaining_s: f
 
 
 def test_the_engine_gets_what_is_left_of_both_clocks() -> None:
-    limits = clock(increment_ms=2000).limits(ENGINE, NOW + 1)
+    limits = clock(increment_ms=2000, their_increment_ms=500).limits(ENGINE, NOW + 1)
     assert (limits.white_time_ms, limits.black_time_ms) == (59_000, 90_000)
-    assert (limits.white_increment_ms, limits.black_increment_ms) == (2000, 2000)
+    assert (limits.white_increment_ms, limits.black_increment_ms) == (2000, 500)
     limits = clock(colour=Colour.BLACK).limits(ENGINE, NOW + 1)
     assert (limits.white_time_ms, limits.black_time_ms) == (90_000, 59_000)
     assert clock().limits(ENGINE, NOW + 100).white_time_ms == 1, "never 0"
@@ -240,6 +242,76 @@ def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
     game = full({"initial": 60_000, "increment": 0}, 60_000)
     assert with_known_clocks(game, game.state, clock(50_000), NOW) is game.state
     assert with_known_clocks(full(None, 0, days=1), zeros("e2e4 e7e5"), clock(50_000), NOW) == zeros("e2e4 e7e5")
+
+
+def both(*args: int, **kwargs: int) -> list[GameClock]:
+    """The same clock for either colour."""
+    return [clock(*args, colour=colour, **kwargs) for colour in Colour]
+
+
+def test_a_ponder_search_counts_on_our_increment() -> None:
+    for reading in both(60_000, increment_ms=2000, their_increment_ms=500):
+        limits = reading.limits_after_move(EngineConfig(), NOW + 10)
+        times = (limits.white_time_ms, limits.black_time_ms)
+        assert times == ((52_000, 90_000) if reading.colour is Colour.WHITE else (90_000, 52_000))
+    untimed = clock(timed=False)
+    assert untimed.limits_after_move(EngineConfig(), NOW) == untimed.limits(EngineConfig(), NOW)
+
+
+def test_the_flag_of_an_opponent_with_less_time_and_no_increment_may_fall() -> None:
+    for reading in both(60_000, their_ms=20_000, increment_ms=1000):
+        assert reading.opponent_flag_s(NOW) == 20
+        assert reading.opponent_flag_s(NOW + 40) == math.inf, "then we have no more time than they"
+    for reading in both(60_000, their_ms=20_000, their_increment_ms=1000):
+        assert reading.opponent_flag_s(NOW) == math.inf
+    assert clock(60_000, their_ms=20_000, timed=False).opponent_flag_s(NOW) == math.inf
+
+
+def test_a_wished_pause_takes_the_increment_and_a_fortieth_of_the_clock() -> None:
+    for reading in both(40_000, increment_ms=2000, their_increment_ms=500):
+        assert reading.affordable_pause_s(10, NOW) == 3
+        assert reading.affordable_pause_s(1, NOW) == 1
+        assert reading.affordable_pause_s(-1, NOW) == 0
+
+
+def test_a_fixed_move_time_counts_on_our_increment() -> None:
+    engine = EngineConfig(move_time_ms=1000)
+    for reading in both(21_000, their_increment_ms=1000):
+        assert reading.limits(engine, NOW).move_time_ms == 1000
+        assert reading.limits(engine, NOW + 0.001).move_time_ms is None
+    for reading in both(1_000, increment_ms=1000):
+        assert reading.limits(engine, NOW).move_time_ms == 1000
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        (None, 10),
+        ({"speed": "blitz"}, 10),
+        ({"speed": "blitz", "secondsLeft": 300}, 10),
+        ({"speed": "bullet", "secondsLeft": 8}, 4),
+        ({"speed": "bullet", "secondsLeft": 1}, 1),
+        ({"speed": "correspondence"}, math.inf),
+    ],
+)
+def test_an_announced_game_is_read_sooner_with_less_time(fields: dict[str, object] | None, seconds: float) -> None:
+    game = {"gameId": "abcd1234", "variant": {"key": "standard"}}
+    info = None if fields is None else GameInfo.model_validate({**game, **fields})
+    assert longest_unread_s(info, TIMEOUTS) == seconds
+
+
+def test_a_game_by_days_is_no_timed_game_but_its_time_ends() -> None:
+    game = full(None, 86_400_000, days=1)
+    reading = GameClock.read(game, game.state, Colour.WHITE, "white", NOW, TIMEOUTS)
+    assert (reading.by_days, reading.remaining_s(NOW)) == (True, 86_400)
+    timed = full({"initial": 60_000, "increment": 0}, 60_000)
+    assert not GameClock.read(timed, timed.state, Colour.WHITE, "white", NOW, TIMEOUTS).by_days
+
+
+def test_an_engine_is_started_while_the_clock_affords_it() -> None:
+    floor_s = TIMEOUTS.engine_restart_floor.total_seconds()
+    assert clock(int(floor_s * 1000) + 1).affords_engine_start(NOW)
+    assert not clock(int(floor_s * 1000)).affords_engine_start(NOW)
 
 
 # Move overhead
