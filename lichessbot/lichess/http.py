@@ -4,6 +4,7 @@ Every HTTP client of the daemon uses both. Must not know: what is requested from
 """
 
 import socket
+import ssl
 import time
 from http.client import IncompleteRead, RemoteDisconnected
 from importlib.metadata import version
@@ -23,6 +24,8 @@ _PLAIN: Final = (
     (ConnectionResetError, "connection reset"),
     (TimeoutError, "timed out"),
     (IncompleteRead, "the connection ended in the middle of the answer"),
+    (ssl.SSLCertVerificationError, "the server's certificate is not trusted"),
+    (ssl.SSLError, "no TLS connection (http behind an https address?)"),
 )
 
 
