@@ -232,8 +232,10 @@ def test_scores_of_moves_that_were_taken_back_are_forgotten() -> None:
 # Facts of a position
 
 
-def facts(fen: str, move: str, **changes: Any) -> PositionFacts:
+def facts(fen: str, move: str, before: str = "", **changes: Any) -> PositionFacts:
     board = Board(fen)
+    for earlier in before.split():
+        board.push(earlier)
     colour = Colour(board.turn)
     flags = {"moves": "", "wtime": 60_000, "btime": 60_000, "status": GameStatus.STARTED, **changes}
     clock = GameClock(colour, True, True, GameState.model_validate(flags), 0.0, TIMEOUTS)
@@ -249,6 +251,13 @@ def test_a_move_that_stalemates_or_fulfils_fifty_moves_loses_nothing() -> None:
     assert facts("7k/5p2/5P2/6Q1/8/8/8/K7 w - - 0 1", "g5g4").cannot_be_lost is False
     assert facts("7k/5p1p/5P1P/8/8/8/8/K5R1 w - - 0 1", "g1g7").cannot_be_lost is True
     assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 99 80", "e1e2").cannot_be_lost is True
+    assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 98 80", "e1e2").cannot_be_lost is False
+
+
+def test_a_move_that_repeats_a_position_the_third_time_loses_nothing() -> None:
+    start, there_and_back = "4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2 e8e7 e2e1 e7e8"
+    assert not facts(start, "e1e2", there_and_back).cannot_be_lost, "the second time"
+    assert facts(start, "e1e2", f"{there_and_back} {there_and_back}").cannot_be_lost
 
 
 def test_the_offer_that_counts_is_the_opponents() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.facade import longest_think_s
+from engine.facade import Limits, longest_think_s
 from lichessbot.config import EngineConfig
 from lichessbot.games.time_budget import GameClock, MoveOverhead, longest_unread_s, with_known_clocks
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -272,6 +272,20 @@ def test_a_wished_pause_takes_the_increment_and_a_fortieth_of_the_clock() -> Non
         assert reading.affordable_pause_s(10, NOW) == 3
         assert reading.affordable_pause_s(1, NOW) == 1
         assert reading.affordable_pause_s(-1, NOW) == 0
+
+
+def test_a_ponder_search_goes_on_if_our_clock_shows_nearly_what_it_was_told() -> None:
+    for reading in both(50_000):
+        limits = reading.limits(EngineConfig(), NOW)
+        assert reading.covers(limits, NOW + 5)
+        assert not reading.covers(limits, NOW + 5.01)
+    assert clock(timed=False).covers(Limits(move_time_ms=1000), NOW)
+
+
+def test_the_least_thinking_time_is_a_share_of_the_clock_that_shrinks_by_ply() -> None:
+    assert [clock(60_000).fake_think_s(ply) for ply in (0, 9, 10)] == [0, 0, 1.5]
+    assert clock(60_000).fake_think_s(20) == pytest.approx(1.5 * 0.99**10)
+    assert clock(60_000, timed=False).fake_think_s(20) == 0
 
 
 def test_a_fixed_move_time_counts_on_our_increment() -> None:
