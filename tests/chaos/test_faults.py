@@ -16,11 +16,13 @@ CLOCK = "9+0"                   # three minutes at that scale
 
 LINES = (
     "line-doubled", "line-unknown", "line-not-json", "line-nulls", "clocks-zero", "challenge-lost", "start-lost",
-    "finish-lost", "state-lost", "final-lost", "stall", "cut", "trickle@event-stream", "trickle@game-stream",
+    "state-lost", "final-lost", "stall", "cut", "trickle@event-stream", "trickle@game-stream",
 )
 LIMITS = (
     "429-json@move", "429-ratelimit@move", "429-retry-after@move", "429-html@move", "429-text@move", "429-bare@move",
     "429-html@account", "429-retry-after@game-stream", "429-ratelimit@accept",
+    # Here the event stream stays open: while it is closed a game ends without a `gameFinish` that could be lost.
+    "finish-lost",
 )
 REFUSALS = (
     "403-scope", "400-json", "400-form", "400-ratelimit", "400-text", "400-bare", "500-json", "502-html", "503-text",
