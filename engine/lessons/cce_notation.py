@@ -1,12 +1,21 @@
 """Evaluations in the notation of cce: pawns from White's view, `M+2` for a mate in two, `M-0` for White mated."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from engine.board import Board
-from engine.pgn.game import Judgement
 
 DRAWN_REPETITIONS = 3
 FIFTY_MOVES_PLIES = 100
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An evaluation from White's view: centipawns or moves to mate, the other being None, and perhaps the depth."""
+
+    score_cp: int | None
+    mate_in: int | None
+    depth: int | None = None
 
 
 def judgement_text(judgement: Judgement) -> str:

@@ -10,9 +10,9 @@ from typing import TypeVar
 from engine.board import Board
 from engine.core.score import mate_distance
 from engine.facade import Bound, Engine
+from engine.lessons.cce_notation import Judgement
 from engine.lessons.plain import PlainSearch
 from engine.lessons.styles import Style
-from engine.pgn.game import Judgement
 from engine.search.time_manager import FOREVER_US, Limits, TimeManager, deadlines_us
 
 T = TypeVar("T")

@@ -23,15 +23,6 @@ class UnknownVariant(ValueError):
     """The game is of an unsupported variant. The message names it."""
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """An evaluation from White's view: centipawns or moves to mate, the other being None, and perhaps the depth."""
-
-    score_cp: int | None
-    mate_in: int | None
-    depth: int | None = None
-
-
 @dataclass(eq=False, slots=True)
 class Node:
     """A move with its comments, NAGs and continuations. The first of `variations` continues the line.

@@ -7,8 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.board import Board
-from engine.lessons.cce_notation import judgement_text
-from engine.pgn.game import Judgement
+from engine.lessons.cce_notation import Judgement, judgement_text
 
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 PIECES = "QRBNP"

@@ -6,9 +6,9 @@ from threading import Thread
 
 from engine.board import Board
 from engine.facade import Engine, RunningSearch, SearchReport, SearchResult
+from engine.lessons.cce_notation import Judgement
 from engine.lessons.methods import StyledThinking
 from engine.lessons.styles import Style
-from engine.pgn.game import Judgement
 from engine.search.time_manager import Limits
 
 QUICK_NODES = 10_000               # for the evaluation bar

@@ -17,6 +17,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from engine.facade import Board
+from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.rehearsal.cli.match import Match, Outcome, Pairing
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
@@ -25,12 +27,9 @@ from lichessbot.rehearsal.rules.timing import monotonic_ms
 RECENT_LINES = 5
 REFRESHES_PER_S = 4
 PROGRESS_WIDTH = 40
-BOARD_WIDTH = 28
-BOARD_HEIGHT = 13
+GAME_WIDTH = 31
+GAME_HEIGHT = 14
 
-_PIECES = dict(zip("KQRBNPkqrbnp", "♚♛♜♝♞♟♚♛♜♝♞♟", strict=True))
-_LIGHT, _DARK = "on rgb(181,136,99)", "on rgb(120,84,60)"
-_WHITE_PIECE, _BLACK_PIECE = "bright_white", "black"
 _OUTCOME_STYLES = {
     Outcome.WON: "green",
     Outcome.DRAWN: "yellow",
@@ -41,17 +40,14 @@ _OUTCOME_STYLES = {
 
 
 @dataclass(frozen=True)
-class BoardView:
+class GameView:
     """One game in progress at one instant."""
 
     title: str
-    placement: str              # first field of the FEN
+    board: Board
     names: dict[Color, str]
     clocks_ms: dict[Color, int]
-    turn: Color
     bot_color: Color
-    last_move: str
-    plies: int
     evaluation_cp: int          # White's view
 
 
@@ -59,7 +55,7 @@ class BoardView:
 class MatchView:
     """A match at one instant."""
 
-    boards: tuple[BoardView, ...]
+    playing: tuple[GameView, ...]
     ended: int
     games: int
 
@@ -68,7 +64,7 @@ def view(match: Match) -> MatchView:
     """Look at a match; to be called on the event loop."""
     playing = [pairing for pairing in match.pairings if pairing.game is not None and not pairing.is_over]
     ended = sum(pairing.is_over for pairing in match.pairings)
-    return MatchView(tuple(map(_board_view, playing)), ended, match.plan.games)
+    return MatchView(tuple(map(_game_view, playing)), ended, match.plan.games)
 
 
 class Display(Protocol):
@@ -119,6 +115,7 @@ class LiveDisplay:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._theme = Theme.detect(console)
         self._live = Live(console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
         self._recent: deque[str] = deque(maxlen=RECENT_LINES)
 
@@ -138,16 +135,16 @@ class LiveDisplay:
         self._recent.append(line)
 
     def show(self, match: MatchView) -> None:
-        self._live.update(screen(match, self._recent, self._console.size))
+        self._live.update(screen(match, self._recent, self._console.size, self._theme))
 
 
-def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions) -> RenderableType:
+def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions, theme: Theme) -> RenderableType:
     """As many whole boards as fit into the terminal, the progress, and the latest lines."""
-    across, down = size.width // (BOARD_WIDTH + 1), (size.height - RECENT_LINES - 2) // BOARD_HEIGHT
+    across, down = size.width // (GAME_WIDTH + 1), (size.height - RECENT_LINES - 2) // GAME_HEIGHT
     fit = max(1, across * down)
     return Group(
-        Columns([_board(board) for board in match.boards[:fit]]),
-        _progress(match, hidden=len(match.boards[fit:])),
+        Columns([_game(game, theme) for game in match.playing[:fit]]),
+        _progress(match, hidden=len(match.playing[fit:])),
         *(Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in recent),
     )
 
@@ -182,55 +179,39 @@ def _result_row(pairing: Pairing) -> tuple[str, ...]:
     return number, pairing.opponent.name, pairing.bot_color, pairing.outcome, pairing.reason, plies
 
 
-def _board_view(pairing: Pairing) -> BoardView:
+def _game_view(pairing: Pairing) -> GameView:
     game = pairing.game
     assert game is not None
-    now_ms = monotonic_ms()
-    return BoardView(
+    now_ms, board = monotonic_ms(), game.board()
+    return GameView(
         title=f"game {pairing.number}",
-        placement=game.fen().split()[0],
+        board=board,
         names={color: game.setup.player(color).name for color in Color},
         clocks_ms={color: game.clock.remaining_ms(color, now_ms) for color in Color},
-        turn=game.turn,
         bot_color=pairing.bot_color,
-        last_move=game.moves[-1] if game.moves else "",
-        plies=game.ply,
-        evaluation_cp=game.board().evaluate(),
+        evaluation_cp=board.evaluate(),
     )
 
 
-def _board(board: BoardView) -> RenderableType:
+def _game(game: GameView, theme: Theme) -> RenderableType:
     """The board as the bot sees it: its own side at the bottom."""
-    ranks = board.placement.split("/")
-    rows = [_squares(rank) for rank in ranks]
-    if board.bot_color is Color.BLACK:
-        rows = [row[::-1] for row in rows[::-1]]
-    lines = [_side(board, board.bot_color.other)]
-    lines += [_row(row, number) for number, row in enumerate(rows)]
-    lines += [_side(board, board.bot_color)]
-    evaluation = f"{board.evaluation_cp / 100:+.2f}  move {board.plies // 2 + 1}  {board.last_move}"
-    return Panel(Group(*lines, Text(evaluation)), title=board.title, width=BOARD_WIDTH)
+    last_move = game.board.moves[-1] if game.board.moves else ""
+    return Panel(
+        Group(
+            _side(game, game.bot_color.other),
+            draw(BoardView(game.board, white_below=game.bot_color is Color.WHITE), theme),
+            _side(game, game.bot_color),
+            Text(f"{game.evaluation_cp / 100:+.2f}  move {len(game.board.moves) // 2 + 1}  {last_move}"),
+        ),
+        title=game.title,
+        width=GAME_WIDTH,
+    )
 
 
-def _row(pieces: list[str], number: int) -> Text:
-    """One rank; the top left square is light, from either side."""
-    text = Text()
-    for column, piece in enumerate(pieces):
-        ink = _WHITE_PIECE if piece.isupper() else _BLACK_PIECE
-        square = _DARK if (column + number) % 2 else _LIGHT
-        text.append(f" {_PIECES.get(piece, ' ')} ", f"{ink} {square}")
-    return text
-
-
-def _side(board: BoardView, color: Color) -> Text:
-    running = color is board.turn
-    line = f"{board.names[color]:<16.16} {_clock(board.clocks_ms[color]):>6}"
+def _side(game: GameView, color: Color) -> Text:
+    running = color.value == game.board.turn
+    line = f"{game.names[color]:<20.20} {_clock(game.clocks_ms[color]):>6}"
     return Text(line, style="bold" if running else "dim")
-
-
-def _squares(rank: str) -> list[str]:
-    """One rank of a FEN as eight characters; a space is an empty square."""
-    return [square for sign in rank for square in (" " * int(sign) if sign.isdigit() else sign)]
 
 
 def _clock(left_ms: int) -> str:

@@ -9,12 +9,11 @@ import pytest
 from rich.console import Console
 
 from engine.facade import Board, Engine, Limits, build_mode, perft
-from engine.lessons.cce_notation import drawn_by, final_text, judgement_text, pawns_text, san_line
+from engine.lessons.cce_notation import Judgement, drawn_by, final_text, judgement_text, pawns_text, san_line
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, compare, search
 from engine.lessons.styles import STYLES, InvalidStyle, Style, parse_style
 from engine.lessons.terms import TERM_NAMES
-from engine.pgn.game import Judgement
 from engine.terminal.articles import (
     CASTLING,
     FOOLS_MATE,

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from engine.facade import Board
-from engine.pgn.game import Judgement
+from engine.lessons.cce_notation import Judgement
 from engine.terminal.board_view import BoardView, Theme, captured, draw, white_share
 
 PLAIN = Theme(unicode=True, colour=False)

@@ -1,25 +1,33 @@
 """What a person sees: live boards on a terminal, one plain line for each event elsewhere."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from lichessbot.rehearsal.cli.display import BoardView, LiveDisplay, MatchView, PlainDisplay, screen, show_results
+from engine.facade import Board
+from engine.terminal.board_view import Theme
+from lichessbot.rehearsal.cli.display import GameView, LiveDisplay, MatchView, PlainDisplay, screen, show_results
 from lichessbot.rehearsal.cli.match import Outcome, Pairing
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
 
-BOARD = BoardView(
+
+def position(*moves: str) -> Board:
+    board = Board()
+    for move in moves:
+        board.push(move)
+    return board
+
+
+GAME = GameView(
     title="game 1",
-    placement="r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R",
+    board=position("e2e4", "e7e5", "g1f3", "b8c6"),
     names={Color.WHITE: "Ada", Color.BLACK: "Hal"},
     clocks_ms={Color.WHITE: 61_000, Color.BLACK: 9_950},
-    turn=Color.WHITE,
     bot_color=Color.BLACK,
-    last_move="b8c6",
-    plies=4,
     evaluation_cp=-35,
 )
 
@@ -39,7 +47,7 @@ def test_live_board_shows_both_sides_clocks_evaluation_and_progress() -> None:
     terminal, written = console(terminal=True)
     with LiveDisplay(terminal) as display:
         display.say("something happened")
-        display.show(MatchView((BOARD,), ended=1, games=3))
+        display.show(MatchView((GAME,), ended=1, games=3))
     screen = written.getvalue()
     for words in ("Ada", "Hal", "1:01", "9.9", "-0.35", "b8c6", "1 of 3 games", "something happened"):
         assert words in screen
@@ -48,17 +56,17 @@ def test_live_board_shows_both_sides_clocks_evaluation_and_progress() -> None:
 def test_live_board_has_the_bots_side_at_the_bottom() -> None:
     terminal, written = console(terminal=True)
     with LiveDisplay(terminal) as display:
-        display.show(MatchView((BOARD,), ended=0, games=1))
+        display.show(MatchView((GAME,), ended=0, games=1))
     screen = written.getvalue()
     assert screen.rindex("Hal") > screen.rindex("Ada")
 
 
-@pytest.mark.parametrize(("games", "height", "shown"), [(1, 24, 1), (2, 24, 2), (4, 24, 2), (8, 34, 4), (3, 10, 1)])
+@pytest.mark.parametrize(("games", "height", "shown"), [(1, 24, 1), (2, 24, 2), (4, 24, 2), (8, 36, 4), (3, 10, 1)])
 def test_only_as_many_boards_as_fit_are_drawn_and_all_of_each(games: int, height: int, shown: int) -> None:
-    match = MatchView((BOARD,) * games, ended=0, games=games)
+    match = MatchView((GAME,) * games, ended=0, games=games)
     recent = ["a very long line " * 10] * 5
     terminal = Console(file=io.StringIO(), width=80, height=height, color_system=None)
-    lines = terminal.render_lines(screen(match, recent, terminal.size))
+    lines = terminal.render_lines(screen(match, recent, terminal.size, Theme.detect(terminal)))
     text = "".join(segment.text for line in lines for segment in line)
     assert text.count("move 3") == text.count("Ada") == shown
     assert (f"{games - shown} more in progress" in text) == (games > shown)
@@ -67,16 +75,16 @@ def test_only_as_many_boards_as_fit_are_drawn_and_all_of_each(games: int, height
 
 def test_clock_of_an_unlimited_game_is_a_dash() -> None:
     terminal, written = console(terminal=True)
-    board = BoardView(**{**BOARD.__dict__, "clocks_ms": dict.fromkeys(Color, UNLIMITED_MS)})
+    unlimited = replace(GAME, clocks_ms=dict.fromkeys(Color, UNLIMITED_MS))
     with LiveDisplay(terminal) as display:
-        display.show(MatchView((board,), ended=0, games=1))
+        display.show(MatchView((unlimited,), ended=0, games=1))
     assert "35791" not in written.getvalue()
 
 
 def test_plain_display_writes_events_only() -> None:
     plain, written = console(terminal=False)
     with PlainDisplay(plain) as display:
-        display.show(MatchView((BOARD,), ended=0, games=1))
+        display.show(MatchView((GAME,), ended=0, games=1))
         display.say("game [bold]1[/bold]: won")
     assert written.getvalue() == "game [bold]1[/bold]: won\n"
 
