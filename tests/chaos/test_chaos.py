@@ -10,7 +10,7 @@ import pytest
 from ..test_acceptance import command_line, descendants
 from .rehearsal import CONFIG, REHEARSE
 
-GAMES = 170                     # of each run, 1,020 in all
+GAMES = 340                     # of each run, 2,040 in all
 CONCURRENCY = 32
 CHANCE = "0.2"                  # at full time scale: shorter waits with the same clocks would prove nothing
 PACE = "fake_think_time: true\n"       # as people's games go: outages should find clocks that have run down
