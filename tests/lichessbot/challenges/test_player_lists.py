@@ -113,8 +113,8 @@ def test_a_list_from_outside_leads_nobody_into_our_own_machine() -> None:
         Reply(lines=[LIST.encode()], end=End.STALL),
         Reply(lines=[LIST.encode()], end=End.CUT),
         Reply(lines=[b"v\n"] * 3, end=End.RESET),
-        Reply(lines=[b"villain\n", 0.1] * 100),
-        Reply(body=LIST, delay_s=2.0),
+        Reply(lines=[b"villain\n", 0.1] * 400),
+        Reply(body=LIST, delay_s=40.0),
         Reply(lines=[b"villain\n" * 8192] * 1600),
     ],
     ids=["404", "500", "page", "gzip", "stall", "cut", "reset", "trickle", "hang", "100 MB"],
@@ -124,7 +124,7 @@ def test_what_is_no_good_list_is_refused_soon(lichess: ScriptedLichess, address:
     started_at = time.monotonic()
     with pytest.raises(ListUnusable):
         fetch(address)
-    assert time.monotonic() - started_at < 5
+    assert time.monotonic() - started_at < 15
 
 
 def test_a_list_as_long_as_allowed_is_taken(lichess: ScriptedLichess, address: str) -> None:

