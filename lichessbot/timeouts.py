@@ -36,6 +36,8 @@ class Timeouts:
     """For the answer to every other request."""
     stuck_request: timedelta = timedelta(seconds=30)
     """For the complete answer to every other request, which may arrive byte by byte, before it is given up."""
+    record_patience: timedelta = timedelta(seconds=0.5)
+    """How long a command that must not be sent twice waits for the disk that remembers it."""
     request_patience: timedelta = timedelta(seconds=15)
     """How long a request is worth sending or repeating: an unanswered challenge expires after 20 s."""
     challenge_wait: timedelta = timedelta(seconds=12)

@@ -3,6 +3,7 @@
 Performs what the state machine decides and logs it; decides nothing.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,7 @@ class GameSession:
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
         self._times = self._times_of_sent = MoveTimes()
+        self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
 
     def start(self) -> None:
         """Begin to read the game, perhaps again after `suspend`; start the engine meanwhile if the game has a clock."""
@@ -244,7 +246,7 @@ class GameSession:
                 case PlayingWanted():
                     context.inbox.put(action)
                 case RecordAction(kind):
-                    context.store.note_done(self.game_id, kind)
+                    self._recorded = context.store.note_done(self.game_id, kind)
                 case PostponeAbort():
                     self._game.postpone_abort(context.timeouts.more_time)
                 case GameOver():
@@ -252,7 +254,7 @@ class GameSession:
                 case _:
                     if isinstance(action, SendMove):
                         self._times_of_sent = self._times  # the opponent's answer may come before that of the request
-                    context.outbox.send(action)
+                    context.outbox.send(action, recorded=self._recorded)
                     self._log_command(action)
 
     def _leave(self, over: GameOver) -> None:

@@ -59,12 +59,18 @@ class Outbox:
                 if waiting:
                     self._shared_sender(name).take_over(waiting)
 
-    def send(self, command: Command, after: timedelta = timedelta()) -> None:
-        """Send `command` from another thread, a move at once, any other command not before `after`."""
+    def send(
+        self, command: Command, after: timedelta = timedelta(), recorded: threading.Event | None = None
+    ) -> None:
+        """Send `command` from another thread, a move at once, any other command not before `after`.
+
+        It waits for `recorded`, that it was written down for good: a crash then repeats nothing. But no longer than
+        `record_patience`: a slow disk must not hold up a game.
+        """
         if isinstance(command, SendMove):
-            self._move_sender(command.game_id).send(command)
+            self._move_sender(command.game_id).send(command, recorded)
         else:
-            self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS).send(command, after)
+            self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS).send(command, after, recorded)
 
     @property
     def pause_s(self) -> float:
@@ -99,7 +105,8 @@ class Outbox:
             sender = None
         if sender is None:
             api = self._open_api(self._timeouts.game_answer)
-            sender = self._move_senders[game_id] = _MoveSender(game_id, api, self._emit, self._rate_limiter)
+            sender = _MoveSender(game_id, api, self._emit, self._rate_limiter, self._timeouts)
+            self._move_senders[game_id] = sender
             sender.start()
         return sender
 
@@ -118,17 +125,20 @@ class _MoveSender(threading.Thread):
     Of several waiting moves it sends only the newest: the others may be for positions that are gone.
     """
 
-    def __init__(self, game_id: str, api: LichessClient, emit: Emit, rate_limiter: RateLimiter) -> None:
+    def __init__(
+        self, game_id: str, api: LichessClient, emit: Emit, rate_limiter: RateLimiter, timeouts: Timeouts
+    ) -> None:
         super().__init__(name=f"moves-{game_id}", daemon=True)
         self._api = api
         self._emit = emit
         self._rate_limiter = rate_limiter
-        self._moves: SimpleQueue[SendMove | None] = SimpleQueue()
+        self._timeouts = timeouts
+        self._moves: SimpleQueue[tuple[SendMove, threading.Event | None] | None] = SimpleQueue()
         self._busy_since: float | None = None
         self._stopping = False
 
-    def send(self, command: SendMove) -> None:
-        self._moves.put(command)
+    def send(self, command: SendMove, recorded: threading.Event | None) -> None:
+        self._moves.put((command, recorded))
 
     def stop(self) -> None:
         """End the thread after the request in flight, if any."""
@@ -141,7 +151,9 @@ class _MoveSender(threading.Thread):
         return busy_since is not None and time.monotonic() - busy_since > patience_s
 
     def run(self) -> None:
-        while (command := self._newest()) is not None and not self._stopping:
+        while (newest := self._newest()) is not None and not self._stopping:
+            command, recorded = newest
+            _await_record(recorded, self._timeouts)
             self._busy_since = time.monotonic()
             report = _send(self._api, command, self._rate_limiter)
             self._busy_since = None
@@ -149,13 +161,13 @@ class _MoveSender(threading.Thread):
                 self._emit(report)
         self._api.close()
 
-    def _newest(self) -> SendMove | None:
+    def _newest(self) -> tuple[SendMove, threading.Event | None] | None:
         """Wait for a move and return the newest; None ends the thread."""
-        command = self._moves.get()
+        newest = self._moves.get()
         with suppress(Empty):
-            while command is not None:
-                command = self._moves.get_nowait()
-        return command
+            while newest is not None:
+                newest = self._moves.get_nowait()
+        return newest
 
 
 @dataclass(order=True)
@@ -167,6 +179,7 @@ class _Pending:
     command: Command = field(compare=False)
     backoff: Backoff = field(compare=False)
     deadline: float = field(compare=False)
+    recorded: threading.Event | None = field(compare=False)
     not_before: float = field(default=0.0, compare=False)
     perhaps_done: bool = field(default=False, compare=False)
     """Whether an attempt had no answer."""
@@ -211,14 +224,16 @@ class _SharedSender(threading.Thread):
             self._pending += pending
             self._changed.notify()
 
-    def send(self, command: Command, after: timedelta) -> None:
+    def send(self, command: Command, after: timedelta, recorded: threading.Event | None) -> None:
         due_at = time.monotonic() + after.total_seconds()
         backoff = Backoff(self._timeouts.backoff_first, self._timeouts.backoff_ceiling)
         deadline = command.deadline(due_at, self._timeouts)
         with self._changed:
             if isinstance(command, GameCommand) and any(it.command == command for it in self._pending):
                 return  # A game repeats a command without effect, also during a rate limit pause.
-            self._pending.append(_Pending(command.priority, next(self._numbers), command, backoff, deadline, due_at))
+            self._pending.append(
+                _Pending(command.priority, next(self._numbers), command, backoff, deadline, recorded, due_at)
+            )
             self._drop_old_chat_lines()
             self._changed.notify()
 
@@ -272,6 +287,7 @@ class _SharedSender(threading.Thread):
     def _attempt(self, pending: _Pending) -> CommandDone | CommandFailed | None:
         """Send the command if the rate limiter allows it; None if it must wait or be repeated."""
         command = pending.command
+        _await_record(pending.recorded, self._timeouts)
         now = time.monotonic()
         if command.expires and now >= pending.deadline:
             return CommandFailed(command, Unreachable("not sent: too late to be useful"), pending.perhaps_done)
@@ -295,6 +311,12 @@ class _SharedSender(threading.Thread):
         pending.not_before = min(not_before, pending.deadline) if pending.command.expires else not_before
         with self._changed:
             self._pending.append(pending)
+
+
+def _await_record(recorded: threading.Event | None, timeouts: Timeouts) -> None:
+    """Wait until a command was written down that must not be sent twice, but not for a disk that is slow."""
+    if recorded is not None:
+        recorded.wait(timeouts.record_patience.total_seconds())
 
 
 def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> CommandDone | CommandFailed:

@@ -9,6 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from functools import cache
@@ -56,8 +57,12 @@ _COLUMNS: Final = {
 }
 
 
-# Statements that are written together; None ends the writer.
-_Note = Sequence[Statement]
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """Statements that are written together, and what is set once they are, or when the disk fails."""
+
+    statements: Sequence[Statement]
+    settled: threading.Event | None = None
 
 
 class Store:
@@ -119,11 +124,17 @@ class Store:
         """Return how often the action was done in this game, also by earlier processes."""
         return self._actions[game_id, action]
 
-    def note_done(self, game_id: str, action: LimitedAction) -> None:
-        """Record an action before it is done: never is better than twice."""
+    def note_done(self, game_id: str, action: LimitedAction) -> threading.Event:
+        """Record an action before it is done: never is better than twice.
+
+        Returns what is set once the record is on disk, or the disk has failed: until then the action has to wait.
+        """
         self._actions[game_id, action] += 1
         _forget_oldest(self._actions)
-        self._put("INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)", game_id, action, time.time())
+        settled = threading.Event()
+        sql = "INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)"
+        self._put(sql, game_id, action, time.time(), settled=settled)
+        return settled
 
     def note_game(self, game_id: str, opponent: str, *, has_clock: bool = True) -> None:
         """Record a game that we play; also reopens one that we left."""
@@ -215,13 +226,13 @@ class Store:
         if not self._writer.is_alive():
             self._file.close()
 
-    def _put(self, sql: str, *row: object) -> None:
-        self._notes.put([(sql, [[_storable(value) for value in row]])])
+    def _put(self, sql: str, *row: object, settled: threading.Event | None = None) -> None:
+        self._notes.put(_Note([(sql, [[_storable(value) for value in row]])], settled))
 
     def _put_round_trips(self) -> None:
         rows = [(ms,) for ms in self._trips_unwritten]
         self._trips_unwritten.clear()
-        self._notes.put([("INSERT INTO round_trips (ms) VALUES (?)", rows)])
+        self._notes.put(_Note([("INSERT INTO round_trips (ms) VALUES (?)", rows)]))
 
     # The writer thread
 
@@ -234,11 +245,14 @@ class Store:
             self._unwritten.extend(note for note in notes if note is not None)
             now = time.monotonic()
             if now >= tidy_at:
-                self._unwritten.append(_retention(time.time()))
+                self._unwritten.append(_Note(_retention(time.time())))
                 tidy_at = now + _TIDY_EVERY.total_seconds()
             if closing or not self._failing or now >= retry_at:
                 self._write_all()
                 retry_at = now + self._retry_every.total_seconds()
+            for note in notes:
+                if note is not None and note.settled is not None:
+                    note.settled.set()
 
     def _next_notes(self, until: float) -> list[_Note | None]:
         """Return all new notes; waits for the first until the monotonic second `until`."""
@@ -251,7 +265,7 @@ class Store:
 
     def _write_all(self) -> None:
         try:
-            self._file.write(statement for note in self._unwritten for statement in note)
+            self._file.write(statement for note in self._unwritten for statement in note.statements)
         except StateError as error:
             self._log_failure(error)
             return

@@ -37,7 +37,7 @@ def session() -> GameSession:
         machine=UNKNOWN_MACHINE,
         timeouts=timeouts,
         inbox=SimpleQueue(),
-        outbox=SimpleNamespace(send=lambda command: None),
+        outbox=SimpleNamespace(send=lambda command, recorded: None),
         store=SimpleNamespace(times_done=lambda game_id, deed: 0),
         overhead=SimpleNamespace(now_ms=lambda config: 100),
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),

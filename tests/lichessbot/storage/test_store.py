@@ -83,8 +83,18 @@ def test_limited_actions_survive_a_restart(tmp_path: Path) -> None:
 
 def test_a_limited_action_is_on_the_disk_before_it_is_done(file: SlowFile, tmp_path: Path) -> None:
     with closing(Store(file)) as store:
-        store.note_done("game1", LimitedAction.GREETING)
+        file.delay_s = 0.2
+        recorded = store.note_done("game1", LimitedAction.GREETING)
+        assert not recorded.is_set()
+        assert recorded.wait(PATIENCE_S)
         assert count(tmp_path, "deeds") == 1
+
+
+def test_a_limited_action_does_not_wait_for_a_disk_that_fails(file: SlowFile) -> None:
+    with closing(Store(file)) as store:
+        file.refusing = True
+        for _ in range(2):
+            assert store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S)
 
 
 def test_only_answers_that_arrived_survive_a_restart(tmp_path: Path) -> None:

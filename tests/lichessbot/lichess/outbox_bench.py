@@ -1,0 +1,36 @@
+"""An outbox in front of a scripted Lichess."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from lichessbot.inbox import Inbox
+from lichessbot.lichess.commands import (
+    CommandDone,
+    CommandFailed,
+    SendMove,
+)
+from lichessbot.timeouts import Timeouts
+
+PATIENCE_S = 10.0
+MOVE = SendMove("abcd1234", 1, "e2e4")
+OTHER_MOVE = SendMove("wxyz9876", 1, "d2d4")
+MOVE_PATH = "/api/bot/game/abcd1234/move/e2e4"
+OTHER_MOVE_PATH = "/api/bot/game/wxyz9876/move/d2d4"
+ACCEPT_PATH = "/api/challenge/c1/accept"
+ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
+TIMEOUTS = replace(
+    Timeouts(),
+    request_patience=timedelta(seconds=2.0),
+    backoff_first=timedelta(seconds=0.1),
+    record_patience=timedelta(seconds=1.0),
+    offer_answer=timedelta(seconds=0.2),
+    rate_limit=timedelta(seconds=1.0),
+    stuck_move=timedelta(seconds=0.7),
+    stuck_request=timedelta(seconds=0.7),
+)
+
+
+def answer(inbox: Inbox) -> CommandDone | CommandFailed:
+    report = inbox.get(timeout=PATIENCE_S)
+    assert isinstance(report, CommandDone | CommandFailed)
+    return report

@@ -1,0 +1,232 @@
+"""Commands without an answer, in a pause or too late: what the outbox repeats, holds back and drops."""
+
+import time
+from datetime import timedelta
+from threading import Event
+
+import pytest
+
+from lichessbot.errors import RateLimited, Unreachable
+from lichessbot.inbox import Inbox
+from lichessbot.lichess.commands import (
+    Abort,
+    AcceptChallenge,
+    AnswerTakeback,
+    ClaimVictory,
+    Command,
+    CommandDone,
+    CommandFailed,
+    DeclineChallenge,
+    ReadAccount,
+    ReadPlaying,
+    Resign,
+    Say,
+)
+from lichessbot.lichess.enums import ChatRoom, DeclineReason
+from lichessbot.lichess.outbox import Outbox
+from tests.fakes.scripted_lichess import Reply, ScriptedLichess
+from tests.lichessbot.lichess.outbox_bench import (
+    ACCEPT_PATH,
+    ACCOUNT,
+    MOVE,
+    MOVE_PATH,
+    OTHER_MOVE,
+    OTHER_MOVE_PATH,
+    PATIENCE_S,
+    TIMEOUTS,
+    answer,
+)
+
+
+def test_a_command_without_an_answer_is_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502), Reply(502), Reply())
+    outbox.send(AcceptChallenge("c1"))
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    assert len(lichess.requests) == 3
+
+
+def test_repeating_ends_at_the_deadline(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502))
+    outbox.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert isinstance(failed.error, Unreachable)
+    assert 2 < len(lichess.requests) < 12
+
+
+def test_a_refusal_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
+    outbox.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert not failed.perhaps_done
+    assert len(lichess.requests) == 1
+
+
+@pytest.mark.parametrize("last", [Reply(404, {"error": "Not found"}), Reply(429, {"error": "wait"}), Reply(502)])
+def test_a_command_that_once_had_no_answer_is_perhaps_done(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, last: Reply
+) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502), last)
+    outbox.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert failed.perhaps_done
+
+
+def test_after_a_429_commands_wait_for_the_pause(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}))
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    began = time.monotonic()
+    outbox.send(AcceptChallenge("c1"))
+    outbox.send(ReadAccount())
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert isinstance(failed.error, RateLimited)
+    assert isinstance(answer(inbox), CommandDone)
+    assert time.monotonic() - began >= TIMEOUTS.rate_limit.total_seconds()
+
+
+def test_after_a_429_on_a_move_all_commands_but_moves_wait(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}), Reply())
+    lichess.answer(OTHER_MOVE_PATH, Reply())
+    lichess.answer(ACCEPT_PATH, Reply())
+    outbox.send(MOVE)
+    assert isinstance(answer(inbox), CommandFailed)
+    limited_at = time.monotonic()
+    outbox.send(AcceptChallenge("c1"))
+    outbox.send(OTHER_MOVE)
+    outbox.send(MOVE)
+    assert {answer(inbox).command, answer(inbox).command} == {OTHER_MOVE, MOVE}
+    assert time.monotonic() - limited_at < TIMEOUTS.rate_limit.total_seconds()
+    assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
+    assert time.monotonic() - limited_at >= TIMEOUTS.rate_limit.total_seconds() - 0.05
+
+
+def test_commands_are_sent_by_priority(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
+    paths = ["/api/bot/game/abcd1234/abort", ACCEPT_PATH, "/api/account/playing", "/api/challenge/c2/decline"]
+    for path in paths:
+        lichess.answer(path, Reply(body={"nowPlaying": []}))
+    outbox.send(ReadAccount())
+    lichess.until_asked()
+    least_urgent_first = (
+        DeclineChallenge("c2", DeclineReason.LATER), ReadPlaying(), AcceptChallenge("c1"), Abort("abcd1234", "why"),
+    )
+    for command in least_urgent_first:
+        outbox.send(command)
+    held.set()
+    for _ in range(5):
+        answer(inbox)
+    assert [path.partition("?")[0] for path in lichess.paths()] == ["/api/account", *paths]
+
+
+def test_a_command_that_waits_for_its_retry_lets_others_pass(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(502))
+    lichess.answer("/api/bot/game/abcd1234/resign", Reply())
+    outbox.send(AcceptChallenge("c1"))
+    lichess.until_asked()
+    outbox.send(Resign("abcd1234", "why"))
+    assert answer(inbox) == CommandDone(Resign("abcd1234", "why"))
+    assert isinstance(answer(inbox), CommandFailed)
+
+
+def test_an_answer_to_a_challenge_is_dropped_at_its_deadline(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    outbox.send(MOVE)
+    answer(inbox)
+    began = time.monotonic()
+    outbox.send(AcceptChallenge("c1"))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert "too late" in str(failed.error)
+    assert not failed.perhaps_done
+    assert TIMEOUTS.request_patience.total_seconds() - 0.05 < time.monotonic() - began < PATIENCE_S, "of 600 seconds"
+    assert ACCEPT_PATH not in lichess.paths()
+
+
+def test_the_account_is_read_once_and_not_before_its_time(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer("/api/account", Reply(502))
+    lichess.answer(ACCEPT_PATH, Reply())
+    began = time.monotonic()
+    outbox.send(ReadAccount(), timedelta(seconds=0.5))
+    outbox.send(AcceptChallenge("c1"))
+    assert answer(inbox).command == AcceptChallenge("c1"), "what is put off lets others pass"
+    assert isinstance(answer(inbox), CommandFailed)
+    assert time.monotonic() - began >= 0.5
+    assert lichess.paths() == [ACCEPT_PATH, "/api/account"]
+
+
+def test_the_account_is_not_read_more_often_than_lichess_allows(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer("/api/account", Reply(body=ACCOUNT))
+    for _ in range(40):
+        outbox.send(ReadAccount())
+    lichess.until_asked(11)
+    time.sleep(0.6)
+    assert lichess.paths().count("/api/account") <= 30
+
+
+@pytest.mark.parametrize(
+    "command",
+    [AnswerTakeback("abcd1234", granted=True), ClaimVictory("abcd1234"), Say("abcd1234", ChatRoom.PLAYER, "x")],
+)
+def test_a_command_that_expires_is_not_sent_after_a_pause(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    outbox.send(MOVE)
+    answer(inbox)
+    outbox.send(command)
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert failed.command == command
+    assert "too late" in str(failed.error)
+    assert lichess.paths() == [MOVE_PATH]
+    assert not outbox.is_talking
+
+
+def test_a_command_repeated_during_a_pause_is_sent_once(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    lichess.answer(MOVE_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "1")]))
+    outbox.send(MOVE)
+    answer(inbox)
+    resign, path = Resign("abcd1234", "why"), "/api/bot/game/abcd1234/resign"
+    for _ in range(6):
+        outbox.send(resign)
+    outbox.send(Resign("efgh5678", "why"))
+    assert {answer(inbox).command.game_id, answer(inbox).command.game_id} == {"abcd1234", "efgh5678"}
+    assert lichess.paths().count(path) == 1
+    outbox.send(resign)
+    assert answer(inbox).command == resign, "what was answered may be sent again"
+
+
+def test_closing_does_not_wait_for_a_retry(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    lichess.answer(ACCEPT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "600")]))
+    outbox.send(AcceptChallenge("c1"))
+    answer(inbox)
+    outbox.send(AcceptChallenge("c1"))
+    began = time.monotonic()
+    outbox.close()
+    assert time.monotonic() - began < 10.0, "of 600 seconds"
+    assert inbox.empty()
+
+
+def test_an_acceptance_is_not_sent_after_the_challenge_expired(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+) -> None:
+    outbox.send(AcceptChallenge("c1", until=time.monotonic() - 0.01))
+    failed = answer(inbox)
+    assert isinstance(failed, CommandFailed)
+    assert "too late" in str(failed.error)
+    assert lichess.requests == []
