@@ -1,8 +1,13 @@
 """What the tests of several rooms share."""
 
+from collections.abc import Iterator
+
+import chess
+import chess.engine
 import pytest
 
 from tests.engine.positions import Start
+from tests.engine.uci_session import COMMAND, Session
 
 
 @pytest.fixture(params=[False, True], ids=["standard", "chess960"])
@@ -14,3 +19,16 @@ def chess960(request: pytest.FixtureRequest) -> bool:
 def start(request: pytest.FixtureRequest) -> Start:
     assert isinstance(request.param, Start)
     return request.param
+
+
+@pytest.fixture
+def client() -> Iterator[chess.engine.SimpleEngine]:
+    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=20) as engine:
+        yield engine
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    session = Session()
+    yield session
+    session.close()

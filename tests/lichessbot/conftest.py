@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.scripted_lichess import ScriptedLichess
+from tests.lichessbot.scripted_daemon import TOKEN, Daemon
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +28,12 @@ def lichess() -> Iterator[ScriptedLichess]:
 def rude_engine() -> Path:
     """A UCI engine that misbehaves as its arguments say."""
     return Path(__file__).parents[1] / "fakes" / "rude_engine.py"
+
+
+@pytest.fixture
+def daemon(lichess: ScriptedLichess, tmp_path: Path) -> Iterator[Daemon]:
+    daemon = Daemon(lichess, tmp_path)
+    yield daemon
+    daemon.stop()
+    assert "Traceback" not in daemon.log
+    assert TOKEN not in daemon.log

@@ -1,7 +1,6 @@
 """PGN in both directions, compared with python-chess, and broken files."""
 
 import io
-import itertools
 import random
 import re
 import time
@@ -14,124 +13,11 @@ import chess.pgn
 import pytest
 
 from engine.board import Board
-from engine.pgn.game import Game, Node
 from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, _games, game_text, parse_games, pgn_text, read_games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
-
-REMARKS = ("good", "a novelty; see [1]", "[%clk 0:01:02]", "(not a variation)", "$1 stays text", "1-0? {", "ünïcode ♞")
+from tests.engine.pgn.games import only, random_game
 
 DIRT = (b"", b"{", b"}", b"(", b")", b"\n\n", b"[", b'"', b"\xff", b"$")
-
-
-def only(text: str) -> Game:
-    """The one game of a text."""
-    [game] = parse_games(text)
-    return game
-
-
-def remark(rng: random.Random) -> str:
-    return rng.choice(REMARKS) if rng.random() < 0.2 else ""
-
-
-def grow(node: chess.pgn.GameNode, board: chess.Board, rng: random.Random, plies: int, nested: int = 0) -> None:
-    """Random moves after a node, with comments, NAGs and variations, as python-chess keeps them; plays on `board`."""
-    for _ in range(plies):
-        moves = list(board.legal_moves)
-        if not moves:
-            return
-        played, *others = rng.sample(moves, min(len(moves), 3))
-        following = node.add_variation(played, comment=remark(rng))
-        if rng.random() < 0.1:
-            following.nags.add(rng.randrange(1, 140))
-        if nested < 3 and rng.random() < 0.15:
-            for other in others[: rng.randrange(1, 3)]:
-                branch = node.add_variation(other, comment=remark(rng), starting_comment=remark(rng))
-                there = board.copy(stack=False)
-                there.push(other)
-                grow(branch, there, rng, rng.randrange(4), nested + 1)
-        node = following
-        board.push(played)
-
-
-def random_game(seed: int, plies: int) -> chess.pgn.Game:
-    rng = random.Random(f"pgn {seed}")
-    game = chess.pgn.Game()
-    game.headers["Event"] = rng.choice(('a "quoted" name', "back\\slash", "Café", "?"))
-    if seed % 4 == 0:
-        game.setup(chess.Board.from_chess960_pos(rng.randrange(960)))
-    game.headers["Result"] = rng.choice(("1-0", "0-1", "1/2-1/2", "*"))
-    game.comment = remark(rng)
-    grow(game, game.board(), rng, rng.randrange(plies))
-    return game
-
-
-def theirs(game: chess.pgn.Game, chess960: bool) -> Iterator[tuple[object, ...]]:
-    """Every node of a tree of python-chess, with its depth in the tree."""
-    waiting: list[tuple[int, chess.pgn.GameNode, chess.Board]] = [(0, game, game.board())]
-    while waiting:
-        depth, node, board = waiting.pop()
-        move, opening = "", ""
-        if isinstance(node, chess.pgn.ChildNode):
-            move, opening = board.uci(node.move, chess960=chess960), node.starting_comment
-            board = board.copy(stack=False)
-            board.push(node.move)
-        yield depth, move, words(node.comment), words(opening), sorted(node.nags)
-        waiting += [(depth + 1, reply, board) for reply in reversed(node.variations)]
-
-
-def ours(node: Node) -> Iterator[tuple[object, ...]]:
-    waiting = [(0, node)]
-    while waiting:
-        depth, node = waiting.pop()
-        yield depth, node.move, words(node.comment), words(node.starting_comment), sorted(set(node.nags))
-        waiting += [(depth + 1, reply) for reply in reversed(node.variations)]
-
-
-def words(text: str) -> str:
-    return " ".join(text.split())
-
-
-def assert_equal_trees(mine: Game, its: chess.pgn.Game) -> None:
-    for one, other in itertools.zip_longest(ours(mine.root), theirs(its, mine.chess960)):
-        assert one == other
-
-
-def check_both_directions(games: int, plies: int) -> int:
-    """Random games there and back; returns how many moves they had."""
-    originals = [random_game(seed, plies) for seed in range(games)]
-    written = "\n\n".join(str(game) for game in originals)
-    moves = 0
-    for original, read in itertools.zip_longest(originals, read_games(io.BytesIO(written.encode()))):
-        assert read.errors == []
-        assert read.headers["Event"] == original.headers["Event"]
-        assert read.result == original.headers["Result"]
-        assert_equal_trees(read, original)
-        text = game_text(read)
-        again = chess.pgn.read_game(io.StringIO(text))
-        assert again is not None
-        assert again.errors == []
-        assert_equal_trees(read, again)
-        assert game_text(only(text)) == text
-        moves += sum(1 for _ in ours(read.root)) - 1
-    return moves
-
-
-def test_python_chess_and_we_read_each_others_trees() -> None:
-    assert check_both_directions(games=40, plies=80) > 1500
-
-
-@pytest.mark.long
-def test_python_chess_and_we_read_each_others_trees_of_a_large_sample() -> None:
-    assert check_both_directions(games=1000, plies=200) > 100_000
-
-
-def test_without_variations_the_main_line_is_the_same() -> None:
-    for seed in range(12):
-        text = str(random_game(seed, 80))
-        [plain], [full] = parse_games(text, variations=False), parse_games(text)
-        assert plain.moves == full.moves
-        assert [node.comment for node in plain.root.mainline()] == [node.comment for node in full.root.mainline()]
-        assert all(len(node.variations) == 1 for node in list(plain.root.mainline())[:-1])
 
 
 # --- Writing ---------------------------------------------------------------------------------------------------------

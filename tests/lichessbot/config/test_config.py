@@ -321,60 +321,6 @@ def test_every_rule_can_be_overridden() -> None:
     assert set(Overrides.model_fields) == set(Rules.model_fields)
 
 
-def test_a_key_of_lichess_bot_gives_a_warning_with_its_replacement(file: Path) -> None:
-    text = """\
-challenge:
-  concurrency: 2
-engine:
-  dir: ./engines/
-  name: my engine.py
-  interpreter: python3
-  interpreter_options: [-u]
-  engine_options: {cpuct: 3.1}
-  protocol: uci
-  uci_options: {Hash: 512, go_commands: {nodes: 1, movetime: 1000}}
-matchmaking: {delay_after_decline: fine}
-"""
-    loaded = load(file, text)
-    assert loaded.config.challenge.concurrency == 2
-    assert loaded.config.engine.hash_mb == 512
-    assert [warning.removeprefix(f"{file}:") for warning in loaded.warnings] == [
-        '5: engine.name: the bot plays this engine as engine.command: ["python3", "-u", "./engines/my engine.py", '
-        '"--cpuct=3.1"]',
-        "9: engine.protocol: has no effect here: every engine speaks UCI here; remove the key",
-        "10: engine.uci_options.go_commands: has no effect here: write engine.nodes: 1, engine.move_time_ms: 1000",
-        "11: matchmaking.delay_after_decline: has no effect here: set matchmaking.challenge_filter",
-        *(
-            f"challenge.{key} is missing: {ours} here, no limit in lichess-bot, for which write `{key}: null`"
-            for key, ours in (("max_increment", "20 s"), ("max_base", "1800 s"), ("max_days", "14 days"))
-        ),
-    ]
-
-
-def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -> None:
-    engine = load(file, "engine: {dir: ./engines/, name: fish, protocol: uci, working_dir: ''}\n").config.engine
-    assert engine.command == (str(file.parent / "engines" / "fish"),)
-    assert not engine.own_book
-    assert load(file, "engine: {name: fish, own_book: true}\n").config.engine.own_book
-    assert load(file, "engine: {}\n").config.engine.own_book
-    assert load(file, "engine: {dir: ./engines/, command: [other], own_book: false}\n").warnings[0].endswith(
-        "engine.dir: has no effect here: engine.command decides"
-    )
-
-
-@pytest.mark.parametrize("protocol", ["xboard", "homemade"])
-def test_an_engine_of_another_protocol_is_refused(file: Path, protocol: str) -> None:
-    (found,) = problems(file, f"engine: {{dir: ., name: fish, protocol: {protocol}}}\n")
-    assert found == f"1: engine.protocol: expected uci, found '{protocol}': every engine speaks UCI here"
-
-
-@pytest.mark.parametrize("section", ["challenge: {%s}", "challenge: {bot: {%s}, max_base: 60}"])
-def test_null_means_no_limit(file: Path, section: str) -> None:
-    keys = "max_base: null, max_increment: null, max_days: null"
-    rules = load(file, section % keys).config.challenge.rules_for(is_bot=True)
-    assert (rules.max_base, rules.max_increment, rules.max_days) == (10800, 180, math.inf)
-
-
 def test_no_key_disables_certificate_checks() -> None:
     assert not [key for key in dotted_values(Config()) if any(word in key for word in ("verify", "tls", "ssl", "cert"))]
 
@@ -406,29 +352,6 @@ def test_a_greeting_is_one_line_and_an_empty_one_is_none(file: Path) -> None:
 def test_a_relative_state_dir_is_beside_the_config_file(file: Path) -> None:
     assert load(file, "pgn_directory: games\n").config.pgn_directory == file.parent / "games"
     assert load(file, "pgn_directory: /var/games\n").config.pgn_directory == Path("/var/games")
-
-
-def test_the_keys_of_lichess_bot_for_draws_and_greetings_are_understood(file: Path) -> None:
-    config = load(
-        file,
-        """
-        engine:
-          draw_or_resign:
-            resign_enabled: true
-            resign_score: -1000
-            resign_moves: 3
-            offer_draw_enabled: true
-            offer_draw_score: 0
-            offer_draw_moves: 10
-            offer_draw_pieces: 10
-        greeting: {hello: "Hi! I'm {me}. Good luck!", goodbye: "Good game!"}
-        pgn_directory: games
-        pgn_file_grouping: opponent
-        max_takebacks_accepted: 3
-        """,
-    ).config
-    assert config.engine.draw_or_resign.offer_draw_moves == 10
-    assert config.max_takebacks_accepted == 3
 
 
 # Matchmaking and tournaments

@@ -2,29 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
-from lichessbot.rehearsal.rules.challenges import Terms
-from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, start_game
-from tests.lichessbot.rehearsal.conftest import joining
+from tests.lichessbot.rehearsal.rules.creation import CHALLENGE_KEYS, create
 
-CHALLENGE_KEYS = {
-    "id", "url", "status", "challenger", "destUser", "variant", "rated", "speed", "timeControl",
-    "color", "finalColor", "perf",
-}
 ORDINARY_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 ENDGAME_FEN = "8/5pk1/1p4p1/p1r4p/P4R1P/1P4P1/5PK1/8 w - - 0 1"
-
-
-def create(challenger: Client, target: Client, **form: object) -> tuple[int, dict[str, object]]:
-    response = challenger.post(f"/api/challenge/{target.name}", data=form)
-    return response.status_code, response.json()
 
 
 # Creation.
@@ -353,133 +340,3 @@ def test_show_adds_the_full_id_once_accepted(ada: Client, hal: Client) -> None:
     assert shown["status"] == "accepted"
     assert len(shown["fullId"]) == 12
     assert shown["fullId"].startswith(challenge["id"])
-
-
-# Open challenges and the built-in AI.
-
-
-def test_open_challenge_is_joined_by_two(ada: Client, bob: Client) -> None:
-    anybody = Client(ada.url, None)
-    challenge = anybody.post("/api/challenge/open", data={"clock.limit": 60, "clock.increment": 0}).json()
-    assert set(challenge) == CHALLENGE_KEYS | {"open", "urlWhite", "urlBlack"}
-    assert challenge["challenger"] is None
-    assert challenge["destUser"] is None
-    events = ada.events()
-    accept = f"/api/challenge/{challenge['id']}/accept"
-    assert ada.post(accept, params={"color": "black"}).status_code == 200
-    assert bob.post(accept).status_code == 200
-    assert events.next("gameStart")["game"]["color"] == "black"
-
-
-def test_ultrabullet_open_challenge_is_incompatible_with_a_bot(ada: Client) -> None:
-    form = {"clock.limit": 15, "clock.increment": 0}
-    challenge = Client(ada.url, None).post("/api/challenge/open", data=form).json()
-    refused = ada.post(f"/api/challenge/{challenge['id']}/accept")
-    assert (refused.status_code, refused.json()) == (400, {"error": "Game incompatible with a BOT account"})
-
-
-def test_game_against_the_built_in_ai_starts_at_once(ada: Client) -> None:
-    events = ada.events()
-    form = {"level": 2, "clock.limit": 60, "clock.increment": 0, "color": "white"}
-    response = ada.post("/api/challenge/ai", data=form)
-    assert response.status_code == 201
-    assert set(response.json()) == {
-        "id", "fullId", "variant", "speed", "perf", "rated", "fen", "turns", "source", "status",
-        "createdAt", "player",
-    }
-    game = events.next("gameStart")["game"]
-    assert game["opponent"] == {"id": None, "username": "Stockfish level 2", "ai": 2}
-    full = ada.game(response.json()["id"]).next("gameFull")
-    assert full["black"] == {"aiLevel": 2}
-
-
-@pytest.mark.parametrize("level", [None, 0, 9])
-def test_ai_level_is_required_and_bounded(ada: Client, level: int | None) -> None:
-    response = ada.post("/api/challenge/ai", json={"level": level})
-    assert response.status_code == 400
-    assert set(response.json()["error"]) == {"level"}
-
-
-def test_house_may_ask_for_clocks_that_lichess_does_not_offer(
-    ada: Client, hal: Client, lichess: RehearsalServer
-) -> None:
-    events = ada.events()
-    site = lichess.site
-
-    def invite() -> None:
-        accounts = site.accounts
-        challenger, target = accounts.get(hal.id), accounts.get(ada.id)
-        assert challenger is not None
-        assert target is not None
-        site.invite(challenger, target, Terms(Variant.STANDARD, RealTime(5, 0, hurried=True)))
-
-    lichess.call(invite)
-    challenge = events.next("challenge")["challenge"]
-    assert (challenge["speed"], challenge["timeControl"]["limit"]) == ("bullet", 5)
-
-
-def test_a_rematch_is_offered_with_the_other_colours_and_names_its_game(
-    ada: Client, hal: Client, lichess: RehearsalServer
-) -> None:
-    game_id = start_game(hal, ada, color="white")
-    ada.post(f"/api/bot/game/{game_id}/abort")
-    events = ada.events()
-    site = lichess.site
-
-    def rematch() -> None:
-        account = site.accounts.get(hal.id)
-        assert account is not None
-        site.offer_rematch(site.session(game_id).game, account)
-
-    lichess.call(rematch)
-    challenge = events.next("challenge")["challenge"]
-    assert (challenge["rematchOf"], challenge["finalColor"]) == (game_id, "black")
-    ada.post(f"/api/challenge/{challenge['id']}/accept")
-    assert events.next("gameStart")["game"]["color"] == "white"
-
-
-def test_too_many_games_at_once_create_no_challenge(
-    ada: Client, join: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lichessbot.rehearsal.server.site.MAX_REAL_TIME_GAMES", 2)
-    for number in range(2):
-        start_game(join(f"Guest{number}"), ada)
-    status, body = create(join("Last"), ada, **{"clock.limit": 60, "clock.increment": 0})
-    assert (status, body) == (400, {"error": "Challenge not created"})
-
-
-# Quotas (contract 2).
-
-
-def test_games_between_bots_are_counted_for_both_and_refused_with_the_seconds(
-    own_lichess: RehearsalServer, timing: Timing
-) -> None:
-    join = joining(own_lichess)
-    ada, bob, eve, hal = join("Ada", "BOT"), join("Bob", "BOT"), join("Eve", "BOT"), join("Hal")
-    own_lichess.site.quotas.bot_games_per_day = 1
-    late = ada.challenge(eve)
-    start_game(ada, bob)
-    used_up = ada.post(f"/api/challenge/{eve.name}", data={"clock.limit": 60, "clock.increment": 0})
-    assert used_up.status_code == 429
-    assert used_up.json()["error"].startswith("You played 1 games against other bots today")
-    limit = used_up.json()["ratelimit"]
-    assert limit["key"] == "bot.vsBot.day"
-    assert 0 < limit["seconds"] <= timing.day_s
-    capped = eve.post(f"/api/challenge/{ada.name}", data={"clock.limit": 60, "clock.increment": 0})
-    assert capped.status_code == 400
-    assert capped.json()["error"].startswith(f"{ada.name} played 1 games against other bots today")
-    assert capped.json()["ratelimit"]["key"] == "bot.vsBot.day"
-    assert eve.post(f"/api/challenge/{late['id']}/accept").status_code == 400
-    start_game(hal, ada)
-
-
-def test_the_credits_of_a_minute_are_spent_five_by_five_on_humans(own_lichess: RehearsalServer) -> None:
-    join = joining(own_lichess)
-    ada, hal, bob = join("Ada", "BOT"), join("Hal"), join("Bob", "BOT")
-    for _ in range(4):
-        ada.challenge(hal)
-    for _ in range(5):
-        ada.challenge(bob)
-    refused = ada.post(f"/api/challenge/{bob.name}", data={"clock.limit": 60, "clock.increment": 0})
-    assert (refused.status_code, refused.json()) == (429, {"error": "Too many requests. Try again later."})
-    bob.challenge(ada)

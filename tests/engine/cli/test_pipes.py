@@ -1,0 +1,282 @@
+"""Playing and analysing through pipes, and the errors a user can cause."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from engine.cli.main import run as run_command
+from engine.pgn.pgn import parse_games
+from tests.engine.cli.terminal import COMMAND, TIMEOUT_S
+
+Answer = subprocess.CompletedProcess[str]
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in this process, with its input in a pipe."""
+
+    def answer(*arguments: str, typed: str = "") -> Answer:
+        there, here = os.pipe()
+        os.write(here, typed.encode())
+        os.close(here)
+        with os.fdopen(there) as typing, monkeypatch.context() as patched:
+            patched.setattr(sys, "stdin", typing)
+            code = run_command(arguments)
+        said = capsys.readouterr()
+        return Answer(arguments, code, said.out, said.err)
+
+    return answer
+
+
+def process(*arguments: str, typed: str = "") -> Answer:
+    """Run a command as a process, with its input and output in pipes."""
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [*COMMAND, *arguments], input=typed, capture_output=True, text=True, encoding="utf-8", timeout=TIMEOUT_S,
+        check=False, env=environment,
+    )  # fmt: skip
+
+
+def refusal(answer: Answer) -> str:
+    """Return the one line on standard error of a refused command."""
+    assert answer.returncode == 2, answer.stderr
+    assert answer.stdout == ""
+    [line] = answer.stderr.splitlines()
+    return line
+
+
+# --- Through pipes ---------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_command_suggests_the_nearest() -> None:
+    answer = process("plya")
+    assert answer.returncode == 2
+    assert answer.stderr.endswith("did you mean play?\n")
+
+
+def test_two_people_share_a_keyboard_and_mate_ends_the_game() -> None:
+    answer = process("play", "--black", "human", typed="f3\ne5\ng4\nQh4\nQxh4\n")
+    assert answer.returncode == 0
+    assert answer.stderr == ""
+    assert "0-1  checkmate, black wins" in answer.stdout
+    assert "the game is over" in answer.stdout
+    assert "\x1b" not in answer.stdout
+    assert ">" not in answer.stdout
+
+
+def test_two_computers_finish_a_game(tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    answer = process("play", "--white", "computer", "--black", "computer", "--depth", "4", "--black-style", "loser",
+                 "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1", "--save", str(path))  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert "1-0  checkmate, white wins" in answer.stdout
+    game = chess.pgn.read_game(io.StringIO(path.read_text()))
+    assert game is not None
+    assert game.headers["Black"] == "Engine (loser)"
+    assert game.end().board().is_checkmate()
+
+
+def test_undo_against_the_computer_takes_back_two_plies(run: Run) -> None:
+    answer = run("play", "--depth", "1", typed="undo\ne4\nundo\nfen\n")
+    assert "nothing to take back" in answer.stdout
+    # LineTyped while the computer thinks or after it has moved: either way White is to move again.
+    assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+
+
+def test_moves_typed_early_wait_for_their_turn(run: Run) -> None:
+    answer = run("play", "--depth", "1", typed="a3\nh3\nNf3\nfen\n")
+    played = re.findall(r"Human: (\d)\. (\S+)", answer.stdout)
+    assert played == [("1", "a3"), ("2", "h3"), ("3", "Nf3")]
+
+
+def test_undo_takes_back_the_end_of_the_game(run: Run) -> None:
+    answer = run("play", "--black", "human", typed="f3\ne5\ng4\nQh4\nundo\nQe7\nresign\n")
+    assert "0-1  checkmate" in answer.stdout
+    assert "Human: 2... Qe7" in answer.stdout
+    assert answer.stdout.rstrip().endswith("0-1  white resigns")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("e5", "'e5' is not a legal move here; did you mean e4?"),
+        ("O-O", "'O-O' is not a legal move here"),
+        ("undi", "unknown command 'undi'; did you mean undo?"),
+        ("a1", "a1: no legal move"),
+        ("save", "expected a file name"),
+        ("save /no/such/folder/x.pgn", "cannot write /no/such/folder/x.pgn: No such file or directory"),
+        ("moves", "Na3, Nc3, Nf3, Nh3, a3"),
+        ("help", "take back your last move"),
+        ("pgn", '[White "Human"]'),
+        ("\x00\xff[bold]", "is not a legal move here"),
+    ],
+)
+def test_commands_in_a_game(run: Run, typed: str, said: str) -> None:
+    answer = run("play", "--black", "human", typed=typed + "\n")
+    assert said in answer.stdout
+    assert answer.returncode == 0
+
+
+def test_an_ambiguous_move_names_the_choices(run: Run) -> None:
+    answer = run("play", "--black", "human", "--fen", "4k3/8/8/8/8/1N6/4N3/4K3 w - - 0 1", typed="Nd4\n")
+    assert "'Nd4' could be Ned4 or Nbd4" in answer.stdout
+
+
+@pytest.mark.parametrize(("typed", "san"), [("e1g1", "O-O"), ("O-O", "O-O"), ("0-0-0", "O-O-O"), ("E1C1", "O-O-O")])
+def test_moves_are_taken_in_both_notations(run: Run, typed: str, san: str) -> None:
+    answer = run("play", "--black", "human", "--fen", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", typed=typed + "\n")
+    assert f"Human: 1. {san}\n" in answer.stdout
+
+
+def test_a_saved_game_can_be_continued(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.pgn"
+    assert "written to" in run("play", "--black", "human", "--clock", "3+2", typed=f"e4\nc5\nsave {path}\n").stdout
+    again = run("play", "--black", "human", "--pgn", str(path), typed=f"Nf3\nsave {path}\nsave! {path}\nquit\n")
+    assert "exists already" in again.stdout
+    [game] = parse_games(path.read_text())
+    assert game.moves == ["e2e4", "c7c5", "g1f3"]
+    assert game.headers["TimeControl"] == "180+2"
+    assert all(node.clock_s is not None and 150 < node.clock_s <= 184 for node in game.root.mainline())
+
+
+GAME_WITH_CLOCKS = """\
+[White "Carlsen"]
+[WhiteElo "2850"]
+[Termination "White forfeits on time"]
+[TimeControl "300+0"]
+[Result "0-1"]
+
+1. e4 {[%clk 0:04:00]} e5 {[%clk 0:00:01]} 2. Nf3 {[%clk 0:03:50]} 0-1
+"""
+
+
+def test_a_computer_uses_the_clock_of_a_continued_game(run: Run, tmp_path: Path) -> None:
+    path, saved = tmp_path / "game.pgn", tmp_path / "saved.pgn"
+    path.write_text(GAME_WITH_CLOCKS)
+    for more in ((), ("--seconds", "9")):
+        answer = run("play", "--white", "computer", "--pgn", str(path), "--save", str(saved), *more, typed="d6\n")
+        assert "time is up" not in answer.stdout
+        [game] = parse_games(saved.read_text())
+        assert len(game.moves) == 4
+        saved.unlink()
+    assert game.headers["White"] == "Engine"
+    assert not {"WhiteElo", "Termination"} & game.headers.keys()
+
+
+def test_a_computer_short_of_time_keeps_its_time(run: Run) -> None:
+    answer = run("play", "--white", "computer", "--black", "computer", "--clock", "0.02+0", "--seconds", "9",
+                 "--fen", "4k3/8/8/8/8/8/4P3/QR2K3 w - - 0 1")  # fmt: skip
+    assert "1-0  checkmate, white wins" in answer.stdout
+
+
+def test_the_clock_option_overrides_the_file(run: Run, tmp_path: Path) -> None:
+    path, saved = tmp_path / "game.pgn", tmp_path / "saved.pgn"
+    path.write_text(GAME_WITH_CLOCKS)
+    run("play", "--black", "human", "--pgn", str(path), "--clock", "10+0", "--save", str(saved), typed="d6\n")
+    [game] = parse_games(saved.read_text())
+    assert game.headers["TimeControl"] == "600+0"
+    assert all(node.clock_s is not None and node.clock_s > 590 for node in game.root.mainline())
+
+
+def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
+    answer = run("analyse", "--depth", "4", "--lines", "2", "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1")
+    assert "1. Re8#" in answer.stdout
+    assert "M+1" in answer.stdout
+    assert answer.stdout.rstrip().endswith("best move Re8#")
+    assert "\x1b" not in answer.stdout
+
+
+def test_there_is_nothing_to_analyse_after_mate(run: Run) -> None:
+    assert "M-0" in run("analyse", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3").stdout
+
+
+def test_perft_counts_leaves_and_shows_no_bar_in_a_pipe(run: Run) -> None:
+    answer = run("perft", "--depth", "3")
+    assert "Nodes searched: 8902" in answer.stdout
+    assert answer.stderr == ""
+
+
+def test_eval_shows_the_terms_of_the_engine_or_of_a_style(run: Run) -> None:
+    assert "king attack" in run("eval").stdout
+    styled = run("eval", "--style", "material=1,pawns=-2").stdout
+    assert re.search(r"pawns\W+-2\W", styled)
+    assert "king attack" not in styled
+
+
+def test_compare_search_shows_equal_values_side_by_side(run: Run) -> None:
+    answer = run("compare-search", "--depth", "2")
+    values = re.findall(r"(minimax|negamax|alpha-beta) +│ +(\S+) +│", answer.stdout)
+    assert len(values) == 3
+    assert len({value for _, value in values}) == 1
+
+
+def test_nothing_is_compared_after_the_end_of_the_game(run: Run) -> None:
+    answer = run("compare-search", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3")
+    assert answer.stdout == "the game is over: M-0\n"
+
+
+def test_the_depth_table_ends_where_a_move_takes_too_long(run: Run) -> None:
+    answer = run("depth-table", "--depth", "16", "--seconds", "0.01")
+    assert re.search(r"│ +16 │ +- │ +- │", answer.stdout)
+
+
+def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
+    answer = run("depth-table", "--depth", "2")
+    assert re.search(r"│ +2 │ +\d+\.\d+ │ +\d+\.\d+ │", answer.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("analyse", "8/8/8/8/8/8/8/8", "w", "-", "-"), "White has 0 kings"),
+        (("analyse", "--depth", "0"), "'--depth': 0 is not in the range 1<=x<=100"),
+        (("play", "--seconds", "never"), "expected a number from 0.01 to 86400, found 'never'"),
+        (("play", "--clock", "soon"), "expected minutes and seconds per move such as 5+3"),
+        (("play", "--style", "losar"), "did you mean 'loser'"),
+        (("play", "--white-style", "loser"), "white is played by a human"),
+        (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
+        (("play", "--fen", "startpos", "--chess960", "5"), "only one of"),
+        (("play", "--chess960", "960"), "960 is not in the range 0<=x<=959"),
+        (("eval", "--style", "cca"), "did you mean 'cce'"),
+        (("articles", "rudin"), "did you mean rudim?"),
+        (("articles", "CCE"), "no article 'CCE'; did you mean cce?"),
+        (("play", "--black", "human", "--seconds", "3"), "--seconds is for a computer, but none plays"),
+        (("play", "--save", "/nowhere/game.pgn"), "cannot write /nowhere/game.pgn: there is no folder /nowhere"),
+        (("play", "--colour", "blue"), "No such option"),
+    ],
+)
+def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    assert said in refusal(run(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("1. e4 e5 2. Ke3 *", (), "game 1, line 1: 'Ke3' is not a legal move"),
+        ("1. e4 *", ("--game", "2"), "has no game number 2"),
+        ("", (), "has no game number 1"),
+        ('[Variant "Atomic"]\n\n1. e4 *', (), "variant 'Atomic' is not played here"),
+    ],
+)
+def test_an_unusable_pgn_file_is_named(
+    run: Run, tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
+) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(text)
+    line = refusal(run("play", "--pgn", str(path), *arguments))
+    assert said in line
+    assert str(path) in line
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"'{sys.executable}' -P -m engine perft --depth 2 | head -1"
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    assert answer.stderr == ""

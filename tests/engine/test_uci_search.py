@@ -1,0 +1,228 @@
+"""Searches over UCI: pondering, several lines, stops, deadlines and what is reported."""
+
+import os
+import re
+import signal
+import time
+
+import chess
+import chess.engine
+import pytest
+
+from engine.facade import Board
+from tests.engine.uci_session import Session, converse
+
+
+def depth_reached(session: Session) -> int:
+    """The depth of the last variation; on a busy machine the engine may say after it that it is late."""
+    return max(int(line.split()[2]) for line in session.until("bestmove") if " pv " in line)
+
+
+def test_a_single_allowed_move_is_searched_for_the_whole_time_unless_a_clock_runs(session: Session) -> None:
+    """Who asks for it outside a game wants to know what it is worth."""
+    session.say("go searchmoves a2a3 movetime 300")
+    assert depth_reached(session) > 1
+    session.say("go searchmoves a2a3 wtime 60000 btime 60000")
+    assert depth_reached(session) == 1
+
+
+def test_stop_before_go_and_go_while_searching_are_survived() -> None:
+    lines = converse("stop", "go infinite", "go infinite", "position startpos", "go depth 2", "quit")
+    assert sum(line.startswith("bestmove") for line in lines) == 3
+
+
+def test_the_move_is_always_the_head_of_the_last_variation(session: Session) -> None:
+    """Also when a better first move was found in a depth that was cut short."""
+    board = chess.Board()
+    for nodes in range(2000, 42000, 400):
+        session.say(f"position fen {board.fen()}")
+        session.say(f"go nodes {nodes}")
+        *infos, best = session.until("bestmove")
+        assert infos[-1].split(" pv ")[1].split()[0] == best.split()[1]
+        board.push_uci(best.split()[1])
+        if board.is_game_over():
+            board.reset()
+
+
+def test_an_infinite_search_keeps_its_move_until_stop(session: Session) -> None:
+    session.say("position fen 7k/8/8/8/8/8/1r6/K7 w - - 0 1")
+    session.say("go infinite")
+    time.sleep(0.3)
+    session.say("isready")
+    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
+    session.say("stop")
+    session.until("bestmove")
+
+
+def test_pondering_gives_its_move_soon_after_the_ponder_hit(session: Session) -> None:
+    session.say("position startpos moves e2e4 e7e5")
+    session.say("go ponder wtime 8000 btime 8000")
+    time.sleep(1.0)
+    session.say("isready")
+    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
+    started = time.perf_counter()
+    session.say("ponderhit")
+    session.until("bestmove")
+    assert time.perf_counter() - started < 3.6, "more than the hard deadline of an 8 s clock"
+
+
+def test_the_only_move_is_given_at_once_after_the_ponder_hit(session: Session) -> None:
+    session.say("position fen k7/8/1K6/8/8/8/8/7R b - - 0 1")
+    session.say("isready")
+    session.until("readyok")
+    session.say("go ponder wtime 600000 btime 600000")
+    time.sleep(0.3)
+    started = time.perf_counter()
+    session.say("ponderhit")
+    assert session.until("bestmove")[-1].startswith("bestmove a8b8")
+    assert time.perf_counter() - started < 5.0
+
+
+def test_time_spent_pondering_counts(session: Session) -> None:
+    """If pondering took more than the soft deadline, the ponder hit is answered at once."""
+    session.say("position startpos moves e2e4 e7e5")
+    started = time.perf_counter()
+    session.say("go wtime 60000 btime 60000")
+    session.until("bestmove")
+    without_pondering_s = time.perf_counter() - started
+    session.say("ucinewgame")
+    session.say("position startpos moves e2e4 e7e5")
+    session.say("go ponder wtime 60000 btime 60000")
+    time.sleep(6.0)
+    started = time.perf_counter()
+    session.say("ponderhit")
+    session.until("bestmove")
+    assert time.perf_counter() - started < without_pondering_s / 2
+
+
+def test_a_ponder_hit_without_pondering_is_ignored(session: Session) -> None:
+    session.say("ponderhit")
+    session.say("go infinite")
+    session.say("ponderhit")
+    session.say("isready")
+    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
+    session.say("stop")
+    session.until("bestmove")
+
+
+def test_several_lines_start_with_different_moves_best_first(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    lines = client.analyse(board, chess.engine.Limit(depth=6), multipv=4)
+    assert len({line["pv"][0] for line in lines}) == 4
+    scores = [line["score"].relative.score(mate_score=32000) for line in lines]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_more_lines_than_moves_are_as_many_as_moves(client: chess.engine.SimpleEngine) -> None:
+    board = chess.Board("7k/8/8/8/8/8/1r6/K7 w - - 0 1")
+    assert len(client.analyse(board, chess.engine.Limit(depth=3), multipv=5)) == board.legal_moves.count()
+
+
+def test_castling_named_in_both_notations_is_one_move(session: Session) -> None:
+    session.say("setoption name MultiPV value 2")
+    session.say("position fen r3k3/8/8/8/8/8/8/4K2R w K - 0 1")
+    session.say("go depth 4 searchmoves e1g1 e1h1")
+    *lines, best = session.until("bestmove")
+    assert best.split()[:2] == ["bestmove", "e1g1"]
+    assert not [line for line in lines if " multipv 2 " in line]
+
+
+def test_a_mate_as_short_as_asked_for_ends_the_search(session: Session) -> None:
+    session.say("position fen kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1")
+    session.say("go mate 2")
+    lines = session.until("bestmove")
+    assert "score mate 2" in [line for line in lines if " pv " in line][-1]
+    assert lines[-1].startswith("bestmove a1a6")
+
+
+def test_the_end_of_the_input_quits_in_mid_search() -> None:
+    started = time.perf_counter()
+    assert converse("go infinite")[-1].startswith("bestmove")
+    assert time.perf_counter() - started < 5
+
+
+def test_a_search_longer_than_three_seconds_reports_its_root_moves(session: Session) -> None:
+    session.say("position fen 8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1")
+    session.say("isready")
+    session.until("readyok")
+    started = time.perf_counter()
+    session.say("go infinite")
+    line = session.until_contains("currmove")
+    assert time.perf_counter() - started >= 3
+    session.say("stop")
+    session.until("bestmove")
+    words = line.split()
+    assert words[:2] == ["info", "depth"]
+    assert words[3:6:2] == ["currmove", "currmovenumber"]
+    assert words[4] in ("a1a2", "a1b1", "a1b2")
+    assert 1 <= int(words[6]) <= 3
+
+
+def test_a_short_search_does_not_report_its_root_moves() -> None:
+    assert not [line for line in converse("go movetime 300") if "currmove" in line]
+
+
+def test_a_score_outside_the_window_is_reported_as_a_bound(session: Session) -> None:
+    """The window is widened until the score fits: the bound comes first, the exact score of that depth after it."""
+    session.say("setoption name EvalFile value none")
+    session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    session.say("go depth 11")
+    lines = [line for line in session.until("bestmove") if line.startswith("info")]
+    bounds = [line for line in lines if " lowerbound " in line or " upperbound " in line]
+    assert bounds
+    for line in bounds:
+        depth, score = line.split()[2], int(line.split(" cp ")[1].split()[0])
+        exact = next(text for text in lines if text.split()[2] == depth and text not in bounds)
+        true_score = int(exact.split(" cp ")[1].split()[0])
+        assert lines.index(exact) > lines.index(line)
+        assert true_score >= score - 50 if "lowerbound" in line else true_score <= score + 50
+    assert "bound" not in lines[-1]
+
+
+@pytest.mark.parametrize(("mode", "least_ms"), [("false", 0), ("true", 1900)])
+def test_analyse_mode_uses_the_time_even_for_the_only_move(mode: str, least_ms: int, session: Session) -> None:
+    session.say(f"setoption name UCI_AnalyseMode value {mode}")
+    session.say("position startpos moves e2e3 b7b6 d1h5 c7c6 h5f7")
+    session.say("isready")
+    session.until("readyok")
+    session.say("go movetime 2000")
+    started = time.perf_counter()
+    session.until("bestmove")
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    assert elapsed_ms >= least_ms
+    assert (elapsed_ms < 1500) == (mode == "false")
+
+
+def test_a_move_after_the_hard_deadline_is_reported_as_late(session: Session) -> None:
+    """A suspended process misses its deadline, and says by how much once it continues."""
+    session.say("isready")
+    session.until("readyok")
+    started = time.perf_counter()
+    session.say("go movetime 1500")
+    session.until("info depth")
+    os.kill(session.child.pid, signal.SIGSTOP)
+    time.sleep(2.0)
+    os.kill(session.child.pid, signal.SIGCONT)
+    late = [line for line in session.until("bestmove") if line.startswith("info string late")]
+    assert len(late) == 1
+    overhead_ms = 100                                  # at most: the deadline lies before the 1500 ms by so much
+    assert 400 <= int(late[0].split()[-2]) <= (time.perf_counter() - started) * 1000 - 1500 + overhead_ms
+
+
+def test_a_huge_halfmove_clock_gives_sane_scores(session: Session) -> None:
+    fen = "2n1k3/8/8/8/8/8/8/R3K3 w - - 50000000 1"
+    session.say(f"position fen {fen}")
+    session.say("go depth 3")
+    *lines, best = session.until("bestmove")
+    assert best.split()[1] in Board(fen).legal_moves()
+    assert max(abs(int(found)) for line in lines for found in re.findall(r"score cp (-?\d+)", line)) < 30_000
+
+
+def test_checkmate_on_the_board_has_no_move() -> None:
+    assert converse("position fen 8/8/8/8/8/2k5/1q6/K7 w - - 0 1", "go depth 3")[-1] == "bestmove 0000"
+
+
+def test_even_the_shortest_time_completes_depth_1(session: Session) -> None:
+    for command in ["go movetime 1", "go wtime 1 btime 1"] * 10:
+        session.say(command)
+        assert any(" depth 1 " in line for line in session.until("bestmove"))

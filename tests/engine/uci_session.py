@@ -1,0 +1,48 @@
+"""The engine as a process that speaks UCI."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+COMMAND = [sys.executable, "-P", "-m", "engine"]
+
+
+def converse(*lines: str, timeout: float = 20) -> list[str]:
+    """Return all answers to these lines, after which the input ends."""
+    answer = subprocess.run(
+        COMMAND, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=timeout, check=False
+    )
+    assert answer.stderr == ""
+    assert answer.returncode == 0
+    return answer.stdout.splitlines()
+
+
+class Session:
+    """A running engine, for tests in which time passes between the lines."""
+
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def say(self, line: str) -> None:
+        assert self.child.stdin is not None
+        self.child.stdin.write(line + "\n")
+
+    def until(self, start: str) -> list[str]:
+        """Return the lines up to and including the first with this start."""
+        assert self.child.stdout is not None
+        lines = [self.child.stdout.readline().strip()]
+        while not lines[-1].startswith(start):
+            lines.append(self.child.stdout.readline().strip())
+        return lines
+
+    def until_contains(self, part: str) -> str:
+        """Return the first line with this part."""
+        assert self.child.stdout is not None
+        return next(line.strip() for line in self.child.stdout if part in line)
+
+    def close(self) -> None:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self.child.stdin.close()
+        self.child.wait(5)
+        self.child.stdout.close()

@@ -1,0 +1,212 @@
+"""Draw offers, takebacks, claims and chat in one game, by the contract."""
+
+from dataclasses import replace
+
+import pytest
+
+from lichessbot.rehearsal.rules.clock import Unlimited
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status
+from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
+from lichessbot.rehearsal.rules.game import ChatLine, Line
+from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from tests.lichessbot.rehearsal.rules.games import BLACK, HUMANS, SETUP, WHITE, game, states
+
+BUILT_IN = Player(None, "iiii", ai_level=3)
+
+
+def said(lines: list[Line]) -> list[str]:
+    return [line.text for line in lines if isinstance(line, ChatLine)]
+
+
+# Draw offers.
+
+
+def test_offer_writes_a_state_with_the_flag_and_a_system_line() -> None:
+    lines = game(moves=["e2e4", "e7e5"]).offer_draw(WHITE, 0)
+    assert states(lines)[0].draw_offer is WHITE
+    assert said(lines) == ["White offers draw"]
+
+
+def test_accepting_an_offer_draws_the_game() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    (state,) = states(it.offer_draw(BLACK, 0))
+    assert (state.status, state.winner) == (Status.DRAW, None)
+
+
+def test_offer_is_ignored_before_both_have_moved() -> None:
+    assert game(moves=["e2e4"]).offer_draw(BLACK, 0) == []
+
+
+def test_second_offer_is_ignored_while_the_first_is_pending() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    assert it.offer_draw(WHITE, 0) == []
+
+
+def test_next_offer_is_ignored_for_twenty_plies() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.decline_draw(BLACK)
+    quiet = ["b1c3", "b8c6", "g1f3", "g8f6", "f1e2", "f8e7", "a2a3", "a7a6", "h2h3", "h7h6"]
+    for move in [*quiet, "b2b3", "b7b6", "d2d3", "d7d6", "g2g3", "g7g6", "c3d5", "c6d4", "d5c3", "d4c6"]:
+        assert it.offer_draw(WHITE, 0) == []
+        it.play(it.turn, move, 0)
+    assert it.offer_draw(WHITE, 0) == []
+    it.play(WHITE, "c1e3", 0)
+    assert it.offer_draw(WHITE, 0) != []
+
+
+def test_offers_to_the_built_in_ai_are_ignored() -> None:
+    assert game(replace(SETUP, black=BUILT_IN), ["e2e4", "e7e5"]).offer_draw(WHITE, 0) == []
+
+
+def test_no_early_draw_holds_for_sixty_plies() -> None:
+    setup = replace(HUMANS, rules=frozenset({Rule.NO_EARLY_DRAW}))
+    it = game(setup, ["e2e4", "e7e5"])
+    assert it.offer_draw(WHITE, 0) == []
+    it.moves *= 30
+    assert it.offer_draw(WHITE, 0) != []
+
+
+def test_decline_writes_nothing_and_withdraws_the_offer() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.decline_draw(BLACK)
+    assert it.state(0).draw_offer is None
+
+
+def test_draw_flag_is_sticky_the_declining_move_still_shows_it() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    it.offer_draw(WHITE, 0)
+    (state,) = states(it.play(BLACK, "b8c6", 0))
+    assert state.draw_offer is WHITE
+    assert it.state(0).draw_offer is None
+
+
+def test_own_move_keeps_own_offer() -> None:
+    it = game(moves=["e2e4", "e7e5"])
+    it.offer_draw(WHITE, 0)
+    it.play(WHITE, "g1f3", 0)
+    assert it.state(0).draw_offer is WHITE
+
+
+def test_offer_to_a_side_that_cannot_win_ends_the_game_as_a_claim() -> None:
+    it = game(fen="4k3/8/8/8/8/8/4P3/4KR2 w - - 0 1", moves=["f1f2", "e8e7"])
+    (state,) = states(it.offer_draw(WHITE, 0))
+    assert (state.status, state.winner) == (Status.INSUFFICIENT_MATERIAL_CLAIM, None)
+
+
+# Takebacks.
+
+
+def test_takebacks_never_reach_a_bot_by_default() -> None:
+    assert game(moves=["e2e4", "e7e5"]).offer_takeback(BLACK, 0) == []
+
+
+def test_takeback_accepted_by_the_side_to_move_takes_one_ply() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
+    assert states(it.offer_takeback(WHITE, 0))[0].takeback_offer is WHITE
+    (state,) = states(it.offer_takeback(BLACK, 0))
+    assert state.moves == ("e2e4", "e7e5")
+    assert it.turn is WHITE
+
+
+def test_takeback_asked_for_on_ones_own_turn_takes_two_plies() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3", "b8c6"])
+    it.offer_takeback(WHITE, 0)
+    (state,) = states(it.offer_takeback(BLACK, 0))
+    assert state.moves == ("e2e4", "e7e5")
+    assert it.fen().startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")
+
+
+def test_takeback_before_both_have_moved_is_ignored() -> None:
+    assert game(HUMANS, ["e2e4"]).offer_takeback(WHITE, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("color", "text"), [(BLACK, "Takeback declined"), (WHITE, "Takeback cancelled")]
+)
+def test_takeback_can_be_declined_and_withdrawn(color: Color, text: str) -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
+    it.offer_takeback(WHITE, 0)
+    lines = it.decline_takeback(color, 0)
+    assert states(lines)[0].takeback_offer is None
+    assert said(lines) == [text]
+
+
+def test_move_withdraws_a_pending_takeback() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
+    it.offer_takeback(WHITE, 0)
+    (state,) = states(it.play(BLACK, "b8c6", 0))
+    assert state.takeback_offer is None
+
+
+# Claims.
+
+
+def test_claim_needs_a_gone_opponent_whose_turn_it_is() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    with pytest.raises(Refused, match="You cannot claim the win on this game"):
+        it.claim_victory(WHITE, 0, opponent_gone=False)
+    (state,) = states(it.claim_victory(WHITE, 0, opponent_gone=True))
+    assert (state.status, state.winner) == (Status.TIMEOUT, WHITE)
+
+
+def test_victory_claim_on_ones_own_turn_has_no_effect() -> None:
+    assert game(moves=["e2e4", "e7e5"]).claim_victory(WHITE, 0, opponent_gone=True) == []
+
+
+def test_victory_claim_without_a_clock_has_no_effect() -> None:
+    it = game(replace(SETUP, time_control=Unlimited()), ["e2e4", "e7e5", "g1f3"])
+    assert it.claim_victory(WHITE, 0, opponent_gone=True) == []
+
+
+def test_victory_claim_by_a_side_that_cannot_mate_is_a_draw() -> None:
+    it = game(fen="4k2r/8/8/8/8/8/8/4K3 b - - 0 1", moves=["h8h7", "e1e2"])
+    (state,) = states(it.claim_victory(WHITE, 0, opponent_gone=True))
+    assert (state.status, state.winner) == (Status.TIMEOUT, None)
+
+
+def test_draw_claim_is_refused_on_ones_own_turn() -> None:
+    with pytest.raises(Refused, match="You cannot claim draw on this game"):
+        game(moves=["e2e4", "e7e5"]).claim_draw(WHITE, 0, opponent_gone=True)
+
+
+def test_draw_claim_in_the_abortable_phase_has_no_effect() -> None:
+    assert game(moves=["e2e4"]).claim_draw(WHITE, 0, opponent_gone=True) == []
+
+
+def test_draw_claim_ends_the_game_without_a_winner() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    (state,) = states(it.claim_draw(WHITE, 0, opponent_gone=True))
+    assert (state.status, state.winner) == (Status.TIMEOUT, None)
+
+
+@pytest.mark.parametrize(
+    "setup", [replace(SETUP, black=BUILT_IN), replace(SETUP, rules=frozenset({Rule.NO_CLAIM_WIN}))]
+)
+def test_nothing_can_be_claimed_against_the_ai_or_where_the_rules_forbid_it(setup: GameSetup) -> None:
+    it = game(setup, ["e2e4", "e7e5", "g1f3"])
+    with pytest.raises(Refused):
+        it.claim_victory(WHITE, 0, opponent_gone=True)
+
+
+# Chat.
+
+
+def test_own_chat_line_comes_back() -> None:
+    (line,) = game().say(WHITE, ChatRoom.SPECTATOR, "hello")
+    assert line == ChatLine(ChatRoom.SPECTATOR, "Ada", "hello")
+
+
+@pytest.mark.parametrize("text", ["see https://example.org", "my site www.example", "visit example.com now"])
+def test_links_of_bots_vanish_silently(text: str) -> None:
+    assert game().say(WHITE, ChatRoom.PLAYER, text) == []
+    assert game().say(BLACK, ChatRoom.PLAYER, text) != []
+
+
+@pytest.mark.parametrize("text", ["", "x" * 141])
+def test_chat_text_has_1_to_140_characters(text: str) -> None:
+    with pytest.raises(InvalidForm):
+        game().say(WHITE, ChatRoom.PLAYER, text)

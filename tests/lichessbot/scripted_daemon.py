@@ -1,0 +1,115 @@
+"""The daemon as a process, in front of a scripted Lichess."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+
+PATIENCE_S = 60.0
+TOKEN = "lip_secret0123456789"
+# The wait for a game to start becomes 0.25 s, and that for any byte on a stream 0.75 s.
+TIME_SCALE = "0.05"
+EVENTS = "/api/stream/event"
+ACCOUNT = {"id": "testbot", "username": "TestBot", "title": "BOT"}
+STANDARD = {"key": "standard", "name": "Standard"}
+
+
+def line(kind: str, **fields: Any) -> bytes:
+    return json.dumps({"type": kind, **fields}).encode() + b"\n"
+
+
+def challenge(challenge_id: str, **changes: Any) -> bytes:
+    body = {
+        "id": challenge_id,
+        "status": "created",
+        "challenger": {"id": "ferdinand", "name": "Ferdinand"},
+        "variant": STANDARD,
+        "rated": False,
+        "speed": "blitz",
+        "timeControl": {"type": "clock", "limit": 180, "increment": 2},
+    }
+    return line("challenge", challenge={**body, **changes}, compat={"bot": True})
+
+
+def game(game_id: str, **changes: Any) -> dict[str, Any]:
+    return {"gameId": game_id, "variant": STANDARD, "speed": "blitz", **changes}
+
+
+def full(game_id: str, moves: str = "", *, status: str = "started", white: str = "testbot") -> bytes:
+    """The first line of a game's stream."""
+    state = {"moves": moves, "wtime": 60_000, "btime": 60_000, "winc": 0, "binc": 0, "status": status}
+    players = {"white": {"id": white}, "black": {"id": "ferdinand" if white == "testbot" else "testbot"}}
+    clock = {"initial": 60_000, "increment": 0}
+    return line("gameFull", id=game_id, variant=STANDARD, clock=clock, state=state, **players)
+
+
+def ticking(*lines: bytes | float, seconds: float = 60.0) -> Reply:
+    """A stream with these lines that is then kept alive."""
+    ticks: list[bytes | float] = [b"\n", 0.2] * int(seconds / 0.2)
+    return Reply(lines=[*lines, *ticks], end=End.STALL)
+
+
+class Daemon:
+    def __init__(self, lichess: ScriptedLichess, folder: Path) -> None:
+        self._lichess = lichess
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log = folder / "log"
+        self.hash_mb = 1
+        self.time_scale = TIME_SCALE
+        lichess.answer("/api/account", Reply(body=ACCOUNT))
+        lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+        lichess.answer(EVENTS, ticking())
+
+    def start(self) -> None:
+        config = self._folder / "config.yml"
+        config.write_text(
+            f"url: {self._lichess.url}\nstate_dir: state\n"
+            f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n"
+        )
+        command = [sys.executable, "-P", "-m", "lichessbot", "run", "--verbose", "--config", str(config)]
+        environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(encoding="utf-8")
+
+    def until(self, fact: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not fact():
+            assert time.monotonic() < deadline, (self.log, self._lichess.paths())
+            time.sleep(0.02)
+
+    def until_asked(self, *paths: str) -> None:
+        self.until(lambda: set(paths) <= set(self._lichess.paths()))
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+
+
+def accept(challenge_id: str) -> str:
+    return f"/api/challenge/{challenge_id}/accept"
+
+
+def decline(challenge_id: str) -> str:
+    return f"/api/challenge/{challenge_id}/decline"
+
+
+def stream(game_id: str) -> str:
+    return f"/api/bot/game/stream/{game_id}"
+
+
+def playing(*games: dict[str, Any]) -> Reply:
+    """The list of games in progress."""
+    return Reply(body={"nowPlaying": list(games)})

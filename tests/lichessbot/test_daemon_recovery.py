@@ -1,0 +1,228 @@
+"""The daemon after lost lines, lost answers and restarts: no game is forgotten, nothing is done twice."""
+
+import json
+import re
+import threading
+import time
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.scripted_lichess import Reply, ScriptedLichess
+from tests.lichessbot.scripted_daemon import (
+    ACCOUNT,
+    EVENTS,
+    Daemon,
+    accept,
+    challenge,
+    decline,
+    full,
+    game,
+    line,
+    playing,
+    stream,
+    ticking,
+)
+
+
+def test_a_game_whose_acceptance_got_no_answer_is_found(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("abcd1234"), Reply(502), Reply(404, {"error": "Not found"}))
+    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
+    lichess.answer(EVENTS, ticking(challenge("abcd1234")))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+
+
+def test_after_an_unreadable_event_the_games_are_looked_at(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
+    lichess.answer(EVENTS, ticking(b'{"type":"gameStart","game":{"gam\n'))
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+
+
+def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), playing())
+    lichess.answer(EVENTS, Reply(lines=[b"\n", 0.5]), ticking())
+    over = Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="resign")])
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")), over)
+    daemon.start()
+    daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
+
+
+def test_a_game_that_ends_while_a_look_is_under_way_is_not_joined_again(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    daemon.time_scale = "0.5"       # the second look is 1.5 s after the first at least, and is waited for 5 s
+    both = replace(playing(game("abcd1234"), game("efgh5678")), delay_s=2.5)
+    lichess.answer("/api/account/playing", playing(game("abcd1234")), both)
+    lichess.answer(EVENTS, Reply(lines=[b"\n", 0.5]), ticking())
+    moves = "e2e4 e7e5 g1f3"
+    over = line("gameState", moves=moves, wtime=1, btime=1, status="resign", winner="white")
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves), 2.5, over))
+    lichess.answer(stream("efgh5678"), ticking(full("efgh5678", white="ferdinand")))
+    daemon.start()
+    daemon.until_asked(stream("efgh5678"))
+    assert "game.over game=abcd1234 status=resign" in daemon.log.partition("game.join game=efgh5678")[0]
+    assert daemon.log.count("game.join game=abcd1234") == 1
+
+
+def test_a_game_in_progress_whose_stream_is_refused_is_tried_again(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    refused = Reply(404, {"error": "No such game"})
+    lichess.answer(stream("abcd1234"), refused, refused, ticking(full("abcd1234")))
+    lichess.answer("/api/bot/game/abcd1234/move/e2e4", Reply())
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+
+
+def test_a_game_that_can_be_read_ends_the_wait_of_the_event_stream(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "1"
+    readable = threading.Event()
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), replace(ticking(full("abcd1234", white="ferdinand")), held=readable))
+    lichess.answer(EVENTS, *[Reply(502)] * 6, ticking())
+    daemon.start()
+    daemon.until(lambda: daemon.log.count("events.lost") == 6)
+    lost_at = time.monotonic()
+    retry_in_s = float(re.findall(r"events\.lost .*retry_in_s=(\S+)", daemon.log)[-1])
+    assert retry_in_s >= 4.0, "half of the backoff after six failures"
+    readable.set()
+    daemon.until(lambda: "events.open" in daemon.log)
+    assert time.monotonic() - lost_at < retry_in_s - 1.0
+
+
+@pytest.mark.parametrize("games", [1, 4])
+@pytest.mark.parametrize("first_line", [None, b"<html>\n", full("abcd1234")])
+def test_streams_that_end_at_once_do_not_flood_lichess(
+    lichess: ScriptedLichess, daemon: Daemon, first_line: bytes | None, games: int
+) -> None:
+    daemon.time_scale = "1"
+    ids = ["abcd1234", "efgh5678", "ijkl9012", "mnop3456"][:games]
+    lichess.answer("/api/account/playing", playing(*map(game, ids)))
+    for game_id in ids:
+        lichess.answer(stream(game_id), Reply(lines=[] if first_line is None else [first_line]))
+    daemon.start()
+    daemon.until_asked(stream(ids[-1]))
+    time.sleep(5.0)
+    opened = Counter(path for path in lichess.paths() if path.startswith(stream("")))
+    assert max(opened.values()) <= 2 * 5 + 1
+    assert opened.total() <= 4 * 5 + games
+
+
+def test_an_end_in_words_nobody_knows_is_looked_into(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    strange = Reply(lines=[full("abcd1234", status="quantumCollapse")])
+    lichess.answer(stream("abcd1234"), strange, ticking(full("abcd1234")))
+    daemon.start()
+    daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
+    assert daemon.log.count("game.join game=abcd1234") == 2
+
+
+def test_the_most_urgent_game_is_joined_first_whatever_the_order(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    theirs = game("theirs11", isMyTurn=False, secondsLeft=5)
+    calm, urgent = (game(name, isMyTurn=True, secondsLeft=left) for name, left in (("calm1111", 90), ("urgent11", 8)))
+    lichess.answer("/api/account/playing", playing(theirs, calm, urgent))
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    joined = [part.split()[0] for part in daemon.log.split("game.join game=")[1:]]
+    assert joined == ["urgent11", "calm1111", "theirs11"]
+
+
+def test_a_challenge_that_was_answered_is_not_answered_again_after_a_restart(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(accept("one"), Reply())
+    lichess.answer(EVENTS, ticking(challenge("one")))
+    daemon.start()
+    daemon.until_asked(accept("one"))
+    daemon.until(lambda: "challenge.no_game" in daemon.log)
+    daemon.stop()
+    asked = lichess.paths().count(EVENTS)
+    daemon.start()
+    daemon.until(lambda: lichess.paths().count(EVENTS) > asked)
+    time.sleep(0.5)
+    assert lichess.paths().count(accept("one")) == 1
+
+
+def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(
+    lichess: ScriptedLichess, daemon: Daemon
+) -> None:
+    lichess.answer(EVENTS, Reply(lines=[b"\n"]))
+    daemon.start()
+    daemon.until(lambda: "another client seems to use this token" in daemon.log)
+    asked = lichess.paths().count(EVENTS)
+    time.sleep(2.0)
+    assert lichess.paths().count(EVENTS) - asked <= 1
+
+
+def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account", Reply(403, "<html>Attention</html>"), Reply(body=ACCOUNT))
+    lichess.answer(EVENTS, Reply(403, "<html>Attention</html>"), ticking())
+    daemon.start()
+    daemon.until(lambda: "events.open" in daemon.log)
+
+
+def test_tables_that_do_not_fit_are_made_smaller_and_that_is_said(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.hash_mb = 65536
+    daemon.start()
+    daemon.until_asked(EVENTS)
+    assert " WARNING memory " in daemon.log
+
+
+# Answers that Lichess does not take
+
+
+def reasons(lichess: ScriptedLichess, challenge_id: str) -> list[object]:
+    """What we gave as reasons for declining it."""
+    path = decline(challenge_id)
+    return [json.loads(request.body)["reason"] for request in lichess.requests if request.path == path]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (Reply(400, {"error": "The challenge has been canceled."}), []),
+        (Reply(404, {"error": "Not found"}), []),
+        (Reply(400, {"error": "One played 100 games against other bots today"}), ["later"]),
+        (Reply(429, {"error": "Too many requests", "ratelimit": {"key": "a", "seconds": 0.2}}), ["later"]),
+    ],
+    ids=["canceled", "expired", "quota", "429"],
+)
+def test_an_acceptance_in_vain_gives_the_slot_back_and_who_still_waits_is_told(
+    lichess: ScriptedLichess, daemon: Daemon, refusal: Reply, told: list[object]
+) -> None:
+    lichess.answer(accept("one"), refusal)
+    lichess.answer(decline("one"), Reply())
+    lichess.answer(accept("two"), Reply())
+    second = challenge("two", challenger={"id": "ada", "name": "Ada"})
+    lichess.answer(EVENTS, ticking(challenge("one"), *[0.4, b"\n"] * 4, second))
+    daemon.start()
+    daemon.until_asked(accept("two"))
+    assert reasons(lichess, "one") == told
+
+
+def test_an_acceptance_that_may_have_taken_effect_keeps_its_slot(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer(accept("abcd1234"), Reply(502), Reply(404, {"error": "Not found"}))
+    lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
+    lichess.answer(decline("two"), Reply())
+    second = challenge("two", challenger={"id": "ada", "name": "Ada"})
+    lichess.answer(EVENTS, ticking(challenge("abcd1234"), second))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    daemon.start()
+    daemon.until_asked(decline("two"))
+    assert accept("two") not in lichess.paths()
+    assert stream("abcd1234") in lichess.paths()
+
+
+def test_a_challenge_told_again_on_a_new_stream_does_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
+    lichess.answer(decline("old"), Reply())
+    told_again = json.loads(challenge("old"))
+    del told_again["compat"]
+    lichess.answer(EVENTS, ticking(json.dumps(told_again).encode() + b"\n"))
+    daemon.start()
+    daemon.until_asked(decline("old"))
+    assert reasons(lichess, "old") == ["later"]
+    assert "challenge.wait" not in daemon.log
