@@ -62,6 +62,7 @@ class Bench:
         sources: bool = False,
         their_title: str = "",
         takebacks_done: int = 0,
+        draws_offered: int = 0,
         **settings: Any,
     ) -> None:
         """`sources`: with the default move sources, else the engine alone. `settings`: keys of the configuration."""
@@ -69,8 +70,8 @@ class Bench:
         config = Config.model_validate(settings)
         if not sources:
             config = config.model_copy(update={"engine": config.engine.model_copy(update={"own_book": False})})
-        done = {**NOTHING_DONE, LimitedAction.TAKEBACK: takebacks_done}
-        self.game = Game(GAME, US, config, TIMEOUTS, announced, done)
+        done = {LimitedAction.TAKEBACK: takebacks_done, LimitedAction.DRAW_OFFER: draws_offered}
+        self.game = Game(GAME, US, config, TIMEOUTS, announced, {**NOTHING_DONE, **done})
         them = {"id": THEM, "title": their_title, "rating": 1800}
         self._full = {
             "id": GAME,

@@ -9,7 +9,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.errors import Unreachable
-from lichessbot.games.actions import Action, RecordAction
+from lichessbot.games.actions import Action, AskSources, RecordAction
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import (
@@ -19,10 +19,12 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState, Player
+from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
-from lichessbot.uci.search import centipawns
+from lichessbot.uci.search import SearchSummary, centipawns
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
+OFFERS = {"offer_draw_enabled": True, "offer_draw_score": 50, "offer_draw_moves": 1, "offer_draw_pieces": 32}
 HUMAN = Player(id="ferdinand", name="Ferdinand", rating=1800)
 BOT = Player(id="maia", name="maia", title="BOT", rating=1800)
 AI = Player.model_validate({"aiLevel": 3})
@@ -422,3 +424,19 @@ def test_a_takeback_forgets_the_scores_after_it() -> None:
     bench.state("e2e4")
     bench.full("e2e4")
     assert bench.find(bench.state("e2e4 d7d5"), "e4d5", "cp -1500") == [SendMove(GAME, 3, "e4d5")]
+
+
+@pytest.mark.parametrize(("draws_offered", "offers"), [(0, True), (1, False)])
+def test_a_draw_offered_before_a_restart_is_not_offered_again_at_once(draws_offered: int, offers: bool) -> None:
+    bench = Bench(draws_offered=draws_offered, engine={"draw_or_resign": OFFERS})
+    sent = bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    assert [it.offering_draw for it in sent if isinstance(it, SendMove)] == [offers]
+
+
+def test_the_score_of_a_source_counts_like_that_of_a_search() -> None:
+    bench = Bench(sources=True, engine={"draw_or_resign": OFFERS})
+    (asked,) = bench.full("e2e4 e7e5")
+    assert isinstance(asked, AskSources)
+    level = SearchSummary(score="cp 0")
+    sent = bench.hear(SourceAnswer(GAME, asked.question.search_id, ("g1f3",), summary=level))
+    assert [it.offering_draw for it in sent if isinstance(it, SendMove)] == [True]

@@ -17,7 +17,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.uci.search import BestMove
-from tests.lichessbot.games.bench import GAME, UNREACHABLE, Bench, only
+from tests.lichessbot.games.bench import GAME, TIMEOUTS, UNREACHABLE, Bench, only
 
 # Our turn
 
@@ -323,8 +323,49 @@ def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:
     assert bench.full("e2e4 e7e5") == []
 
 
+def test_only_invalid_states_in_a_row_count() -> None:
+    bench = Bench()
+    for _ in range(3):
+        for _ in range(2):
+            only(bench.full("e2e5") or bench.wait(1), ReopenStream)
+        bench.full("e2e4 e7e5")
+
+
+def test_a_move_found_while_the_state_cannot_be_read_waits_for_one_that_can() -> None:
+    bench = Bench()
+    search = only(bench.full(), StartSearch).search
+    bench.full("e2e5")
+    assert bench.hear(BestMove(GAME, search.search_id, "d2d4")) == []
+    assert only(bench.full(), SendMove).move == "d2d4"
+
+
 def test_an_impossible_start_is_resigned() -> None:
     unreadable_thrice(Bench(variant="fromPosition", fen="8/8/8/8/8/8/8/8 w - - 0 1"), "")
+
+
+def test_an_opponent_is_not_checked_for_silence_in_our_turn() -> None:
+    bench = Bench()
+    bench.full("e2e4", time_ms=600_000)
+    bench.state("e2e4 e7e5", time_ms=600_000)
+    assert not bench.list_requested_after(TIMEOUTS.silence_ceiling.total_seconds() + 1)
+
+
+def test_moves_keep_their_distance_from_the_one_before() -> None:
+    bench = Bench(rate_limiting_delay=5000)
+    began = bench.now
+    moves, replies, sent_at = ("e2e4", "g1f3", "f1c4"), ("e7e5", "b8c6", "f8c5"), []
+    played: list[str] = []
+    found = bench.full(time_ms=600_000)
+    for move, reply in zip(moves, replies, strict=True):
+        sent = bench.find(found, move)
+        while not any(isinstance(action, SendMove) for action in sent):
+            sent = bench.wait_until_due()
+        sent_at.append(bench.now - began)
+        played += [move, reply]
+        bench.now += 1
+        bench.state(" ".join(played[:-1]), time_ms=600_000)
+        found = bench.state(" ".join(played), time_ms=600_000)
+    assert sent_at == [0.0, 5.0, 10.0]
 
 
 # Correspondence

@@ -45,15 +45,28 @@ def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours() -> N
     assert rate_limiter.ask(Purpose.OTHER) <= 0.2
 
 
-def test_the_event_stream_is_never_opened_thirty_times_in_a_window() -> None:
+@pytest.mark.parametrize(
+    ("purpose", "most", "window"),
+    [
+        (Purpose.EVENT_STREAM, 25, TIMEOUTS.event_stream_window),
+        (Purpose.REOPENING, 4, TIMEOUTS.stream_window),
+        (Purpose.ACCOUNT, 20, TIMEOUTS.account_window),
+        (Purpose.CHALLENGE, 4, TIMEOUTS.challenge_window),
+        (Purpose.TOURNAMENT, 25, TIMEOUTS.tournament_window),
+        (Purpose.CLOUD, 2500, TIMEOUTS.cloud_window),
+    ],
+)
+def test_each_purpose_has_a_budget_below_what_lichess_allows(
+    purpose: Purpose, most: int, window: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr("lichessbot.lichess.rate_limiter.time.monotonic", lambda: now)
     rate_limiter = RateLimiter(TIMEOUTS)
-    opened = 0
-    while (wait_s := rate_limiter.ask(Purpose.EVENT_STREAM)) == 0.0:
-        opened += 1
-    assert 20 <= opened < 30
+    assert [rate_limiter.ask(purpose) for _ in range(most)] == [0.0] * most
+    assert rate_limiter.ask(purpose) == pytest.approx(window.total_seconds())
     assert rate_limiter.ask(Purpose.OTHER) == 0.0, "other requests have no part in it"
-    time.sleep(wait_s + 0.01)
-    assert rate_limiter.ask(Purpose.EVENT_STREAM) == 0.0
+    now += window.total_seconds() + 0.001
+    assert rate_limiter.ask(purpose) == 0.0
 
 
 def test_a_request_that_has_to_wait_is_not_counted() -> None:

@@ -15,8 +15,8 @@ import pytest
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
-from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
-from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store
+from lichessbot.storage.records import Answer, Entry, LimitedAction, ListFetched, SlotHolder
+from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
 QUICKLY = timedelta(milliseconds=20)
 PATIENCE_S = 10.0
@@ -126,6 +126,40 @@ def test_the_latest_round_trips_come_oldest_first(tmp_path: Path) -> None:
         assert store.round_trips(3) == (1047.0, 1048.0, 1049.0)
         assert len(store.round_trips(10_000)) == ROUND_TRIPS_KEPT
         until(lambda: count(tmp_path, "round_trips") == ROUND_TRIPS_KEPT)
+
+
+def test_each_round_trip_is_written_once(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        for number in range(50):
+            store.note_round_trip(float(number))
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.round_trips(100) == tuple(map(float, range(50)))
+
+
+def test_memories_keep_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_room, "_MOST_REMEMBERED", 3)
+    for _ in range(2):
+        with closing(Store(Database(tmp_path))) as store:
+            for number in range(5):
+                store.note_done(f"game{number}", LimitedAction.GREETING)
+                store.note_answering(f"challenge{number}")
+                store.note_answered(f"challenge{number}")
+                store.note_played(number, "e2e4")
+            newest = [False, False, True, True, True]
+            assert [store.times_done(f"game{it}", LimitedAction.GREETING) > 0 for it in range(5)] == newest
+            assert [store.answered(f"challenge{it}") for it in range(5)] == newest
+            assert [bool(store.times_played(it)) for it in range(5)] == newest
+
+
+def test_player_lists_and_rows_of_other_modules_survive_a_restart(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        for names in ({"old"}, {"ada", "bob"}):
+            store.note_player_list(ListFetched("https://example.org/list", frozenset(names), "tag"))
+        store.put("INSERT INTO tournaments (id, team, password) VALUES (?, ?, ?)", "abcd1234", "", "secret")
+    with closing(Store(Database(tmp_path))) as store:
+        (fetched,) = store.player_lists.values()
+        assert (fetched.names, fetched.etag) == ({"ada", "bob"}, "tag")
+        assert list(store.remembered(Table.TOURNAMENTS)) == [("abcd1234", "", "secret")]
 
 
 def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
