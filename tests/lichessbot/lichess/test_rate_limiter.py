@@ -20,6 +20,7 @@ TIMEOUTS = replace(
 def test_requests_do_not_wait_without_a_reason() -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     assert [rate_limiter.ask(Purpose.OTHER) for _ in range(1000)] == [0.0] * 1000
+    assert rate_limiter.pause_s == 0.0
 
 
 def test_after_a_429_all_requests_wait_for_its_pause() -> None:
@@ -37,6 +38,7 @@ def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
     rate_limiter.hold_back(timedelta(seconds=2))
     rate_limiter.hold_back(timedelta(seconds=0.1))
     assert rate_limiter.ask(Purpose.OTHER) > 1
+    assert 1 < rate_limiter.pause_s <= 2
 
 
 def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours() -> None:
