@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import threading
@@ -26,7 +25,8 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
 from lichessbot.timeouts import Timeouts
-from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent
+from tests.fakes.arena import Arena, SlowOpponent
+from tests.fakes.service_manager import ListeningManager
 
 
 @pytest.fixture
@@ -162,27 +162,16 @@ def test_records_that_cannot_be_kept_cost_no_game(arena: Arena) -> None:
 
 
 def test_the_service_manager_hears_of_start_games_and_end(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(str(arena.folder / "notify"))
-        manager.setblocking(False)
-        heard: list[str] = []
-
-        def has_heard(text: str) -> bool:
-            try:
-                heard.append(manager.recv(4096).decode())
-            except BlockingIOError:
-                return text in heard
-            return text in heard
-
-        monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
-        monkeypatch.setenv("WATCHDOG_USEC", "600000")
+    monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
+    monkeypatch.setenv("WATCHDOG_USEC", "600000")
+    with ListeningManager(arena.folder / "notify") as manager:
         begin_a_game(arena)
-        arena.until(lambda: has_heard("STATUS=listening; 1 game"))
-        assert heard.index("READY=1") < heard.index("STATUS=listening; 1 game")
+        arena.until(lambda: "STATUS=listening; 1 game" in manager.heard)
+        assert manager.heard.index("READY=1") < manager.heard.index("STATUS=listening; 1 game")
         arena.signal(signal.SIGTERM)
-        arena.until(lambda: has_heard("STATUS=listening; 1 game; finishing, takes no new games"))
-        assert "STOPPING=1" in heard
-        assert "WATCHDOG=1" in heard
+        arena.until(lambda: "STATUS=listening; 1 game; finishing, takes no new games" in manager.heard)
+        assert "STOPPING=1" in manager.heard
+        assert "WATCHDOG=1" in manager.heard
         arena.until_ended(1)
         assert arena.wait_for_exit() == 0
 
@@ -190,47 +179,37 @@ def test_the_service_manager_hears_of_start_games_and_end(arena: Arena, monkeypa
 def test_the_service_manager_hears_of_games_of_days_and_of_who_waits(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(str(arena.folder / "notify"))
-        manager.settimeout(PATIENCE_S)
-        monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
-        monkeypatch.setenv("WATCHDOG_USEC", "600000")
-        speeds = "[blitz, rapid, classical, bullet, correspondence]"
-        arena.configure(concurrency=1, rules=f"time_controls: {speeds}, max_correspondence_games: 1")
+    monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
+    monkeypatch.setenv("WATCHDOG_USEC", "600000")
+    speeds = "[blitz, rapid, classical, bullet, correspondence]"
+    arena.configure(concurrency=1, rules=f"time_controls: {speeds}, max_correspondence_games: 1")
+    with ListeningManager(arena.folder / "notify") as manager:
         arena.start()
         arena.propose(arena.player("Patient", None), Terms(Variant.STANDARD, Correspondence(2)))
         arena.until(lambda: len(arena.started) == 1)
         arena.challenge(arena.player("First", None), base_s=60)
         arena.until(lambda: len(arena.started) == 2)
         arena.challenge(arena.player("Second", None), base_s=60)
-        heard: list[str] = []
-        while "STATUS=listening; 1 game; 1 correspondence; 1 waiting" not in heard[:-1]:
-            heard.append(manager.recv(4096).decode())
-        assert "WATCHDOG=1" in heard
+        status = "STATUS=listening; 1 game; 1 correspondence; 1 waiting"
+        arena.until(lambda: status in manager.heard and "WATCHDOG=1" in manager.heard)
 
 
 def test_an_outage_of_lichess_does_not_look_like_a_fault_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(str(tmp_path / "notify"))
-        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
-        monkeypatch.setenv("WATCHDOG_USEC", "300000")
-        monkeypatch.setenv("LICHESSBOT_TIME_SCALE", "0.02")
-        with RehearsalServer() as server:
-            arena = Arena(server, tmp_path)
-            arena.configure()
-        (tmp_path / "config.yml").write_text("url: http://127.0.0.1:9\n")  # nobody listens there
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+    monkeypatch.setenv("WATCHDOG_USEC", "300000")
+    monkeypatch.setenv("LICHESSBOT_TIME_SCALE", "0.02")
+    with RehearsalServer() as server:
+        arena = Arena(server, tmp_path)
+        arena.configure()
+    (tmp_path / "config.yml").write_text("url: http://127.0.0.1:9\n")  # nobody listens there
+    with ListeningManager(tmp_path / "notify") as manager:
         arena.spawn()
-        manager.settimeout(20)
-        heard: list[str] = []
-        deadline = time.monotonic() + 30       # the engine must start first, on however busy a machine
-        while heard.count("WATCHDOG=1") < 15 or ("READY=1" not in heard and time.monotonic() < deadline):
-            heard.append(manager.recv(4096).decode())
+        arena.until(lambda: "READY=1" in manager.heard and manager.heard.count("WATCHDOG=1") >= 15)
         arena.process.kill()
         arena.process.wait()
-        assert "READY=1" in heard
-        assert "STATUS=not connected, trying again; 0 games" in heard
+        assert "STATUS=not connected, trying again; 0 games" in manager.heard
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is told")
