@@ -18,9 +18,9 @@ from lichessbot.games.actions import Action, GameOver, RecordAction, ReopenStrea
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
 from lichessbot.games.move_delivery import MoveDelivery
 from lichessbot.games.move_search import MoveSearch, Position
-from lichessbot.games.opponent_requests import OpponentAbsence, Takebacks
 from lichessbot.games.pgn import lacks_last_move
 from lichessbot.games.stream_monitor import StreamMonitor
+from lichessbot.games.takeback_claim import OpponentAbsence, Takebacks
 from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
 from lichessbot.inbox import Report, Standing
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove

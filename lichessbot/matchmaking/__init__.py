@@ -1,6 +1,6 @@
 """Challenging other bots: whom, when and how often.
 
-Knows what to propose (`selection`), how often (`limits`), whom it met and who declined what (`history`), and the one
+Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`history`), and the one
 challenge that is open (`outgoing_challenge`).
 Must not know: how games are played, and how challenges to us are answered.
 Offers: `matchmaker`.

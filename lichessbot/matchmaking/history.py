@@ -70,7 +70,7 @@ class _Rest:
 
 
 class Opponents:
-    """For the main thread."""
+    """Which challenges each bot declined, and until when they are not repeated. For the main thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -152,8 +152,8 @@ class BotGame:
     began_at: float
 
 
-class Diary:
-    """For the main thread."""
+class BotGames:
+    """The games against bots. For the main thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

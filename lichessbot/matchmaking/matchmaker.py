@@ -31,9 +31,9 @@ from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.matchmaking.history import BotGame, Diary, Opponents, Silence
-from lichessbot.matchmaking.limits import Quota, clock_time
+from lichessbot.matchmaking.history import BotGame, BotGames, Opponents, Silence
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
+from lichessbot.matchmaking.quota import Quota, clock_time
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
 from lichessbot.storage.records import SlotHolder
 from lichessbot.storage.store import Store
@@ -63,9 +63,9 @@ class Matchmaker:
         self._snapshot = snapshot
         self._log = EventLog()
         self._random = Random()
-        self._diary = Diary(store)
+        self._bot_games = BotGames(store)
         self._opponents = Opponents(store)
-        self._quota = Quota(self._diary, store, timeouts)
+        self._quota = Quota(self._bot_games, store, timeouts)
         self._us: Account | None = None
         self._ratings_until = -math.inf
         self._asking = False
@@ -160,7 +160,7 @@ class Matchmaker:
             us=self._us,
             bots=bots,
             opponents=self._opponents,
-            diary=self._diary,
+            bot_games=self._bot_games,
             now=time.time(),
             pair_break_s=(self._timeouts.pair_break + between).total_seconds(),
             is_blocked=partial(self._is_blocked, snapshot.config),
@@ -345,7 +345,7 @@ class Matchmaker:
         if them.title != BOT_TITLE or them.id is None:
             return
         began_at = min(time.time(), full.created_at_ms / 1000 or math.inf)
-        self._diary.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._ours, began_at))
+        self._bot_games.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._ours, began_at))
         self._ours.discard(full.id)
 
     def status(self, config: Config) -> str:

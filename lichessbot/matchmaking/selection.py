@@ -16,7 +16,7 @@ from lichessbot.config.matchmaking import VariantChoice as Choice
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, Variant
 from lichessbot.lichess.models import Account, BotUser
-from lichessbot.matchmaking.history import BotGame, Diary, Opponents
+from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
 
 _Item = TypeVar("_Item", bound=Hashable)
 
@@ -43,7 +43,7 @@ class Knowledge:
     us: Account
     bots: Sequence[BotUser]
     opponents: Opponents
-    diary: Diary
+    bot_games: BotGames
     now: float
     """Seconds since the epoch."""
     pair_break_s: float
@@ -145,7 +145,7 @@ def _novelty(games: int) -> float:
 
 def _met_lately(known: Knowledge) -> Mapping[str, int]:
     met: dict[str, int] = {}
-    for game in known.diary.since(known.now - _LATELY_S):
+    for game in known.bot_games.since(known.now - _LATELY_S):
         met[game.opponent] = met.get(game.opponent, 0) + 1
     return met
 
@@ -162,7 +162,7 @@ def _unfinished_pair(kind: MatchType, terms: Terms, known: Knowledge) -> BotGame
     """Return our last game as White at this speed, while the game as Black is due."""
     if kind.challenge_color is not ColourChoice.PAIRS:
         return None
-    recent = known.diary.since(known.now - known.pair_break_s)
+    recent = known.bot_games.since(known.now - known.pair_break_s)
     games = [game for game in recent if game.ours and game.speed == terms.speed]
     return games[-1] if games and games[-1].colour is Colour.WHITE else None
 
@@ -175,7 +175,7 @@ def _colour(kind: MatchType, opponent: str, terms: Terms, known: Knowledge) -> C
             return Colour.BLACK
         case ColourChoice.RANDOM:
             return None
-    latest = known.diary.latest(opponent, terms.speed)
+    latest = known.bot_games.latest(opponent, terms.speed)
     return Colour.BLACK if latest is not None and latest.colour is Colour.WHITE else Colour.WHITE
 
 

@@ -13,7 +13,7 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
 from lichessbot.lichess.models import Account, BotUser
-from lichessbot.matchmaking.history import BotGame, Diary, Opponents
+from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
 from lichessbot.matchmaking.selection import SHORTLIST, Knowledge, Proposal, proposals
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
@@ -41,13 +41,13 @@ class Memory:
     def __init__(self, folder: Path) -> None:
         self.store = Store(Database(folder))
         self.opponents = Opponents(self.store)
-        self.diary = Diary(self.store)
+        self.bot_games = BotGames(self.store)
         self.has_room_for_days = True
         self.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}}})
 
     def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_kind: str = "") -> list[Proposal]:
         blocked = {"blocked"}.__contains__
-        known = Knowledge(self.us, bots, self.opponents, self.diary, NOW, 3600.0, blocked, self.has_room_for_days)
+        known = Knowledge(self.us, bots, self.opponents, self.bot_games, NOW, 3600.0, blocked, self.has_room_for_days)
         return list(proposals(settings, known, last_kind, Random(seed)))
 
     def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
@@ -55,7 +55,7 @@ class Memory:
         return Counter(self.propose(settings, *bots, seed=seed)[0].opponent for seed in range(DRAWS))
 
     def play(self, opponent: str, colour: Colour, at: float, *, ours: bool = True) -> None:
-        self.diary.note(BotGame(f"{opponent}{at}", opponent, "blitz", colour, ours, at))
+        self.bot_games.note(BotGame(f"{opponent}{at}", opponent, "blitz", colour, ours, at))
 
 
 @pytest.fixture

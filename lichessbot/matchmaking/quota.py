@@ -14,7 +14,7 @@ from typing import Final
 from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
 from lichessbot.errors import RateLimited
-from lichessbot.matchmaking.history import Diary
+from lichessbot.matchmaking.history import BotGames
 from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
 
@@ -41,8 +41,8 @@ class _Limit:
 class Quota:
     """The budgets of one account. For the main thread."""
 
-    def __init__(self, diary: Diary, store: Store, timeouts: Timeouts) -> None:
-        self._diary = diary
+    def __init__(self, bot_games: BotGames, store: Store, timeouts: Timeouts) -> None:
+        self._bot_games = bot_games
         self._store = store
         self._day_s = timeouts.quota_day.total_seconds()
         self._first_pause_s = timeouts.rate_limit.total_seconds()
@@ -96,11 +96,11 @@ class Quota:
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
     def bot_games_used(self, now: float) -> int:
-        return len(self._diary.since(now - self._day_s))
+        return len(self._bot_games.since(now - self._day_s))
 
     def bot_game_at(self, config: MatchmakingConfig, now: float, expected: int = 0) -> float:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
-        began = [game.began_at for game in self._diary.since(now - self._day_s)]
+        began = [game.began_at for game in self._bot_games.since(now - self._day_s)]
         free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config))
         return max(now, free_at, self._limit(BOT_GAMES).until)
 
@@ -109,7 +109,7 @@ class Quota:
         share = self._share(config)
         if share <= 0:
             return math.inf
-        own = [game.began_at for game in self._diary.since(now - self._day_s) if game.ours]
+        own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
         spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now
         own_at = max(spread_at, self._room_at(own, share))
         return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit(_CHALLENGES).until)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lichessbot.config import MatchmakingConfig
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.enums import Colour
-from lichessbot.matchmaking.history import BotGame, Diary
-from lichessbot.matchmaking.limits import BOT_GAMES, Quota, clock_time
+from lichessbot.matchmaking.history import BotGame, BotGames
+from lichessbot.matchmaking.quota import BOT_GAMES, Quota, clock_time
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -26,18 +26,18 @@ USED_UP = "You played 64 games against other bots today, please wait before chal
 
 
 class Books:
-    """A quota with its diary and a day of its own."""
+    """A quota with its games and a day of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(Database(folder))
-        self.diary = Diary(self.store)
-        self.quota = Quota(self.diary, self.store, Timeouts())
+        self.bot_games = BotGames(self.store)
+        self.quota = Quota(self.bot_games, self.store, Timeouts())
         self._number = 0
 
     def play(self, *moments: float, ours: bool = True) -> None:
         for moment in moments:
             self._number += 1
-            self.diary.note(BotGame(f"game{self._number}", "rival", "blitz", Colour.WHITE, ours, moment))
+            self.bot_games.note(BotGame(f"game{self._number}", "rival", "blitz", Colour.WHITE, ours, moment))
 
     def close(self) -> None:
         self.store.close()
@@ -161,13 +161,13 @@ def test_challenges_stay_within_the_credits_of_a_day_in_which_humans_cost_five(t
 
 def test_games_are_counted_once_and_known_after_a_restart(tmp_path: Path, books: Books) -> None:
     game = BotGame("abcd1234", "rival", "blitz", Colour.BLACK, True, NOW)
-    books.diary.note(game)
-    books.diary.note(game)
+    books.bot_games.note(game)
+    books.bot_games.note(game)
     books.close()
     again = Books(tmp_path)
-    assert again.diary.since(NOW - 1) == [game]
-    assert again.diary.latest("rival", "blitz") == game
-    assert again.diary.latest("rival", "bullet") is None
+    assert again.bot_games.since(NOW - 1) == [game]
+    assert again.bot_games.latest("rival", "blitz") == game
+    assert again.bot_games.latest("rival", "bullet") is None
     again.close()
 
 
