@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.rehearsal.players.opponents import EngineOpponent
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
@@ -26,6 +27,13 @@ class Thinker(EngineOpponent):
 
     def __init__(self, game_id: str) -> None:
         super().__init__(depth=5)
+
+
+class Fool(GreedyOpponent):
+    """Answers the first move with one that no engine expects."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        return "f7f6" if "f7f6" in board.legal_moves() else super().choose(board, clocks)
 
 
 @pytest.fixture
@@ -131,13 +139,13 @@ profiles:
 
 
 def test_the_answer_to_a_search_that_was_given_up_is_not_logged_as_a_move(arena: Arena) -> None:
-    arena.configure(depth=2, engine="own_book: false")
+    arena.configure(concurrency=1, depth=2, engine="own_book: false")  # one game: cores enough to ponder
     arena.start()
-    game = arena.challenge(arena.player("Unexpected"))
+    game = arena.challenge(arena.player("Fool", Fool), color=ColorChoice.BLACK)
     arena.until_ended(1)
     assert arena.stop() == 0
     events = re.findall(rf"(engine\.move|engine\.unused|move\.send) game={game} ", arena.log())
-    assert "engine.unused" in events, "greed is not what the engine expects"
+    assert "engine.unused" in events, "the engine did not ponder, or expected f6"
     moves = [event for event in events if event != "engine.unused"]
     assert "engine.move" in moves
     assert all(after == "move.send" for event, after in pairwise(moves) if event == "engine.move")
