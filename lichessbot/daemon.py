@@ -34,7 +34,6 @@ from lichessbot.config.reload import Settings, with_engines_of
 from lichessbot.connection import Connection
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
-from lichessbot.games.opening_variety import OpeningVariety
 from lichessbot.games.pgn import PgnArchive
 from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
@@ -78,6 +77,7 @@ from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
 from lichessbot.timeouts import Timeouts, earliest, is_due
 from lichessbot.uci import startup_check
+from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from lichessbot.uci.startup_check import Fault, StartupCheck

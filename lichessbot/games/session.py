@@ -28,7 +28,6 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat
 from lichessbot.games.game import Game
-from lichessbot.games.opening_variety import OpeningVariety
 from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
@@ -57,6 +56,7 @@ from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.records import LimitedAction
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
 from lichessbot.uci.search import BestMove, EngineDied

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport
-from lichessbot.games.opening_variety import OpeningVariety, choose
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
+from lichessbot.uci.opening_variety import OpeningVariety, choose
 from lichessbot.uci.search import BestMove, Search, SearchSummary
 
 NODES = 300
