@@ -253,7 +253,7 @@ class Daemon:
                     self._games.join(game, self._context)
             case GameFinish(game=game):
                 self._lobby.game_finished(game.game_id)
-                self._games.finished(game.game_id, report)
+                self._games.finished(game, report)
             case ChallengeReceived() | ChallengeCanceled() | ChallengeDeclined():
                 if self._context is not None:
                     self._lobby.challenge_event(event, report.received_at)

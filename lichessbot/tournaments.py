@@ -202,8 +202,7 @@ class Tournaments:
 
     def _plan(self, entry: _Entry, info: ArenaInfo, now: float) -> None:
         if info.is_finished:
-            self._drop(entry, "tournament.over")
-            self._forget(entry)
+            self._end(entry)
             return
         if entry.starts_at is None:
             self._log.info(
@@ -241,8 +240,7 @@ class Tournaments:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
             if not is_over:
                 self._log.warning("tournament.refused", tournament=command.tournament_id, error=error)
-            self._drop(entry, "tournament.over" if is_over else None)
-            self._forget(entry)
+            self._end(entry, is_over=is_over)
         else:
             entry.due_at = now + self._pause(entry, error).total_seconds()
 
@@ -259,7 +257,8 @@ class Tournaments:
             entry.due_at = time.monotonic()
 
     def _be_out(self, entry: _Entry) -> None:
-        self._drop(entry, "tournament.left")
+        del self._entries[entry.wish.tournament_id]
+        self._log.info("tournament.left", tournament=entry.wish.tournament_id)
         self._left.add(entry.wish.tournament_id)
         if entry.again is not None and not self._stopping:
             self._enter(entry.again)
@@ -268,15 +267,13 @@ class Tournaments:
         entry.under_way = True
         self._outbox.send(command)
 
-    def _drop(self, entry: _Entry, event: str | None) -> None:
+    def _end(self, entry: _Entry, *, is_over: bool = True) -> None:
+        """Forget a tournament: it is over or cannot be joined, and will not be joined again."""
         tournament_id = entry.wish.tournament_id
         del self._entries[tournament_id]
-        if event is not None:
-            self._log.info(event, tournament=tournament_id)
-
-    def _forget(self, entry: _Entry) -> None:
-        """Forget a tournament: it will not be joined again."""
-        self._store.put("DELETE FROM tournaments WHERE id = ?", entry.wish.tournament_id)
+        if is_over:
+            self._log.info("tournament.over", tournament=tournament_id)
+        self._store.put("DELETE FROM tournaments WHERE id = ?", tournament_id)
 
 
 def _needs_slot(entry: _Entry, soon: float) -> bool:

@@ -270,12 +270,17 @@ class ChallengeHandler:
 
 
 def _facts(challenge: Challenge) -> dict[str, object]:
-    user_id = slot_holder_of(challenge).user_id
+    user_id, user = slot_holder_of(challenge).user_id, challenge.challenger
     return {
         "challenge": challenge.id,
         "challenger": user_id or "anonymous",
         "speed": challenge.speed,
         "rematch_of": challenge.rematch_of,
+        "title": user.title or None if user else None,
+        "rating": user.rating if user else None,
+        "clock": challenge.time_control,
+        "rated": challenge.rated,
+        "variant": challenge.variant.key,
     }
 
 

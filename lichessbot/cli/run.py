@@ -15,7 +15,7 @@ from engine.facade import build_mode
 from lichessbot.cli.options import access_to, config_option, load
 from lichessbot.daemon import Daemon
 from lichessbot.errors import ExitCode, StateError, StateNewer
-from lichessbot.log import EventLog, start_logging
+from lichessbot.log import EventLog, Verbosity, start_logging
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
@@ -23,16 +23,20 @@ from lichessbot.systemd import ServiceManager
 
 @click.command("run")
 @config_option
-@click.option("--verbose", is_flag=True, help="Log every move and every ignored event.")
-def command(config_file: Path | None, verbose: bool) -> int:
+@click.option("-v", "--verbose", is_flag=True, help="Log the search, requests and ignored events too.")
+@click.option("-q", "--quiet", is_flag=True, help="Log only starts, ends and troubles.")
+def command(config_file: Path | None, verbose: bool, quiet: bool) -> int:
     """Play until a signal.
 
     The first SIGINT (Ctrl-C) or SIGTERM finishes the games in progress and accepts no new ones; the second leaves at
     once. SIGHUP reloads the configuration.
     """
+    if verbose and quiet:
+        raise click.UsageError("--verbose and --quiet exclude each other")
     settings, timeouts = load(config_file)
     loaded = settings.loaded
-    start_logging(sys.stderr, [loaded.token.get_secret_value()], verbose=verbose)
+    verbosity = Verbosity.VERBOSE if verbose else Verbosity.QUIET if quiet else Verbosity.NORMAL
+    start_logging(sys.stderr, [loaded.token.get_secret_value()], loaded.config.log_format, verbosity)
     log = EventLog()
     log.info(
         "start",

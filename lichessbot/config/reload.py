@@ -26,6 +26,7 @@ _EFFECTS: Final = {
     "url": Effect.RESTART,
     "proxy": Effect.RESTART,
     "state_dir": Effect.RESTART,
+    "log_format": Effect.RESTART,
     "abort_time": Effect.NEW_GAMES,
     "stop_grace": Effect.AT_ONCE,
     "max_takebacks_accepted": Effect.NEW_GAMES,

@@ -13,6 +13,7 @@ from lichessbot.config.base import Flag, Number, Section, Text, merged, server_a
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
 from lichessbot.config.matchmaking import MatchmakingConfig
+from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
 PLACEHOLDERS: Final = ("me", "opponent")
@@ -111,6 +112,7 @@ class Config(Section):
     url: Annotated[Text, AfterValidator(server_address)] = "https://lichess.org"
     proxy: Annotated[Text, AfterValidator(server_address)] | None = None
     state_dir: Annotated[Path, AfterValidator(_folder)] | None = None
+    log_format: LogFormat = LogFormat.AUTO
     abort_time: Annotated[Number, Field(ge=1, le=600)] = 30
     stop_grace: Annotated[Number, Field(ge=0, le=86400)] = 7200
     max_takebacks_accepted: Annotated[Number, Field(ge=0, le=1000)] = 0

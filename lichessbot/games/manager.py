@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from lichessbot.games.correspondence import CorrespondenceGames
+from lichessbot.games.game_log import log_rating
 from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, Report, Standing
 from lichessbot.lichess.enums import Variant
@@ -119,12 +120,13 @@ class GameManager:
         for session in self._sessions.values():
             session.others_got_through()
 
-    def finished(self, game_id: str, report: Report) -> None:
+    def finished(self, info: GameInfo, report: Report) -> None:
         """Handle the end of a game that the event stream reports."""
-        if game_id in self._sessions:
-            self.tell(game_id, report)
+        if info.game_id in self._sessions:
+            self.tell(info.game_id, report)
         else:
-            self._correspondence.revisit(game_id, time.monotonic())
+            self._correspondence.revisit(info.game_id, time.monotonic())
+        log_rating(info)
 
     def tick(self) -> None:
         """Do what is due in any game."""

@@ -1,6 +1,6 @@
-"""One game in progress: connects its state machine with its stream, engine, move sources, outbox and records.
+"""One game in progress: connects its state machine with its stream, engine, move sources, outbox, records and log.
 
-Performs what the state machine decides and logs it; decides nothing.
+Performs what the state machine decides; decides nothing.
 """
 
 import threading
@@ -28,28 +28,18 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat
 from lichessbot.games.game import Game
+from lichessbot.games.game_log import GameLog
 from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
-from lichessbot.lichess.commands import (
-    Abort,
-    AnswerTakeback,
-    ClaimDraw,
-    ClaimVictory,
-    CommandDone,
-    CommandFailed,
-    GameCommand,
-    Resign,
-    Say,
-    SendMove,
-)
+from lichessbot.lichess.commands import CommandDone, SendMove
 from lichessbot.lichess.enums import Colour
-from lichessbot.lichess.models import GameFull, GameInfo, GameState, OpponentGone
+from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
 from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamLost, StreamReader, StreamRefused
+from lichessbot.lichess.streams import PlayingWanted, Source, StreamEvent, StreamReader
 from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, MoveResolver
 from lichessbot.move_sources.models import SourceAnswer
@@ -59,7 +49,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
-from lichessbot.uci.search import BestMove, EngineDied
+from lichessbot.uci.search import BestMove
 
 
 @dataclass(frozen=True)
@@ -127,6 +117,7 @@ class GameSession:
             game_id, context.our_id, config.greeting, context.timeouts, done, lambda: engine.name, context.waiting
         )
         self._recorder = PgnRecorder(config.url, context.our_id)
+        self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
         self._times = self._times_of_sent = MoveTimes()
@@ -173,7 +164,8 @@ class GameSession:
         """Handle a report about this game."""
         if isinstance(report, BestMove):
             report = self._context.opening_variety.choose_move(report)
-        self._log_report(report)
+        awaited = isinstance(report, BestMove | SourceAnswer) and self._game.awaits(report.search_id)
+        self._game_log.note(report, awaited=awaited)
         self._measure(report)
         self._recorder.handle(report)
         match report:
@@ -182,6 +174,7 @@ class GameSession:
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
         self._perform(self._chat.handle(report, now))
+        self._game_log.catch_up()
         if self.info.is_correspondence and not self._game.engine_wanted:
             self._engine.close()
 
@@ -233,7 +226,7 @@ class GameSession:
                     self._log.warning("engine.replaced", reason=reason)
                     self._engine.close()
                 case Fallback(search_id, board, time_s):
-                    self._log.warning("engine.fallback", time_s=time_s)
+                    self._game_log.note_action(action)
                     context.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
                 case TakeAnswer(answer):
                     context.inbox.put(answer)
@@ -255,10 +248,10 @@ class GameSession:
                     if isinstance(action, SendMove):
                         self._times_of_sent = self._times  # the opponent's answer may come before that of the request
                     context.outbox.send(action, recorded=self._recorded)
-                    self._log_command(action)
+                    self._game_log.note_action(action)
 
     def _leave(self, over: GameOver) -> None:
-        self._log.info("game.over", status=over.status, winner=over.winner, plies=over.plies)
+        self._game_log.log_end(over)
         self.over = True
         self.over_for_certain = over.certain
         if over.certain:
@@ -305,39 +298,3 @@ class GameSession:
                 self._context.overhead.note(round_trip_ms)
                 self._context.store.note_round_trip(round_trip_ms)
                 self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, **self._times_of_sent.until(sent_at))
-
-    def _log_command(self, command: GameCommand | Say) -> None:
-        match command:
-            case SendMove(ply=ply, move=move, offering_draw=offering_draw):
-                self._log.debug("move.send", ply=ply, move=move, offer=offering_draw)
-            case Abort(reason=reason):
-                self._log.info("game.abort", reason=reason)
-            case Resign(reason=reason):
-                self._log.info("game.resign", reason=reason)
-            case AnswerTakeback(granted=granted):
-                self._log.info("takeback.granted" if granted else "takeback.denied")
-            case ClaimVictory() | ClaimDraw():
-                self._log.info("game.claim", victory=isinstance(command, ClaimVictory))
-
-    def _log_report(self, report: Report) -> None:
-        match report:
-            case StreamEvent(event=GameFull(white=white, black=black, variant=variant, state=state)):
-                plies = len(state.moves.split())
-                self._log.info("game.state", white=white, black=black, variant=variant.key, plies=plies)
-            case StreamEvent(event=OpponentGone(gone=gone)):
-                self._log.info("opponent.gone" if gone else "opponent.back")
-            case StreamLost(reason=reason, retry_in=retry_in):
-                self._log.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
-            case StreamRefused(status=status, text=text):
-                self._log.warning("stream.refused", status=status, text=text)
-            case CommandFailed(command=command, error=error):
-                self._log.warning("command.failed", command=type(command).__name__, error=error)
-            case BestMove(search_id=search_id, move=move, summary=it) if self._game.awaits(search_id):
-                self._log.debug("engine.move", move=move, depth=it.depth, nodes=it.nodes, score=it.score)
-            case BestMove(move=move, summary=it):
-                # Most of these answer a ponder search that was stopped.
-                self._log.debug("engine.unused", move=move, depth=it.depth)
-            case SourceAnswer(moves=moves, source=source, took_s=took_s) if moves:
-                self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
-            case EngineDied(reason=reason):
-                self._log.warning("engine.died", reason=reason)

@@ -148,6 +148,7 @@ class Opponent(Payload):
     id: Shown | None = None
     username: Shown = ""
     rating: Number | None = None
+    rating_diff: Number | None = Field(default=None, alias="ratingDiff")
 
     @property
     def is_bot(self) -> bool:
@@ -176,6 +177,10 @@ class GameInfo(Payload):
     opponent: Opponent = Opponent()
     status: StatusRef | None = None
     winner: Colour | None = None
+    rating: Number | None = None
+    """Ours before the game, if the server says it."""
+    rating_diff: Number | None = Field(default=None, alias="ratingDiff")
+    """Ours, once the game is over; it may be missing although the game was rated."""
     compat: Compat = Compat()
     tournament_id: Id | None = Field(default=None, alias="tournamentId")
     swiss_id: str | None = Field(default=None, alias="swissId")

@@ -385,6 +385,7 @@ def _summary(details: list[str]) -> SearchSummary:
         nodes=_count(value_of.get("nodes")),
         score=" ".join(details[score + 1 : score + 3]) if score < pv else "",
         pv=" ".join(details[pv + 1 :]),
+        nps=_count(value_of.get("nps")),
     )
 
 

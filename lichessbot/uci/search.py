@@ -42,6 +42,7 @@ class SearchSummary:
     nodes: int = 0
     score: str = ""
     pv: str = ""
+    nps: int = 0
 
     @property
     def move(self) -> str:

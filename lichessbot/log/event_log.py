@@ -1,16 +1,29 @@
-"""The log: one line per event, as `event game=ID field=value ...`, without the token."""
+"""Events and where they are logged: each has a name such as `game.over`, perhaps a game, and fields."""
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO
+from dataclasses import dataclass
+from typing import Final
 
-REDACTED = "[token]"
-_FORMAT = "%(asctime)s %(levelname)s %(message)s"
-_LONGEST_VALUE = 300
+_LONGEST_VALUE: Final = 300
 # How often each bug was met, by the kind of exception and the place where it was raised.
 _crashes: Counter[tuple[object, ...]] = Counter()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The message of a log record. Only fields with a value are kept."""
+
+    name: str
+    game_id: str | None
+    fields: Mapping[str, object]
+
+    def __str__(self) -> str:
+        """Return the event as `name game=ID field=value ...`."""
+        game = "" if self.game_id is None else f" game={self.game_id}"
+        return self.name + game + "".join(f" {name}={_value(value)}" for name, value in self.fields.items())
 
 
 class EventLog:
@@ -18,7 +31,7 @@ class EventLog:
 
     def __init__(self, game_id: str | None = None) -> None:
         self._logger = logging.getLogger("lichessbot")
-        self._prefix = "" if game_id is None else f" game={game_id}"
+        self._game_id = game_id
 
     def debug(self, event: str, **fields: object) -> None:
         self._write(logging.DEBUG, event, fields)
@@ -40,15 +53,14 @@ class EventLog:
         key = type(error), last and (last.tb_frame.f_code.co_filename, last.tb_lineno)
         _crashes[key] += 1
         if _crashes[key].bit_count() == 1:
-            self._logger.error("%s", self._line(event, {**fields, "times": _crashes[key]}), exc_info=error)
+            self._write(logging.ERROR, event, {**fields, "times": _crashes[key]}, error)
 
-    def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
+    def _write(self, level: int, event: str, fields: dict[str, object], error: BaseException | None = None) -> None:
         if self._logger.isEnabledFor(level):
-            self._logger.log(level, "%s", self._line(event, fields))
-
-    def _line(self, event: str, fields: dict[str, object]) -> str:
-        words = (f" {name}={_value(value)}" for name, value in fields.items() if value is not None)
-        return event + self._prefix + "".join(words)
+            known = {name: value for name, value in fields.items() if value is not None}
+            # An object that logs about many games names the game as a field.
+            game_id = known.pop("game", None) if self._game_id is None else self._game_id
+            self._logger.log(level, Event(event, None if game_id is None else str(game_id), known), exc_info=error)
 
 
 @contextmanager
@@ -67,34 +79,6 @@ def crashes() -> int:
     return _crashes.total()
 
 
-class RedactingFormatter(logging.Formatter):
-    """Formats records and removes secrets from the finished text, including tracebacks."""
-
-    def __init__(self, secrets: Sequence[str] = ()) -> None:
-        super().__init__(_FORMAT)
-        self._secrets = tuple(secret for secret in secrets if secret)
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = "\n".join(map(inert, super().format(record).split("\n")))
-        for secret in self._secrets:
-            text = text.replace(secret, REDACTED)
-        return text
-
-
-def start_logging(stream: IO[str], secrets: Sequence[str], *, verbose: bool = False) -> None:
-    """Log to `stream`, without `secrets`; `verbose` adds debug events."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(RedactingFormatter(secrets))
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(logging.INFO)
-    logging.getLogger("lichessbot").setLevel(logging.DEBUG if verbose else logging.INFO)
-    # At debug level berserk logs request bodies, such as the token in a token test.
-    logging.getLogger("berserk").setLevel(logging.INFO)
-    # Our own events report broken connections.
-    logging.getLogger("urllib3").setLevel(logging.ERROR)
-
-
 def inert(text: str) -> str:
     """Return text with an escape such as \\x1b for each character that could steer a terminal or reorder a line."""
     if text.isprintable():
@@ -102,12 +86,15 @@ def inert(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
+def cut(text: str) -> str:
+    """Return text that is no longer than a value in a line of the log may be."""
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
 def _value(value: object) -> str:
     """Return a value so that text from the network can forge neither a second line nor a second field."""
     if isinstance(value, float):
         return f"{value:.3f}"
-    text = str(value)
-    if len(text) > _LONGEST_VALUE:
-        text = f"{text[:_LONGEST_VALUE]}..."
+    text = cut(str(value))
     plain = text.isprintable() and text and not any(mark in text for mark in ' "=')
     return text if plain else '"' + text.replace('"', "'").encode("unicode_escape").decode("ascii") + '"'

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lichessbot.log import REDACTED, EventLog, crashes, start_logging
+from lichessbot.log import EventLog, Verbosity, crashes, start_logging
+from lichessbot.log.formats import REDACTED
 
 TOKEN = "lip_secret0123456789"
 
@@ -65,6 +66,6 @@ def test_request_bodies_are_not_logged_by_libraries(log: io.StringIO) -> None:
 def test_debug_events_need_verbose(log: io.StringIO) -> None:
     EventLog().debug("move.send")
     assert log.getvalue() == ""
-    start_logging(log, [], verbose=True)
+    start_logging(log, [], verbosity=Verbosity.VERBOSE)
     EventLog().debug("move.send")
     assert "move.send" in log.getvalue()

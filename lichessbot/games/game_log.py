@@ -1,0 +1,341 @@
+"""What the log tells of one game: its start, each move, chat, offers, and its end.
+
+Knows every report and action of the game; decides nothing. A line of the stream is logged after the game has reacted to
+it, so that no move waits for the log. Our move is logged when the stream shows it, which also tells the clocks.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
+from lichessbot.games.actions import Action, Fallback, GameOver
+from lichessbot.games.pgn import lacks_last_move
+from lichessbot.inbox import Report
+from lichessbot.lichess.commands import (
+    Abort,
+    AnswerTakeback,
+    ClaimDraw,
+    ClaimVictory,
+    CommandFailed,
+    Resign,
+    SendMove,
+)
+from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
+from lichessbot.lichess.models import (
+    STANDARD_START,
+    ChatLine,
+    GameFinish,
+    GameFull,
+    GameInfo,
+    GameState,
+    OpponentGone,
+    StreamLine,
+)
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
+from lichessbot.log import EventLog
+from lichessbot.move_sources.models import SourceAnswer
+from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
+
+# A game with more moves at its first state began before we came.
+_MOST_PLIES_OF_A_NEW_GAME: Final = 1
+_THREEFOLD: Final = 3
+_FIFTY_MOVES_IN_PLIES: Final = 100
+# Lichess tells of offers in the chat too, under this name.
+_SYSTEM: Final = "lichess"
+_ENDS: Final = {
+    GameStatus.MATE: "checkmate",
+    GameStatus.RESIGN: "resignation",
+    GameStatus.STALEMATE: "stalemate",
+    GameStatus.TIMEOUT: "a player left",
+    GameStatus.OUT_OF_TIME: "out of time",
+    GameStatus.CHEAT: "cheating detected",
+    GameStatus.NO_START: "a player did not start",
+    GameStatus.INSUFFICIENT_MATERIAL_CLAIM: "insufficient material",
+    GameStatus.ABORTED: "before both had moved",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Where our move number `ply` comes from, and what the search said of it."""
+
+    ply: int
+    source: str
+    summary: SearchSummary = field(default_factory=SearchSummary)
+
+
+class GameLog:
+    """The log of one game. For the main thread."""
+
+    def __init__(self, our_id: str, url: str, info: GameInfo) -> None:
+        """`url` is the address of the server, `info` the game as it was announced."""
+        self._log = EventLog(info.game_id)
+        self._our_id = our_id
+        self._url = url
+        self._info = info
+        self._full: GameFull | None = None
+        self._colour = info.color or Colour.WHITE
+        self._board = Board()
+        self._moves: list[str] = []
+        """Those logged, as Lichess writes them; the board has them too."""
+        self._news: StreamLine | None = None
+        """A line of the stream that is not logged yet."""
+        self._end: GameInfo | None = None
+        self._choice: _Choice | None = None
+        self._narrowed = _Choice(0, "")
+        self._fallback_id: int | None = None
+        self._sent: dict[tuple[int, str], _Choice] = {}
+        self._draw_offered = False
+        self._stream_was_lost = False
+
+    # Before the game reacts
+
+    def note(self, report: Report, *, awaited: bool) -> None:
+        """Take note of a report; `awaited`: our move may come of it."""
+        match report:
+            case StreamEvent(event=GameFinish(game=info)):
+                self._end = info
+            case StreamEvent(event=event):
+                self._news = event
+            case StreamLost(reason=reason, retry_in=retry_in):
+                self._stream_was_lost = True
+                self._log.warning("stream.lost", reason=reason, retry_in_s=retry_in.total_seconds())
+            case StreamRefused(status=status, text=text):
+                self._log.warning("stream.refused", status=status, text=text)
+            case CommandFailed(command=command, error=error):
+                self._log.warning("command.failed", command=type(command).__name__, error=error)
+            case EngineDied(reason=reason):
+                self._log.warning("engine.died", reason=reason)
+            case BestMove():
+                self._note_best_move(report, awaited=awaited)
+            case SourceAnswer(moves=moves, source=source, took_s=took_s) if moves:
+                self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
+                if awaited and len(moves) == 1:
+                    self._choice = _Choice(self._next_ply, source, report.summary)
+                elif awaited:
+                    self._narrowed = _Choice(self._next_ply, source)
+
+    def _note_best_move(self, report: BestMove, *, awaited: bool) -> None:
+        it = report.summary
+        if not awaited:
+            # Most of these answer a ponder search that was stopped.
+            self._log.debug("engine.unused", move=report.move, depth=it.depth)
+            return
+        source = "fallback" if report.search_id == self._fallback_id else "engine"
+        if self._narrowed.ply == self._next_ply:
+            source = f"{self._narrowed.source}, {source}"
+        self._choice = _Choice(self._next_ply, source, it)
+        self._log.debug(
+            "engine.move",
+            move=report.move,
+            depth=it.depth,
+            nodes=it.nodes,
+            score=it.score,
+            nps=it.nps or None,
+            pv=it.pv or None,
+        )
+
+    @property
+    def _next_ply(self) -> int:
+        return len(self._moves) + 1
+
+    # When the game has reacted
+
+    def note_action(self, action: Action) -> None:
+        """Take note of an action that was carried out."""
+        match action:
+            case Fallback(search_id, _, time_s):
+                self._fallback_id = search_id
+                self._log.warning("engine.fallback", time_s=time_s)
+            case SendMove(ply=ply, move=move, offering_draw=offering_draw):
+                self._log.debug("move.send", ply=ply, move=move, offer=offering_draw)
+                is_new = (ply, move) not in self._sent
+                if self._choice is not None and self._choice.ply == ply:
+                    self._sent[ply, move] = self._choice
+                self._sent.setdefault((ply, move), _Choice(ply, "only move"))
+                if offering_draw and is_new:
+                    self._log_draw()
+            case Abort(reason=reason):
+                self._log.info("game.abort", reason=reason)
+            case Resign(reason=reason):
+                self._log.info("game.resign", reason=reason)
+            case AnswerTakeback(granted=True):
+                self._log.info("takeback.granted")
+            case AnswerTakeback():
+                self._log.info("takeback.denied")
+            case ClaimVictory() | ClaimDraw():
+                self._log.info("game.claim", victory=isinstance(action, ClaimVictory))
+
+    def _log_draw(self) -> None:
+        if self._draw_offered:
+            self._log.info("draw.accepted")
+        else:
+            self._log.info("draw.offered", by="us")
+
+    def catch_up(self) -> None:
+        """Log the line of the stream that came with the last report, if one did."""
+        news, self._news = self._news, None
+        match news:
+            case GameFull():
+                self._read_full(news)
+            case GameState() if self._full is not None:
+                self._read_state(self._full, news, fresh=False)
+            case ChatLine(room=room, username=name, text=text) if name == _SYSTEM:
+                self._log.debug("chat", room=room, name=name, text=text)
+            case ChatLine(room=room, username=name, text=text):
+                self._log.info("chat", room=room, name=name, text=text)
+            case OpponentGone(gone=True):
+                self._log.info("opponent.gone")
+            case OpponentGone():
+                self._log.info("opponent.back")
+
+    def _read_full(self, full: GameFull) -> None:
+        is_first, self._full = self._full is None, full
+        plies = len(full.state.moves.split())
+        self._log.info("game.state", white=full.white, black=full.black, variant=full.variant.key, plies=plies)
+        if self._our_id in (full.white.id, full.black.id):
+            self._colour = Colour.WHITE if full.white.id == self._our_id else Colour.BLACK
+        is_new = plies <= _MOST_PLIES_OF_A_NEW_GAME
+        if is_first and not full.state.status.is_over:
+            self._log_start(full, None if is_new else plies)
+        elif self._stream_was_lost and not is_first:
+            self._log.info("stream.restored", plies=plies)
+        self._stream_was_lost = False
+        if is_first and not is_new:
+            self._set_board(full, full.state.moves.split())
+        self._read_state(full, full.state, fresh=True)
+
+    def _log_start(self, full: GameFull, plies: int | None) -> None:
+        opponent = full.player(self._colour.other)
+        facts = {
+            "opponent": opponent,
+            "title": opponent.title or None,
+            "rating": opponent.rating,
+            "rated": full.rated,
+            "speed": full.speed or None,
+            "clock": _time_control(full),
+            "variant": full.variant.key,
+            "colour": self._colour,
+            "tournament": full.tournament_id,
+            "url": f"{self._url}/{full.id}",
+        }
+        if plies is None:
+            self._log.info("game.start", **facts)
+        else:
+            self._log.info("game.resume", plies=plies, **facts)
+
+    def _set_board(self, full: GameFull, moves: list[str]) -> None:
+        """Take these moves as logged; a position that our rules refuse is the game's business."""
+        fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
+        try:
+            self._board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
+            for move in moves:
+                self._board.push(move)
+        except (InvalidFen, InvalidMove):
+            return
+        self._moves = list(moves)
+
+    def _read_state(self, full: GameFull, state: GameState, *, fresh: bool) -> None:
+        """Log what is new in a state. One that does not continue the known moves counts only if it is `fresh`."""
+        moves = state.moves.split()
+        known = _common(self._moves, moves)
+        if known < len(self._moves) and not fresh:
+            return
+        if known < len(self._moves) or not self._moves:
+            self._set_board(full, moves[:known])
+        for move in moves[known:]:
+            if not self._log_move(full, move, state if len(self._moves) + 1 == len(moves) else None):
+                return
+        offered = state.offers_draw(self._colour.other)
+        if offered and not self._draw_offered and not state.status.is_over:
+            self._log.info("draw.offered", by="opponent")
+        self._draw_offered = offered
+
+    def _log_move(self, full: GameFull, move: str, state: GameState | None) -> bool:
+        """Log the next move, with the clocks of the `state` that it led to. Return whether our rules know the move."""
+        board, ply = self._board, self._next_ply
+        number, side = board.fullmove_number, board.turn
+        try:
+            san, played = board.san(move), board.push(move)
+        except InvalidMove:
+            return False
+        self._moves.append(move)
+        ours = side == self._colour
+        choice = self._sent.pop((ply, played), None) if ours else None
+        it = SearchSummary() if choice is None else choice.summary
+        clocks = state is not None and (full.clock is not None or full.days_per_turn is not None)
+        self._log.info(
+            "game.move",
+            number=number,
+            colour=side,
+            by="us" if ours else "opponent",
+            san=san,
+            move=played,
+            our_clock_s=state.time_ms(self._colour) / 1000 if state is not None and clocks else None,
+            their_clock_s=state.time_ms(self._colour.other) / 1000 if state is not None and clocks else None,
+            score=it.score or None,
+            depth=it.depth or None,
+            nps=it.nps or None,
+            source=None if choice is None else choice.source,
+        )
+        return True
+
+    def log_end(self, over: GameOver) -> None:
+        """Log what is left to tell, and the result."""
+        self.catch_up()
+        if self._full is not None and self._end is not None and lacks_last_move(self._board, self._end):
+            self._log_move(self._full, self._end.last_move, None)
+        opponent = self._info.opponent.username if self._full is None else self._full.player(self._colour.other)
+        self._log.info(
+            "game.over",
+            status=over.status,
+            winner=over.winner,
+            plies=over.plies,
+            opponent=opponent,
+            result=self._result(over),
+            how=self._how(over),
+        )
+
+    def _result(self, over: GameOver) -> str:
+        if over.winner is not None:
+            return "won" if over.winner is self._colour else "lost"
+        match over.status:
+            case GameStatus.ABORTED | GameStatus.NO_START:
+                return "aborted"
+            case GameStatus.UNKNOWN_FINISH:
+                return "ended"
+        return "drawn"
+
+    def _how(self, over: GameOver) -> str:
+        """Return how the game ended. Lichess tells no more of most draws than that they are draws."""
+        if over.status is not GameStatus.DRAW or self._full is None:
+            return _ENDS.get(over.status, "for an unknown reason")
+        if self._board.is_insufficient_material():
+            return "insufficient material"
+        if self._board.repetition_count() >= _THREEFOLD:
+            return "threefold repetition"
+        return "fifty-move rule" if self._board.halfmove_clock >= _FIFTY_MOVES_IN_PLIES else "agreement"
+
+
+def _common(known: list[str], moves: list[str]) -> int:
+    """Return how many moves both begin with."""
+    if moves[: len(known)] == known:
+        return len(known)
+    return next(ply for ply, move in enumerate(known) if moves[ply : ply + 1] != [move])
+
+
+def _time_control(full: GameFull) -> str:
+    if full.clock is not None:
+        return str(ExactClock(full.clock.initial // 1000, full.clock.increment // 1000))
+    return "without a clock" if full.days_per_turn is None else f"{full.days_per_turn} days per move"
+
+
+def log_rating(info: GameInfo) -> None:
+    """Log what a finished game did to our rating, if Lichess says so: for a rated game it may say nothing."""
+    if info.rating_diff is not None:
+        EventLog(info.game_id).info(
+            "game.rating",
+            change=info.rating_diff,
+            rating=None if info.rating is None else info.rating + info.rating_diff,
+            opponent_change=info.opponent.rating_diff,
+        )

@@ -1,0 +1,11 @@
+"""The log: one line per event, for people, for the journal of systemd, and for programs.
+
+Knows how an event is written in each format, and how secrets and control characters are kept out of it. Must not know:
+what the events are about; it gets a name and fields, and `phrases` has a phrase for each name.
+Offers `EventLog`, `start_logging` with its formats, and `inert` for text from strangers.
+"""
+
+from lichessbot.log.event_log import EventLog, crashes, inert, silenced
+from lichessbot.log.formats import LogFormat, Verbosity, start_logging
+
+__all__ = ["EventLog", "LogFormat", "Verbosity", "crashes", "inert", "silenced", "start_logging"]

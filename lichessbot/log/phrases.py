@@ -1,0 +1,234 @@
+"""The phrase for each event: what happened, in plain words for people.
+
+`{field}` stands for the value of a field, `{field:kind}` for the value written as one of `KINDS`; `:<7` or `:>3` after
+either sets a width. A part in brackets is left out if a field in it is missing. The game's id stands before the phrase.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from lichessbot.log.event_log import Event, cut, inert
+
+_CHALLENGE: Final = "[{title} ]{challenger}[ ({rating})], [{rated:mode} ]{speed}[ {clock}][, {variant:words}]"
+_GAME: Final = (
+    "[{title} ]{opponent}[ ({rating})], {rated:mode}[ {speed}] {clock}, {variant:words}, we play {colour}"
+    "[, tournament {tournament}]: {url}"
+)
+
+PHRASES: Final[Mapping[str, str]] = {
+    # The daemon
+    "start": "lichessbot {version} starts: Python {python}, engine {engine}, config {config}",
+    "account": "signed in to {url} as {name}",
+    "account.changed": "the token belongs to another account than before ({was}); {games_left} of its games are left",
+    "config": "config: {note}",
+    "memory": "memory: {note}",
+    "root": "{note}",
+    "state": "the records cannot be used: {error}",
+    "refused": "Lichess refuses the token: {reason}",
+    "reload": "the config is reloaded, {changes} changes",
+    "reload.key": "{key} is now {new} (was {old}), in use {effect}",
+    "reload.refused": "the new config is not used: {problem}",
+    "stop.asked": "{signal}: takes no new games, {games_to_finish} to finish[; {hint}]",
+    "stop.now": "leaves at once ({why}), {games_left} games unfinished",
+    "stop": "stopped[, exit code {exit_code}]",
+    "daemon.crashed": "bug in the main loop, {times:nth}",
+    "thread.died": "bug that ended the thread {thread}, {times:nth}",
+    # The connection
+    "events.open": "listens for challenges and games",
+    "events.lost": "the event stream is lost ({reason}); tries again in {retry_in_s:seconds}",
+    "event.ignored": "ignored an event: {type:words}",
+    "token.denied": "Lichess denies the token ({reason}); asks again for {patience_s:seconds}",
+    "token.scope_missing": "the token lacks the scope {scope}; {remedy}",
+    "quota": "a limit of Lichess is reached: {text}[; {status}]",
+    "stream.lost": "the game's stream is lost ({reason}); tries again in {retry_in_s:seconds}",
+    "stream.restored": "the game's stream is open again after {plies} plies",
+    "stream.refused": "the game's stream is refused, {status}: {text}",
+    "stream.reopen": "reads the game again: {reason}",
+    "stream.evicted": "Lichess closed the event stream early {times_in_a_row} times in a row: {meaning}",
+    "stream.unreadable": "ignored a line that cannot be read: {line}",
+    "stream.crashed": "bug in the reader of a stream, {times:nth}",
+    "command.failed": "{command:words} failed: {error}",
+    "command.crashed": "bug in the command {command:words}, {times:nth}",
+    # Challenges
+    "challenge.accepting": f"accepts the challenge of {_CHALLENGE}",
+    "challenge.accept": "accepted the challenge[ of {challenger}][, {speed}]",
+    "challenge.decline": f"declined the challenge of {_CHALLENGE}: {{reason}} ({{because}})",
+    "challenge.wait": f"the challenge of {_CHALLENGE} waits for a free slot",
+    "challenge.ignore": f"ignored the challenge of {_CHALLENGE}: {{because}}",
+    "challenge.missed": f"missed the challenge of {_CHALLENGE}: {{because}}",
+    "challenge.canceled": "the challenge {challenge} is withdrawn",
+    "challenge.closed": "the challenge {challenge} is closed: {answer}, {because}",
+    "challenge.no_game": "the challenge {challenge} became no game",
+    "list.fetched": "fetched a list of {players} players from {address}",
+    "list.failed": "the list at {address} cannot be fetched ({error}): {meaning}",
+    "list.crashed": "bug while fetching the list at {address}, {times:nth}",
+    # Matchmaking
+    "match.challenge": "challenges {opponent}: {terms}, our colour {colour}",
+    "match.accepted": "{opponent} accepted our challenge",
+    "match.declined": "{opponent} declined our challenge ({reason}) and is left alone until {rests_until}",
+    "match.withdrawn": "withdrew our challenge to {opponent}",
+    "match.lost": "what became of our challenge to {opponent} is unknown",
+    "match.refused": "Lichess refused our challenge to {opponent}: {text}",
+    "match.capped": "{opponent} may play no more bots for now and is left alone until {rests_until}",
+    "match.none": "challenges nobody: {reason}",
+    # Tournaments
+    "tournament": "tournament {name} ({tournament})[, starts in {starts_in_s:seconds}][, ends in {ends_in_s:seconds}]",
+    "tournament.found": "plays in tournament {tournament}, which was joined elsewhere",
+    "tournament.joined": "joined tournament {tournament}",
+    "tournament.refused": "tournament {tournament} cannot be joined: {error}",
+    "tournament.over": "tournament {tournament} is over",
+    "tournament.left": "left tournament {tournament}",
+    # Games
+    "game.join": "joins the game against {opponent}, {games} in progress",
+    "game.start": f"started against {_GAME}",
+    "game.resume": f"continued after {{plies}} plies against {_GAME}",
+    "game.state": "the stream shows {white} - {black}, {variant:words}, {plies} plies",
+    "game.move": (
+        "{number:>3}{colour:dots:<3} {san:<7}[  us {our_clock_s:clock:>6}][  them {their_clock_s:clock:>6}]"
+        "[  {score:pawns:>6}][  depth {depth:>2}][  {nps:speed}][  {source:words}]"
+    ),
+    "game.over": "{result} against {opponent}: {how}, {plies:moves}",
+    "game.rating": "our rating changed by {change:signed}[ to {rating}]",
+    "game.abort": "aborts the game: {reason}",
+    "game.resign": "resigns: {reason}",
+    "game.claim": "claims the {victory:victory}, as the opponent has left",
+    "game.visit": "visits the correspondence game[, {seconds_left:seconds} left]",
+    "game.left_alone": "cannot play this game: variant {variant:words}, open to bots: {bot_api}",
+    "game.untold": "joins a game that Lichess does not show yet",
+    "game.given_up": "gave up the game, which was joined {returns} times in vain",
+    "game.crashed": "bug in the game, {times:nth}",
+    "games.remembered": "continues {games} games of {account} from the records",
+    "doubt": "asks which games are in progress: {reason}",
+    "chat": "{room:room}, {name}: {text}",
+    "draw.offered": "{by:side} a draw",
+    "draw.accepted": "we accept the draw",
+    "takeback.granted": "grants the takeback",
+    "takeback.denied": "denies the takeback",
+    "opponent.gone": "the opponent has left",
+    "opponent.back": "the opponent is back",
+    "move.send": "sends {move}",
+    "move.done": "round trip {round_trip_ms:ms}, own part {reaction_ms:ms}",
+    "pgn.written": "wrote the game to {file}",
+    "pgn.lost": "the game was not written as PGN: [{reason}][{error}]",
+    "pgn.crashed": "bug while writing the game as PGN, {times:nth}",
+    # Engines and move sources
+    "engine.good": "every engine works",
+    "engine.unfit": "an engine cannot be used: {reason}",
+    "engine.not_started": "the engine did not start: {reason}",
+    "engine.died": "the engine died: {reason}",
+    "engine.gone": "the engine had ended before it was killed",
+    "engine.replaced": "replaces the engine: {reason}",
+    "engine.fallback": "finds a move without the engine in {time_s:seconds}",
+    "engine.option": "the engine does not take an option: {complaint}",
+    "engine.stderr": "the engine says: {line}",
+    "engine.crashed": "bug while reading the engine's output, {times:nth}",
+    "engine.ponder_hit": "the opponent played the move we pondered on",
+    "engine.move": "found {move}[  {score:pawns}]  depth {depth}  {nodes:nodes}[  {nps:speed}][  {pv}]",
+    "engine.unused": "an answer of the engine is not needed",
+    "source.move": "{source:words} knows {moves}, after {took_s:seconds}",
+    "source.unplayable": "no move of {source:words} can be played: {moves}",
+    "source.refused": "{source:words} refused: {reason}",
+    "source.failed": "{source:words} failed: {reason}",
+    "source.rests": "{host} is not asked for {pause_s:seconds}: {reason}",
+    "source.crashed": "bug in the source {source:words}, {times:nth}",
+    "book.unusable": "the book {file} cannot be used: {reason}",
+    "table.unusable": "a tablebase cannot be used: {problem}",
+    # The records
+    "store.migrate": "converts the records from format {schema} to {to}; a copy stays in {copy}",
+    "store.damaged": "the records are damaged ({error}) and now in {kept_as}: {meaning}",
+    "store.failed": "the records cannot be read or written ({error}): {meaning}",
+    "store.works_again": "the records can be written again",
+    "store.no_lock": "the state folder cannot be locked ({error}): {meaning}",
+    "store.crashed": "bug while writing the records, {times:nth}; {lost} are lost",
+}
+_PART: Final = re.compile(r"\[([^]]*)\]")
+_FIELD: Final = re.compile(r"{(\w+)(?::([a-z]+))?(?::([<>]\d+))?}")
+
+
+def phrase(event: Event) -> str:
+    """Return what happened as one harmless line; an event without a fitting phrase as its name and fields."""
+    template, fields = PHRASES.get(event.name, ""), event.fields
+    whole = _PART.sub(lambda part: part[1] if _has_all(part[1], fields) else "", template)
+    if not (template and _has_all(whole, fields)):
+        return str(event)
+    return _FIELD.sub(lambda field: _written(fields[field[1]], field[2], field[3]), whole).rstrip()
+
+
+def _has_all(text: str, fields: Mapping[str, object]) -> bool:
+    """Return whether the fields have a value for each placeholder in the text."""
+    return all(field[1] in fields for field in _FIELD.finditer(text))
+
+
+def _written(value: object, kind: str | None, width: str | None) -> str:
+    text = str(value)
+    if kind is not None:
+        with suppress(ValueError):  # a value that the kind does not expect is shown as it is
+            text = KINDS[kind](text)
+    return format(inert(cut(text)), width or "")
+
+
+def _clock(seconds: str) -> str:
+    """Return a clock such as 0:09.3, 4:12, 1:02:03 or 2d 04:12."""
+    tenths = max(0, int(float(seconds) * 10))
+    minutes, tenths = divmod(tenths, 600)
+    if minutes < 1:
+        return f"0:{tenths / 10:04.1f}"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 1:
+        return f"{minutes}:{tenths // 10:02}"
+    days, hours = divmod(hours, 24)
+    return f"{days}d {hours:02}:{minutes:02}" if days else f"{hours}:{minutes:02}:{tenths // 10:02}"
+
+
+def _seconds(value: str) -> str:
+    seconds = float(value)
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    if seconds < 600:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 36_000 else f"{seconds / 3600:.0f} h"
+
+
+def _pawns(score: str) -> str:
+    """Return a UCI score in pawns, or the moves to mate."""
+    unit, _, number = score.partition(" ")
+    return f"#{int(number)}" if unit == "mate" else f"{int(number) / 100:+.2f}"
+
+
+def _count(number: str, unit: str) -> str:
+    value = int(number)
+    for limit, prefix in ((1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")):
+        if value >= limit:
+            return f"{value / limit:.3g} {prefix}{unit}"
+    return f"{value} {unit}"
+
+
+def _moves(plies: str) -> str:
+    moves = (int(plies) + 1) // 2
+    return "1 move" if moves == 1 else f"{moves} moves"
+
+
+def _words(name: str) -> str:
+    """Return a name such as fromPosition, SendMove or own_book as words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
+
+
+KINDS: Final[Mapping[str, Callable[[str], str]]] = {
+    "clock": _clock,
+    "dots": lambda colour: "." if colour == "white" else "...",
+    "mode": lambda rated: "rated" if rated == "True" else "casual",
+    "moves": _moves,
+    "ms": lambda value: f"{float(value):.1f} ms",
+    "nodes": lambda number: _count(number, "nodes"),
+    "nth": lambda times: "met for the first time" if times == "1" else f"met {times} times",
+    "pawns": _pawns,
+    "room": lambda room: "chat" if room == "player" else "spectators' chat",
+    "seconds": _seconds,
+    "side": lambda by: "we offer" if by == "us" else "the opponent offers",
+    "signed": lambda value: f"{int(value):+d}",
+    "speed": lambda number: _count(number, "n/s"),
+    "victory": lambda victory: "win" if victory == "True" else "draw",
+    "words": _words,
+}
