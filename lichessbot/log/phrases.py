@@ -184,6 +184,8 @@ def _clock(seconds: str) -> str:
 
 def _seconds(value: str) -> str:
     seconds = float(value)
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
         return f"{seconds:.2g} s"
     if seconds < 600:
@@ -201,7 +203,7 @@ def _count(number: str, unit: str) -> str:
     value = int(number)
     for limit, prefix in ((1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")):
         if value >= limit:
-            return f"{value / limit:.3g} {prefix}{unit}"
+            return f"{value / limit:.3g}{prefix} {unit}"
     return f"{value} {unit}"
 
 

@@ -118,7 +118,7 @@ def test_each_move_has_number_name_clocks_and_for_ours_evaluation_speed_and_sour
     assert game.state("g1f3 d7d5", time_ms=9380) == ["  1... d5       us 0:09.3  them 0:09.3"]
     game.think(3, "f3e5")
     assert game.state("g1f3 d7d5 f3e5") == [
-        "  2.   Ne5      us   1:00  them   1:00   +0.31  depth 12  1.2 Mn/s  engine"
+        "  2.   Ne5      us   1:00  them   1:00   +0.31  depth 12  1.2M n/s  engine"
     ]
 
 
@@ -179,7 +179,7 @@ def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_mo
     assert game.state("d2d4")[0].endswith("syzygy, engine")
     game.state("d2d4 d7d5")
     game.log.note_action(Fallback(7, Board(), 0.5))
-    assert game.told() == ["warning: finds a move without the engine in 0.5 s"]
+    assert game.told() == ["warning: finds a move without the engine in 500 ms"]
     game.think(3, "c2c4", SearchSummary(), search_id=7)
     assert game.state("d2d4 d7d5 c2c4")[0].endswith("them   1:00  fallback")
 
