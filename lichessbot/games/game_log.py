@@ -74,7 +74,9 @@ class GameLog:
         self._url = url
         self._info = info
         self._full: GameFull | None = None
-        self._colour = info.color or Colour.WHITE
+        self._announced_colour = info.color
+        self._colour = Colour.WHITE
+        """Ours, once the full state was read."""
         self._board = Board()
         self._moves: list[str] = []
         """Those logged, as Lichess writes them; the board has them too."""
@@ -95,6 +97,7 @@ class GameLog:
         match report:
             case StreamEvent(event=GameFinish(game=info)):
                 self._end = info
+                self._announced_colour = info.color or self._announced_colour
             case StreamEvent(event=event):
                 self._news = event
             case StreamLost(reason=reason, retry_in=retry_in):
@@ -193,8 +196,8 @@ class GameLog:
         is_first, self._full = self._full is None, full
         plies = len(full.state.moves.split())
         self._log.info("game.state", white=full.white, black=full.black, variant=full.variant.key, plies=plies)
-        if self._our_id in (full.white.id, full.black.id):
-            self._colour = Colour.WHITE if full.white.id == self._our_id else Colour.BLACK
+        by_id = {full.white.id: Colour.WHITE, full.black.id: Colour.BLACK}
+        self._colour = by_id.get(self._our_id) or self._announced_colour or Colour.WHITE
         is_new = plies <= _MOST_PLIES_OF_A_NEW_GAME
         if is_first and not full.state.status.is_over:
             self._log_start(full, None if is_new else plies)
@@ -298,7 +301,8 @@ class GameLog:
 
     def _result(self, over: GameOver) -> str:
         if over.winner is not None:
-            return "won" if over.winner is self._colour else "lost"
+            ours = self._announced_colour if self._full is None else self._colour
+            return "ended" if ours is None else "won" if over.winner is ours else "lost"
         match over.status:
             case GameStatus.ABORTED | GameStatus.NO_START:
                 return "aborted"

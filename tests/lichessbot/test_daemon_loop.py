@@ -4,6 +4,8 @@ import json
 import signal
 import time
 
+import pytest
+
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
     ACCOUNT,
@@ -294,3 +296,21 @@ def test_a_signal_waits_for_no_farewell_that_a_pause_forbids(lichess: ScriptedLi
     daemon._process.send_signal(signal.SIGTERM)
     assert daemon._process.wait(PATIENCE_S) == 0
     assert time.monotonic() - began < 8.0, "a chat line would have waited for 60 s, and is worth sending for 15"
+
+
+@pytest.mark.parametrize(("over_after_s", "finish_after_s"), [(0.2, 1.5), (20.0, 1.0)], ids=["game", "events"])
+def test_the_change_of_our_rating_is_logged_after_the_end_whichever_stream_tells_it_first(
+    lichess: ScriptedLichess, daemon: Daemon, over_after_s: float, finish_after_s: float
+) -> None:
+    over = line("gameState", moves="", wtime=1, btime=1, status="resign", winner="black")
+    status = {"id": 31, "name": "resign"}
+    told = {"color": "black", "status": status, "winner": "black", "rating": 1500, "ratingDiff": 6}
+    ended = game("abcd1234", **told, opponent={"username": "Ferdinand", "ratingDiff": -7})
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand"), over_after_s, over))
+    lichess.answer(EVENTS, ticking(b"\n", finish_after_s, line("gameFinish", game=ended)))
+    daemon.start()
+    daemon.until(lambda: "game.rating game=abcd1234" in daemon.log)
+    before, _, after = daemon.log.partition("game.rating game=abcd1234 change=6 rating=1506 opponent_change=-7")
+    assert "game.over game=abcd1234 status=resign winner=black plies=0 opponent=ferdinand result=won" in before
+    assert after

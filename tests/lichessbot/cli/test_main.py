@@ -45,7 +45,7 @@ def test_the_rehearsal_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--time-scale" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [(), ("dance",), ("run", "--fast"), ("run", "--config")])
+@pytest.mark.parametrize("words", [(), ("dance",), ("run", "--fast"), ("run", "--config"), ("run", "-v", "-q")])
 def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
     assert main(words) == 2
 

@@ -328,6 +328,16 @@ def test_a_game_that_was_over_before_we_came_has_only_an_end(caplog: pytest.LogC
     assert game.end(GameStatus.RESIGN, Colour.WHITE, 2) == ["won against Ferdinand: resignation, 1 move"]
 
 
+@pytest.mark.parametrize(("facts", "told"), [({"color": "black"}, "lost"), ({}, "ended")])
+def test_the_event_stream_alone_may_tell_the_end(
+    caplog: pytest.LogCaptureFixture, facts: dict[str, str], told: str
+) -> None:
+    game = Listener(caplog)
+    end = {"gameId": GAME, "variant": {"key": "standard"}, **facts}
+    game.log.note(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0), awaited=False)
+    assert game.end(GameStatus.RESIGN, Colour.WHITE) == [f"{told} against Ferdinand: resignation, 0 moves"]
+
+
 def test_a_game_whose_stream_never_opened_has_an_end_as_well(caplog: pytest.LogCaptureFixture) -> None:
     assert Listener(caplog).end(GameStatus.UNKNOWN_FINISH) == [
         "ended against Ferdinand: for an unknown reason, 0 moves"
