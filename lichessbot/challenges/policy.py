@@ -179,11 +179,15 @@ def _clock(case: _Case) -> Decline | None:
     clock, rules = case.challenge.time_control.clock, case.rules
     if clock is None:
         return None
-    for key, value, what in (("base", clock.base_s, "starting clock"), ("increment", clock.increment_s, "increment")):
-        if value < getattr(rules, f"min_{key}"):
-            return case.decline(DeclineReason.TOO_FAST, f"min_{key}", f"its {what} of {value} s is too short")
-        if value > getattr(rules, f"max_{key}"):
-            return case.decline(DeclineReason.TOO_SLOW, f"max_{key}", f"its {what} of {value} s is too long")
+    base, increment = f"its starting clock of {clock.base_s} s", f"its increment of {clock.increment_s} s"
+    if clock.base_s < rules.min_base:
+        return case.decline(DeclineReason.TOO_FAST, "min_base", f"{base} is too short")
+    if clock.base_s > rules.max_base:
+        return case.decline(DeclineReason.TOO_SLOW, "max_base", f"{base} is too long")
+    if clock.increment_s < rules.min_increment:
+        return case.decline(DeclineReason.TOO_FAST, "min_increment", f"{increment} is too short")
+    if clock.increment_s > rules.max_increment:
+        return case.decline(DeclineReason.TOO_SLOW, "max_increment", f"{increment} is too long")
     if rules.bullet_requires_increment and case.challenge.speed == Speed.BULLET and clock.increment_s == 0:
         return case.decline(DeclineReason.TOO_FAST, "bullet_requires_increment", "it is bullet without increment")
     return None
