@@ -158,8 +158,8 @@ class _Rehearsal:
         address = urlsplit(site.url)
         assert address.hostname is not None
         assert address.port is not None
-        schedule, ledger = self._injector.schedule, self._injector.ledger
-        proxy = Proxy(address.hostname, address.port, schedule, site.timing, ledger.answer_lost)
+        schedule, checks = self._injector.schedule, self._injector.http_faults.checks
+        proxy = Proxy(address.hostname, address.port, schedule, site.timing, checks.answer_lost)
         try:
             self._server.call(lambda: proxy.open(port))
         except OSError as error:

@@ -4,9 +4,8 @@ Lives on the event loop as an observer of the site. From the nature of the fault
 tells whether a lost game could have been saved: an outage longer than the clock loses for anybody.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain, takewhile
 
 from lichessbot.rehearsal.faults.catalogue import Card, Fault, Notice, Remedy
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
@@ -16,8 +15,6 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.site import GameChanged, Happening, Site
 
-# A line that never comes, or that a client may well take for broken.
-_SPOILT = (Fault.STATE_LOST, Fault.LINE_NOT_JSON, Fault.LINE_NULLS)
 MOVE_NEEDS_MS = 1000        # undisturbed time on the clock in which any client can move
 
 
@@ -75,7 +72,6 @@ class FaultAccounting:
 
     def __init__(self, site: Site, bot: Account) -> None:
         self.strikes: list[Strike] = []
-        self._losses: list[tuple[int, Place, str | None]] = []
         self._open: list[Strike] = []
         self._site = site
         self._bot = bot
@@ -99,43 +95,9 @@ class FaultAccounting:
                 costs = [cost for cost in strike.costs if traffic.game_id in (None, cost.game.id)]
                 _make_up(strike, costs, now_ms)
 
-    def struck_since(self, game_id: str, since_ms: int) -> bool:
-        """Whether a fault struck that game since then, or earlier without recovery."""
-        return any(
-            strike.game_id in (None, game_id) or strike.fault.nature.is_general
-            for strike in chain(self._strikes_since(since_ms), self._pending())
-        )
-
-    def is_cut_off(self, game_id: str, by_ms: int) -> bool:
-        """Whether the stream of that game broke before then, and was not opened again."""
-        breaks = (
-            strike
-            for strike in self._pending()
-            if strike.card.place is Place.GAME_STREAM or strike.fault.nature.remedy is Remedy.REOPENED
-        )
-        return any(
-            cost.game.id == game_id and cost.made_up_ms is None and cost.at_ms < by_ms
-            for strike in breaks
-            for cost in strike.costs
-        )
-
-    def is_spoilt(self, game_id: str, since_ms: int, until_ms: int) -> bool:
-        """Whether a line with a move of that game was lost in that time, or came with something unreadable."""
-        return any(
-            strike.card.place is Place.STATE_LINE and strike.game_id == game_id and strike.fault in _SPOILT
-            for strike in self._strikes_since(since_ms)
-            if strike.at_ms <= until_ms
-        )
-
-    def answer_lost(self, traffic: Traffic) -> None:
-        """The answer to that request does not arrive, or not for a while."""
-        self._losses.append((monotonic_ms(), traffic.place, traffic.game_id))
-
-    def lost_between(self, traffic: Traffic, since_ms: int, until_ms: int) -> bool:
-        """Whether the answer to such a request was lost in that time."""
-        losses = takewhile(lambda loss: loss[0] >= since_ms, reversed(self._losses))
-        wanted = traffic.place, traffic.game_id
-        return any(at_ms <= until_ms and (place, game_id) == wanted for at_ms, place, game_id in losses)
+    def strikes_in(self, game_id: str) -> int:
+        """Return how many faults have struck that game."""
+        return sum(cost.game.id == game_id for strike in self.strikes for cost in strike.costs)
 
     def close(self, game: Game, *, lost: bool) -> bool:
         """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it.
@@ -196,9 +158,6 @@ class FaultAccounting:
         """The times in which a 429 forbids requests, except where a clock runs."""
         limits = [strike for strike in self.strikes if strike.fault.nature.is_a_limit]
         return [(it.at_ms, it.at_ms + 1000 * it.fault.nature.lasts_s(self._site.timing)) for it in limits]
-
-    def _strikes_since(self, since_ms: int) -> Iterator[Strike]:
-        return takewhile(lambda strike: strike.at_ms >= since_ms, reversed(self.strikes))
 
     def _pending(self) -> list[Strike]:
         """Return the strikes without recovery, and drop the others."""

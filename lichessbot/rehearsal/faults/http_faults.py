@@ -1,12 +1,11 @@
 """Faults in the answers to requests: refusals, breakdowns, delays.
 
-An ASGI application around another. It sees every request first and every answer last, so it also
-tells the ledger what was carried out and the client's conduct how it behaves.
+An ASGI application around another. It sees every request first and every answer last, so it also tells the accounting
+what was carried out, and has the client checked.
 """
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -14,12 +13,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lichessbot.rehearsal.faults.accounting import FaultAccounting
 from lichessbot.rehearsal.faults.catalogue import Fault, Layer
-from lichessbot.rehearsal.faults.client_checks import ClientChecks, Situation
+from lichessbot.rehearsal.faults.client_checks import Arrival, ClientChecks
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.errors import NotFound
-from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
+from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, is_legal_move
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import Site
@@ -32,7 +31,7 @@ class HttpFaults:
     """Guards the site's application and injects faults into requests of `bot`."""
 
     def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, ledger: FaultAccounting) -> None:
-        self.checks = ClientChecks(site.timing, ledger)
+        self.checks = ClientChecks(site.timing)
         self._site = site
         self._bot = bot
         self._schedule = schedule
@@ -53,15 +52,12 @@ class HttpFaults:
         fault = self._schedule.strike(Layer.REQUESTS, traffic.place, traffic.game_id)
         match fault:
             case None:
-                await app(scope, receive, self._noted(traffic, self._situation(traffic), send))
+                await app(scope, receive, self._noted(traffic, send))
             case Fault.ANSWER_SLOW:
-                found = self._situation(traffic)
                 await asyncio.sleep(self._site.timing.slow_answer_s)
-                # A move that the client has repeated meanwhile comes too late through no fault of its own.
-                found = found if found == self._situation(traffic) else None
-                await app(scope, receive, self._noted(traffic, found, send))
+                await app(scope, receive, self._noted(traffic, send))
             case Fault.DONE_BUT_502:
-                await app(scope, receive, self._noted(traffic, self._situation(traffic), _unheard))
+                await app(scope, receive, self._noted(traffic, _unheard))
                 await self._stand_in(fault, traffic, scope, receive, send)
             case Fault.MAINTENANCE:
                 self._down_until_ms = monotonic_ms() + 1000 * self._site.timing.restart_s
@@ -78,32 +74,25 @@ class HttpFaults:
         grant = self._site.accounts.grant(token)
         return grant is not None and grant.account is self._bot
 
-    def _noted(self, traffic: Traffic, situation: Situation | None, send: Send) -> Send:
-        """`send`, but what the application answers is noted on its way out."""
+    def _noted(self, traffic: Traffic, send: Send) -> Send:
+        """Return `send`, but note on its way out what the application answers."""
+        arrival = self._arrival(traffic)
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._note(traffic, situation, message["status"])
+                status = message["status"]
+                self._check(traffic, arrival, is_refused=status in HTTP_REFUSED)
+                if status in HTTP_OK:
+                    self._ledger.carried_out(traffic)
             await send(message)
 
         return note
-
-    def _note(self, traffic: Traffic, situation: Situation | None, status: int) -> None:
-        if status in HTTP_REFUSED and situation != self._situation(traffic):
-            situation = None        # what it was sent for changed while it was looked at
-        if situation is not None:
-            judged = replace(situation, refused=status in HTTP_REFUSED)
-            self.checks.hear_move(traffic, judged, monotonic_ms())
-        if status in HTTP_OK:
-            self._ledger.carried_out(traffic)
 
     async def _stand_in(
         self, fault: Fault, traffic: Traffic, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Answer instead of the application."""
-        situation = self._situation(traffic)
-        if situation is not None:
-            self.checks.hear_move(traffic, situation, monotonic_ms())
+        self._check(traffic, self._arrival(traffic), is_refused=False)
         if fault.nature.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
             # A named quota forbids nothing else, so that no request offends it. Noted before the answer is on its
             # way: only what is lost from now on is a loss of this answer.
@@ -131,21 +120,29 @@ class HttpFaults:
         except NotFound:
             return None
 
-    def _situation(self, traffic: Traffic) -> Situation | None:
+    def _arrival(self, traffic: Traffic) -> Arrival | None:
+        """Return what is known of a move before it is carried out; None if there is nothing to check."""
         session = self._session(traffic)
         color = None if session is None else session.game.setup.color_of(self._bot)
-        if session is None or color is None:
-            return None
+        if session is None or color is None or traffic.uci is None or session.game.threefold_pending:
+            return None     # while the draw is not told, it looks like the bot's turn, and is nobody's
         game = session.game
-        own_moves = game.moves[game.first_to_move is not color :: 2]
-        return Situation(
-            bot_is_on_turn=game.turn is color and not game.threefold_pending,
-            draw_is_pending=game.turn is color and game.threefold_pending,
-            last_own_move=own_moves[-1] if own_moves else None,
-            last_change_ms=game.last_change_ms,
-            ended_ms=game.ended_ms,
-            refused=False,
+        is_legal = not game.is_over and game.turn is color and is_legal_move(game.board(), traffic.uci)
+        return Arrival(
+            game.id,
+            traffic.uci,
+            position_ms=game.last_change_ms if game.ended_ms is None else game.ended_ms,
+            is_legal=is_legal,
+            was_legal=is_legal or game.was_legal(color, traffic.uci),
         )
+
+    def _check(self, traffic: Traffic, arrival: Arrival | None, *, is_refused: bool) -> None:
+        session = self._session(traffic)
+        if session is None or arrival is None:
+            return
+        game = session.game
+        slips_allowed = self._ledger.strikes_in(game.id) + game.takebacks + game.is_over
+        self.checks.hear_move(arrival, monotonic_ms(), is_refused=is_refused, slips_allowed=slips_allowed)
 
 
 async def _unheard(_message: Message) -> None:

@@ -6,6 +6,7 @@ and the talk at the board. It reads no clock and does no I/O: monotonic millisec
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 
 from engine.facade import Board, InvalidMove
 from lichessbot.rehearsal.rules.clock import GameClock, RealTime
@@ -66,6 +67,8 @@ class Game:
         self.clock_history_ms: list[int] = []     # what the mover had left after each move
         self.chat: list[ChatLine] = []
         self.threefold_pending = False
+        self.takebacks = 0
+        self._taken_back: list[Board] = []        # positions that are no longer part of the game
         self._board = self._fresh_board()
         self.first_to_move = self.turn
         self._started_ms = now_ms
@@ -120,6 +123,11 @@ class Game:
         for move in self.moves[:plies]:
             board.push(move)
         return board
+
+    def was_legal(self, color: Color, uci: str) -> bool:
+        """Return whether that move was legal for `color` in any position of this game, also in one taken back."""
+        positions = chain(map(self.board_after, range(self.ply + 1)), self._taken_back)
+        return any(Color(board.turn) is color and is_legal_move(board, uci) for board in positions)
 
     def fen(self) -> str:
         return self._board.fen()
@@ -345,6 +353,8 @@ class Game:
         return None if self._board.has_insufficient_material(claimer.rules_name) else claimer
 
     def _rewind(self, plies: int, now_ms: int) -> list[Line]:
+        self.takebacks += 1
+        self._taken_back += map(self.board_after, range(self.ply - plies + 1, self.ply + 1))
         del self.moves[-plies:]
         del self.clock_history_ms[-plies:]
         self._board = self.board_after(self.ply)
@@ -370,3 +380,12 @@ class Game:
     def _keep(self, line: ChatLine) -> ChatLine:
         self.chat.append(line)
         return line
+
+
+def is_legal_move(board: Board, uci: str) -> bool:
+    """Return whether a move is legal, in any spelling of castling."""
+    try:
+        board.parse(uci)
+    except InvalidMove:
+        return False
+    return True

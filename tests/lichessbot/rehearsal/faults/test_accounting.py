@@ -8,7 +8,6 @@ from lichessbot.rehearsal.faults.accounting import Cost, Strike
 from lichessbot.rehearsal.faults.catalogue import Card, Fault
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
-from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
 from tests.lichessbot.rehearsal.conftest import Join, joining
@@ -63,46 +62,6 @@ def test_lost_stream_is_made_up_for_when_it_is_opened_again(
     assert strike.delay_ms is not None
     assert only_cost(strike).clock_lost_ms == pytest.approx(strike.delay_ms, abs=20)
     assert strike.delay_ms >= 1000 * DELAY_S
-
-
-def test_client_is_cut_off_from_when_its_stream_breaks_until_it_is_opened_again(
-    lichess: RehearsalServer, ada: Client, bob: Client
-) -> None:
-    it = injector(lichess, ada)
-    game_id = start_game(ada, bob)
-    book(lichess, it, BAD_GATEWAY, game_id)
-    assert not it.ledger.is_cut_off(game_id, monotonic_ms() + 1)
-    strike = book(lichess, it, STALL, game_id)
-    assert not it.ledger.is_cut_off(game_id, strike.at_ms)
-    assert it.ledger.is_cut_off(game_id, strike.at_ms + 1)
-    assert not it.ledger.is_cut_off("another", strike.at_ms + 1)
-    ada.game(game_id)
-    assert not it.ledger.is_cut_off(game_id, strike.at_ms + 1)
-
-
-@pytest.mark.parametrize(
-    ("card", "is_spoilt"), [(STATE_LOST, True), (LINE_NULLS, True), (LINE_DOUBLED, False), (STALL, False)]
-)
-def test_line_is_spoilt_if_it_is_lost_or_unreadable(
-    lichess: RehearsalServer, ada: Client, bob: Client, card: Card, is_spoilt: bool
-) -> None:
-    it = injector(lichess, ada)
-    game_id = start_game(ada, bob)
-    at_ms = book(lichess, it, card, game_id).at_ms
-    assert it.ledger.is_spoilt(game_id, at_ms, at_ms) is is_spoilt
-    assert not it.ledger.is_spoilt(game_id, at_ms - 2, at_ms - 1)
-    assert not it.ledger.is_spoilt(game_id, at_ms + 1, at_ms + 2)
-    assert not it.ledger.is_spoilt("another", at_ms, at_ms)
-
-
-def test_restart_cuts_a_game_off_only_until_its_own_stream_is_opened_again(
-    lichess: RehearsalServer, ada: Client, bob: Client, join: Join
-) -> None:
-    it = injector(lichess, ada)
-    games = [start_game(ada, bob), start_game(ada, join("Cleo"))]
-    strike = book(lichess, it, RESTART, games[0])
-    ada.game(games[0])
-    assert [it.ledger.is_cut_off(game_id, strike.at_ms + 1) for game_id in games] == [False, True]
 
 
 def test_lost_line_is_made_up_for_when_the_owed_move_arrives(

@@ -127,7 +127,7 @@ def test_pause_is_not_asked_of_a_client_that_never_heard_of_it(
     it = injector(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
     game_id = start_game(ada, bob)
     elsewhere = Place.CHAT if lost else Place.DECLINE
-    with proxied(lichess, ada, Fault.ANSWER_LOST, elsewhere, on_loss=it.ledger.answer_lost) as client:
+    with proxied(lichess, ada, Fault.ANSWER_LOST, elsewhere, on_loss=it.http_faults.checks.answer_lost) as client:
         try:
             assert client.command(game_id, "chat").status_code == 429
         except requests.ConnectionError:

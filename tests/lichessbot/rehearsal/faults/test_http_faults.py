@@ -2,6 +2,7 @@
 
 import re
 import time
+from itertools import cycle
 
 import pytest
 
@@ -198,3 +199,19 @@ def test_illegal_move_is_remembered(lichess: RehearsalServer, ada: Client, bob: 
     assert ada.command(game_id, "move/e2e5").status_code == 400
     (offence,) = it.offences
     assert offence.startswith(f"game {game_id}: e2e5 is illegal")
+
+
+def test_move_sent_again_is_an_offence_unless_a_fault_explains_it(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = injector(lichess, ada, *cards_of(Fault.DONE_BUT_502, Place.MOVE), chance=None)
+    game_id = start_numbered_game(lichess, it, ada, bob)
+    for move, reply in cycle([("g1f3", "b8c6"), ("f3g1", "c6b8")]):
+        if ada.command(game_id, f"move/{move}").status_code == 502:
+            break
+        bob.do(game_id, f"move/{reply}")
+    for offences in (0, 1):
+        time.sleep(0.4)
+        assert ada.command(game_id, f"move/{move}").status_code == 400
+        assert len(it.offences) == offences
+    assert f"game {game_id}: {move} is late or doubled" in it.offences[0]

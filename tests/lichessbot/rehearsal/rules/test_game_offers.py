@@ -120,6 +120,18 @@ def test_takeback_asked_for_on_ones_own_turn_takes_two_plies() -> None:
     assert it.fen().startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")
 
 
+def test_move_of_a_position_that_was_taken_back_was_legal() -> None:
+    it = game(HUMANS, ["e2e4", "d7d5"])
+    it.offer_takeback(WHITE, 0)
+    it.offer_takeback(BLACK, 0)
+    assert it.takebacks == 1
+    it.play(WHITE, "c2c4", 0)
+    assert it.was_legal(WHITE, "e4d5"), "before the takeback"
+    assert it.was_legal(WHITE, "g1f3"), "at the first move"
+    assert not it.was_legal(BLACK, "e4d5"), "never for the other side"
+    assert not it.was_legal(WHITE, "c4d5")
+
+
 def test_takeback_before_both_have_moved_is_ignored() -> None:
     assert game(HUMANS, ["e2e4"]).offer_takeback(WHITE, 0) == []
 
