@@ -221,7 +221,7 @@ class Match:
 
     def _on(self, happening: Happening) -> None:
         match happening:
-            case ChallengeMade(challenge) if pairing := self._bout_against(challenge.challenger):
+            case ChallengeMade(challenge) if pairing := self._pairing_with(challenge.challenger):
                 self._on_challenge(pairing, challenge)
             case ChallengeSettled(challenge) if pairing := self._pairing_of(challenge.id):
                 self._on_settled(pairing, challenge)
@@ -237,7 +237,7 @@ class Match:
         running = self._running()
         return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
 
-    def _bout_against(self, opponent: Account | None) -> Pairing | None:
+    def _pairing_with(self, opponent: Account) -> Pairing | None:
         """The pairing of that player which has not become a game yet."""
         return next((b for b in self._running() if b.opponent is opponent and b.game is None), None)
 

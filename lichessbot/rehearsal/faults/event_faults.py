@@ -63,9 +63,9 @@ class EventFaults:
 
     def _play(self, fault: Fault | None, challenge: Challenge | None, session: GameSession | None) -> None:
         match fault, challenge, session:
-            case Fault.CHALLENGE_CANCELED, Challenge(challenger=Account() as challenger), _:
+            case Fault.CHALLENGE_CANCELED, Challenge(challenger=challenger), _:
                 self._site.cancel(challenge.id, challenger)
-            case Fault.CHALLENGE_REPLACED, Challenge(challenger=Account() as challenger), _:
+            case Fault.CHALLENGE_REPLACED, Challenge(challenger=challenger), _:
                 self._site.invite(challenger, self._bot, challenge.terms)
             case Fault.CHALLENGE_EXPIRED, Challenge(), _:
                 challenge.seen_at_ms -= round(1000 * self._site.timing.challenge_expiry_s)
@@ -97,7 +97,7 @@ class EventFaults:
 
     def _withdraw(self, challenges: list[Challenge]) -> None:
         for challenge in challenges:
-            if challenge.is_active and challenge.challenger is not None:
+            if challenge.is_active:
                 self._site.cancel(challenge.id, challenge.challenger)
 
     def _is_a_strangers(self, session: GameSession) -> bool:

@@ -10,13 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from engine.facade import Limits
-from lichessbot.rehearsal.players.opponents import EngineOpponent, Opponent
+from lichessbot.rehearsal.players.opponents import Opponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, DeclineReason
 from lichessbot.rehearsal.rules.game import Game
-from lichessbot.rehearsal.rules.setup import Player
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameEnded, GameStarted, Happening, Site
@@ -75,7 +74,7 @@ class HouseBots:
 
     def _answer(self, challenge: Challenge) -> None:
         """Answer a challenge: accept it unless the variant is unknown or the policy says otherwise."""
-        if not challenge.is_active or challenge.target is None:
+        if not challenge.is_active:
             return
         policy = self._policies[challenge.target]
         reason = policy.declines if challenge.terms.variant.is_playable else DeclineReason.VARIANT
@@ -102,17 +101,11 @@ class HouseBots:
         """The opponent that thinks for that side, if a house bot plays it."""
         key = (game.id, color)
         if key not in self._minds:
-            hiring = self._hiring(game.setup.player(color))
+            hiring = self._hirings.get(game.setup.player(color).account)
             if hiring is None:
                 return None
             self._minds[key] = hiring(game.id)
         return self._minds[key]
-
-    def _hiring(self, player: Player) -> Hiring | None:
-        level = player.ai_level
-        if level is not None:
-            return lambda _game_id: EngineOpponent(depth=level)
-        return None if player.account is None else self._hirings.get(player.account)
 
     async def _move(self, session: GameSession, mind: Opponent) -> None:
         game = session.game

@@ -77,7 +77,7 @@ class Arena:
         if application.pair_me and self.is_started(now_ms):
             entry.waits_until_ms = now_ms + 1000 * waits_s
 
-    def withdraw(self, account: Account | None, now_ms: int) -> None:
+    def withdraw(self, account: Account, now_ms: int) -> None:
         """Leave before the start, pause after it; nothing happens to somebody who is not in."""
         if account not in self.entries:
             return
@@ -103,12 +103,12 @@ class Arena:
             one.waits_until_ms = other.waits_until_ms = 0.0
             yield one.account, other.account
 
-    def free(self, account: Account | None, now_ms: int) -> None:
+    def free(self, account: Account, now_ms: int) -> None:
         """His game is over."""
         if account in self.entries:
             self.entries[account].idle_since_ms = now_ms
 
-    def score(self, account: Account | None, points: int) -> None:
+    def score(self, account: Account, points: int) -> None:
         if account in self.entries:
             self.entries[account].score += points
 

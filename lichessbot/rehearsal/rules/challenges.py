@@ -29,15 +29,14 @@ class Terms:
 
 @dataclass(eq=False)
 class Challenge:
-    """A challenge of one player to another, or to anybody (`target` None)."""
+    """A challenge of one player to another."""
 
     id: str
     terms: Terms
-    challenger: Account | None
-    target: Account | None
+    challenger: Account
+    target: Account
     final_color: Color                    # the challenger's
     seen_at_ms: int                       # created, or last known to be waited for
-    is_open: bool = False
     rematch_of: str | None = None         # the game after which it is offered
     kept_alive: bool = False              # somebody holds a keepAliveStream
     settled: ChallengeStatus | None = None
@@ -47,7 +46,7 @@ class Challenge:
         """Unanswered real-time challenges go offline in silence; they can still be accepted."""
         if self.settled is not None:
             return self.settled
-        never_expires = self.kept_alive or self.is_open or not isinstance(self.terms.time_control, RealTime)
+        never_expires = self.kept_alive or not isinstance(self.terms.time_control, RealTime)
         expired = not never_expires and now_ms - self.seen_at_ms >= 1000 * expiry_s
         return ChallengeStatus.OFFLINE if expired else ChallengeStatus.CREATED
 
@@ -96,7 +95,7 @@ class ChallengeBook:
         """Keep one open challenge per pair: an older one ends silently (contract 4)."""
         for older in self._challenges.values():
             same_pair = older.challenger is challenge.challenger and older.target is challenge.target
-            if same_pair and older.is_active and not older.is_open:
+            if same_pair and older.is_active:
                 older.settled = ChallengeStatus.CANCELED
         self._challenges[challenge.id] = challenge
 
@@ -114,10 +113,10 @@ class ChallengeBook:
         """Active challenges of `account`, oldest first."""
         return [c for c in self._challenges.values() if c.is_active and c.challenger is account]
 
-    def accept(self, challenge_id: str, account: Account, color: Color | None) -> Challenge:
-        """`account` takes the challenge, or a side of an open one: settled when both sides are taken."""
+    def accept(self, challenge_id: str, account: Account) -> Challenge:
+        """Accept the challenge to `account`."""
         challenge = self._challenges.get(challenge_id)
-        if challenge is None or not self._may_accept(challenge, account):
+        if challenge is None or challenge.target is not account:
             raise NotFound
         match challenge.settled:
             case ChallengeStatus.ACCEPTED:
@@ -128,7 +127,7 @@ class ChallengeBook:
             raise Refused("Game incompatible with a BOT account")
         if not challenge.terms.variant.is_playable:
             raise Refused(f"The rehearsal cannot play {challenge.terms.variant.display_name}")
-        self._take_side(challenge, account, color)
+        challenge.settled = ChallengeStatus.ACCEPTED
         return challenge
 
     def decline(self, challenge_id: str, account: Account, reason: DeclineReason) -> Challenge:
@@ -142,19 +141,6 @@ class ChallengeBook:
     def cancel(self, challenge: Challenge) -> None:
         """The challenger withdraws an active challenge."""
         challenge.settled = ChallengeStatus.CANCELED
-
-    def _may_accept(self, challenge: Challenge, account: Account) -> bool:
-        if challenge.is_open:
-            return challenge.challenger is not account
-        return challenge.target is account
-
-    def _take_side(self, challenge: Challenge, account: Account, color: Color | None) -> None:
-        if challenge.is_open and challenge.challenger is None:
-            challenge.challenger = account
-            challenge.final_color = color or challenge.final_color
-        else:
-            challenge.target = account
-            challenge.settled = ChallengeStatus.ACCEPTED
 
 
 def _with_start(terms: Terms) -> Terms:

@@ -126,7 +126,6 @@ class Source(StrEnum):
     """Where a game came from (contract 4)."""
 
     FRIEND = "friend"
-    AI = "ai"
     ARENA = "arena"
 
 

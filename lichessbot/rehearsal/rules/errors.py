@@ -5,7 +5,6 @@
     ├── InvalidForm    400  {"error": {"field": ["text"]}, "field": ["text"]}
     ├── Unauthorized   401  no token, unknown token, or a token of somebody else
     ├── MissingScope   403  the token may not do this
-    ├── NotForBots     403  an endpoint for human accounts
     ├── NotFound       404  no such thing, or not yours
     ├── OpponentCapped 400  the other bot has played all its games of the day
     ├── QuotaUsedUp    429  the caller has
@@ -73,15 +72,6 @@ class MissingScope(ApiError):
             "X-OAuth-Scopes": ", ".join(sorted(self._granted)),
             "X-Accepted-OAuth-Scopes": ", ".join(self._accepted),
         }
-
-
-class NotForBots(ApiError):
-    """A bot called an endpoint made for people."""
-
-    status = 403
-
-    def __init__(self) -> None:
-        super().__init__("This API endpoint is not for Bot accounts.")
 
 
 class NotFound(ApiError):

@@ -237,7 +237,6 @@ class Game:
             not self.is_over
             and isinstance(self.setup.time_control, RealTime)
             and self.ply >= BOTH_MOVED_PLIES
-            and not any(self.setup.player(color).is_ai for color in Color)
             and Rule.NO_CLAIM_WIN not in self.setup.rules
         )
 
@@ -264,7 +263,7 @@ class Game:
 
     def offer_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Ask for a takeback, or accept the opponent's request."""
-        both_allow = all(self.setup.player(side).allows_takebacks for side in Color)
+        both_allow = all(self.setup.player(side).account.allows_takebacks for side in Color)
         if self.is_over or not both_allow or self.ply < BOTH_MOVED_PLIES or self._takeback_offer is color:
             return []
         if self._takeback_offer is color.other:
@@ -341,7 +340,6 @@ class Game:
             and not too_early
             and self._draw_offer is None
             and not self._offered_lately(color)
-            and not self.setup.player(color.other).is_ai
         )
 
     def _offered_lately(self, color: Color) -> bool:

@@ -78,9 +78,7 @@ class Presence:
         wait_s = self._timing.claim_wait_s * _WAIT_FACTOR.get(game.setup.time_control.speed, 1.0)
         if _pawns_down(leaver, game) >= PAWNS_DOWN_FOR_SHORT_WAIT:
             wait_s /= 3
-        if game.setup.player(leaver).account is None:
-            wait_s /= 2
-        return 1000 * max(wait_s, self._timing.claim_wait_floor_s)
+        return 1000 * wait_s
 
 
 def _pawns_down(color: Color, game: Game) -> int:

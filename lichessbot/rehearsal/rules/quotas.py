@@ -62,9 +62,9 @@ class Quotas:
         if theirs.sum(now_ms) >= most:
             raise OpponentCapped(other.name, most, theirs.left_s(now_ms))
 
-    def note_game(self, one: Account | None, other: Account | None, now_ms: int) -> None:
+    def note_game(self, one: Account, other: Account, now_ms: int) -> None:
         """A game has begun, rated or casual."""
-        if one is not None and other is not None and one.is_bot and other.is_bot:
+        if one.is_bot and other.is_bot:
             for account in (one, other):
                 self._count(account).spent.append((now_ms, 1))
 

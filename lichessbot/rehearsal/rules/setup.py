@@ -9,29 +9,18 @@ from lichessbot.rehearsal.rules.enums import CastlingSpelling, Color, Rule, Sour
 
 @dataclass(frozen=True)
 class Player:
-    """Who sits at one side: an account, the built-in AI (a level), or somebody anonymous (neither)."""
+    """One side of a game."""
 
-    account: Account | None
+    account: Account
     secret: str
-    ai_level: int | None = None
 
     @property
     def is_bot(self) -> bool:
-        return self.account is not None and self.account.is_bot
-
-    @property
-    def is_ai(self) -> bool:
-        return self.ai_level is not None
-
-    @property
-    def allows_takebacks(self) -> bool:
-        return self.account is not None and self.account.allows_takebacks
+        return self.account.is_bot
 
     @property
     def name(self) -> str:
-        if self.account is not None:
-            return self.account.name
-        return f"Stockfish level {self.ai_level}" if self.is_ai else "Anonymous"
+        return self.account.name
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,10 @@ class Timing:
     challenge_expiry_s: float = 20.0        # an unanswered real-time challenge goes offline, silently
     challenge_keep_alive_s: float = 50.0    # empty line on a keepAliveStream
     threefold_settle_s: float = 0.05        # from the third repetition to the draw: "a moment", a guess
-    ai_game_hold_s: float = 0.5             # moves in games against the built-in AI are held this long
     claim_s: float = 0.5                    # claim-victory takes at least this long
     presence_lapse_s: float = 1.0           # from the end of the game stream to being absent
     absence_check_s: float = 5.0            # how often absence is looked at, and how long it must last
     claim_wait_s: float = 40.0              # absence before a claim, in bullet and blitz
-    claim_wait_floor_s: float = 10.0
     claim_clock_margin_s: float = 3.0       # the leaver's clock must exceed the wait by this much
     later_retry_s: float = 0.5              # the house asks a bot again that said "later"
     first_moves_s: float = 30.0             # until both have moved, or the house aborts

@@ -73,7 +73,7 @@ class ArenaRunner:
 
     def _pair(self, arena: Arena) -> None:
         players = (session.game.setup.player(color) for session in self._running for color in Color)
-        busy = {player.account for player in players if player.account is not None}
+        busy = {player.account for player in players}
         for white, black in list(arena.pairs(busy, monotonic_ms())):
             session = self._start(arena, white, black)
             if not session.game.is_over:

@@ -29,7 +29,7 @@ def result(game: Game) -> str:
     return {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[game.winner]
 
 
-def pgn(game: Game, site_url: str, *, round_name: str = "-", with_clocks: bool = True) -> str:
+def pgn(game: Game, site_url: str, *, round_name: str = "-") -> str:
     """The game as PGN, ongoing ones as late as spectators see them."""
     plies = _plies_shown(game)
     clocks_s = [left_ms / 1000 for left_ms in game.clock_history_ms[:plies]]
@@ -38,7 +38,7 @@ def pgn(game: Game, site_url: str, *, round_name: str = "-", with_clocks: bool =
         _headers(game, site_url, round_name),
         game.board_after(plies),
         result(game),
-        clocks_s if with_clocks and has_clock else (),
+        clocks_s if has_clock else (),
     )
 
 
@@ -96,9 +96,8 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
     }
     for color in Color:
         account = setup.player(color).account
-        if account is not None:
-            headers[f"{color.capitalize()}Elo"] = str(account.rating)
-        if account is not None and account.title is not None:
+        headers[f"{color.capitalize()}Elo"] = str(account.rating)
+        if account.title is not None:
             headers[f"{color.capitalize()}Title"] = account.title
     if setup.variant in _VARIANT_TAGS:
         headers["Variant"] = _VARIANT_TAGS[setup.variant]
@@ -108,10 +107,6 @@ def _headers(game: Game, site_url: str, round_name: str) -> dict[str, str]:
 
 
 def _player(player: Player) -> dict[str, Any]:
-    if player.ai_level is not None:
-        return {"aiLevel": player.ai_level}
-    if player.account is None:
-        return {}
     account = player.account
     title = {} if account.title is None else {"title": account.title}
     return {

@@ -172,7 +172,7 @@ class GameSession:
         """House bots need no stream; every other player is present once a stream is open."""
         for color in Color:
             account = self.game.setup.player(color).account
-            if account is not None and not account.is_house:
+            if not account.is_house:
                 self._presence.leave(color, monotonic_ms())
 
     def _look_later(self) -> None:

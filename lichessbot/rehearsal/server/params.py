@@ -10,14 +10,13 @@ from typing import TypeVar
 from lichessbot.rehearsal.rules.arenas import Application
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
-from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Rule, Variant
+from lichessbot.rehearsal.rules.enums import ChatRoom, ColorChoice, Rule, Variant
 from lichessbot.rehearsal.rules.errors import InvalidForm
 
 Form = Mapping[str, str]
 Word = TypeVar("Word", ChatRoom, ColorChoice)
 
 OFFERED_DAYS = (1, 2, 3, 5, 7, 10, 14)
-AI_LEVELS = range(1, 9)
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 
@@ -38,10 +37,6 @@ def is_true(text: str | None) -> bool:
 def optional_bool(text: str | None) -> bool | None:
     """None if the parameter is absent."""
     return None if text is None else is_true(text)
-
-
-def optional_color(text: str | None) -> Color | None:
-    return Color(text) if text in tuple(Color) else None
 
 
 def whole_number(form: Form, field: str, default: int | None = None) -> int:
@@ -72,14 +67,6 @@ def terms(form: Form) -> Terms:
 def application(form: Form) -> Application:
     """What comes with a request to join an arena."""
     return Application(form.get("password"), form.get("team"), is_true(form.get("pairMeAsap")))
-
-
-def ai_level(form: Form) -> int:
-    """Level of the built-in AI."""
-    level = whole_number(form, "level")
-    if level not in AI_LEVELS:
-        raise InvalidForm({"level": f"Must be between {AI_LEVELS[0]} and {AI_LEVELS[-1]}"})
-    return level
 
 
 def chat_message(form: Form) -> ChatMessage:

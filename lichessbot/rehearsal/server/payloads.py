@@ -115,8 +115,8 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
         "id": it.id,
         "url": f"{site_url}/{it.id}",
         "status": status.value,
-        "challenger": None if it.challenger is None else _challenge_user(it.challenger),
-        "destUser": None if it.target is None else _challenge_user(it.target),
+        "challenger": _challenge_user(it.challenger),
+        "destUser": _challenge_user(it.target),
         "variant": _variant_with_short(terms.variant),
         "rated": terms.rated,
         "speed": speed.value,
@@ -137,13 +137,6 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
     if terms.rules:
         shape["rules"] = sorted(terms.rules)
     return shape
-
-
-def open_challenge(it: Challenge, status: ChallengeStatus, site_url: str) -> Json:
-    """An open challenge, with one address for each side (section 3.4)."""
-    shape = challenge(it, status, site_url)
-    sides = {f"url{color.capitalize()}": f"{shape['url']}?color={color}" for color in Color}
-    return {**shape, "open": {}, **sides}
 
 
 def challenge_compat(terms: Terms) -> Json:
@@ -214,9 +207,7 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
         "opponent": _opponent(setup.player(color.other)),
         "isMyTurn": not game.is_over and game.turn is color,
     }
-    account = setup.player(color).account
-    if account is not None:
-        shape["rating"] = account.rating
+    shape["rating"] = setup.player(color).account.rating
     if setup.tournament_id is not None:
         shape["tournamentId"] = setup.tournament_id
     if not isinstance(setup.time_control, Unlimited):
@@ -292,26 +283,6 @@ def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
     return [{"text": line.text, "user": line.username} for line in lines if line.room is ChatRoom.PLAYER]
 
 
-def ai_game(game: Game, color: Color) -> Json:
-    """Reply to a challenge of the built-in AI (section 3.4)."""
-    setup = game.setup
-    speed = setup.time_control.speed
-    return {
-        "id": game.id,
-        "fullId": setup.full_id(color),
-        "variant": _variant_with_short(setup.variant),
-        "speed": speed.value,
-        "perf": perf_key(setup.variant, speed),
-        "rated": setup.rated,
-        "fen": game.fen(),
-        "turns": game.ply,
-        "source": setup.source.value,
-        "status": _status(game.status),
-        "createdAt": setup.created_at_ms,
-        "player": game.turn.value,
-    }
-
-
 # Parts.
 
 
@@ -332,20 +303,12 @@ def _challenge_user(account: Account) -> Json:
 
 def _opponent(player: Player) -> Json:
     """The other side on the event stream (section 4). A name may carry the title (section 1)."""
-    if player.ai_level is not None:
-        return {"id": None, "username": player.name, "ai": player.ai_level}
-    if player.account is None:
-        return {"id": None, "username": player.name}
     title = f"{player.account.title} " if player.account.title else ""
     return {"id": player.account.id, "username": f"{title}{player.name}", "rating": player.account.rating}
 
 
 def _game_player(player: Player) -> Json:
-    """A side on the game stream: an AI has a level only, somebody anonymous nothing (section 5)."""
-    if player.ai_level is not None:
-        return {"aiLevel": player.ai_level}
-    if player.account is None:
-        return {}
+    """A side on the game stream (section 5)."""
     account = player.account
     return {
         "id": account.id,

@@ -16,13 +16,13 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, DeclineReason
+from lichessbot.rehearsal.rules.enums import Color, DeclineReason
 from lichessbot.rehearsal.rules.enums import Scope as Right
-from lichessbot.rehearsal.rules.errors import ApiError, NotForBots, NotFound, Refused
+from lichessbot.rehearsal.rules.errors import ApiError, NotFound, Refused
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server import export, payloads
 from lichessbot.rehearsal.server import params as forms
-from lichessbot.rehearsal.server.auth import ANY_SCOPE, Call, authorise, read_form, read_list
+from lichessbot.rehearsal.server.auth import ANY_SCOPE, Call, authorise, read_list
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.site import Site
@@ -42,7 +42,6 @@ DEFAULT_PLAYING = 9
 MAX_BOTS = 512
 DEFAULT_BOTS = 100
 MAX_STATUS_IDS = 100
-MAX_USERS = 300
 MAX_TOKENS = 1000
 
 NDJSON = "application/x-ndjson"
@@ -85,7 +84,6 @@ def _routes(site: Site) -> list[BaseRoute]:
         door("/api/bot/account/upgrade", upgrade, PLAY_SCOPES, "POST"),
         open_door("/api/token/test", test_tokens, "POST"),
         open_door("/api/user/{name}", public_user),
-        open_door("/api/users", users, "POST"),
         open_door("/api/users/status", users_status),
         open_door("/api/bot/online", online_bots),
         open_door("/game/export/{game_id}", export_game),
@@ -101,16 +99,11 @@ def _routes(site: Site) -> list[BaseRoute]:
         door(f"{game}/takeback/{{accept}}", takeback, PLAY_SCOPES, "POST"),
         door(f"{game}/claim-victory", claim_victory, PLAY_SCOPES, "POST"),
         door(f"{game}/claim-draw", claim_draw, PLAY_SCOPES, "POST"),
-        door(f"{game}/berserk", berserk, PLAY_SCOPES, "POST"),
         door(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
-        door("/api/board/{path:path}", board_api, ANY_SCOPE, "GET"),
-        door("/api/board/{path:path}", board_api, ANY_SCOPE, "POST"),
         open_door("/api/tournament/{arena_id}", show_arena),
         door("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
         door("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
         door("/api/challenge", list_challenges, READ_SCOPES),
-        door("/api/challenge/ai", challenge_ai, CHALLENGE_SCOPES, "POST"),
-        open_door("/api/challenge/open", challenge_open, "POST"),
         door("/api/challenge/{challenge_id}/show", show_challenge, READ_SCOPES),
         door("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
         door("/api/challenge/{challenge_id}/decline", decline_challenge, CHALLENGE_SCOPES, "POST"),
@@ -172,12 +165,6 @@ async def public_user(site: Site, request: Request) -> Response:
     return JSONResponse(_extended_user(site, _named_account(site, request.path_params["name"])))
 
 
-async def users(site: Site, request: Request) -> Response:
-    names = (await read_list(request))[:MAX_USERS]
-    found = [account for name in names if (account := site.accounts.get(name)) is not None]
-    return JSONResponse([payloads.user(account, site.url, _playing_url(site, account)) for account in found])
-
-
 async def users_status(site: Site, request: Request) -> Response:
     names = request.query_params.get("ids", "").split(",")[:MAX_STATUS_IDS]
     with_game_ids = forms.is_true(request.query_params.get("withGameIds"))
@@ -220,8 +207,6 @@ async def game_stream(site: Site, call: Call) -> Response:
 
 async def move(site: Site, call: Call) -> Response:
     session, color = _seat(site, call)
-    if session.game.setup.player(color.other).is_ai:
-        await asyncio.sleep(site.timing.ai_game_hold_s)
     offering_draw = forms.optional_bool(call.query("offeringDraw"))
     session.play(color, call.path("uci"), offering_draw=offering_draw)
     return JSONResponse(payloads.OK)
@@ -275,17 +260,8 @@ async def claim_draw(site: Site, call: Call) -> Response:
     return JSONResponse(payloads.OK)
 
 
-async def berserk(site: Site, call: Call) -> Response:
-    raise Refused("Bots cannot berserk")
-
-
 async def unknown_command(site: Site, call: Call) -> Response:
     raise NotFound("No such command")
-
-
-async def board_api(site: Site, call: Call) -> Response:
-    """The API for people at physical boards refuses bots; nothing of it is built here (1.1)."""
-    raise NotForBots if call.account.is_bot else NotFound
 
 
 # Challenges (3.4).
@@ -308,24 +284,12 @@ async def create_challenge(site: Site, call: Call) -> Response:
     return JSONResponse(site.challenge_shape(challenge, call.account))
 
 
-async def challenge_ai(site: Site, call: Call) -> Response:
-    form = await call.form()
-    session = site.challenge_ai(call.account, forms.ai_level(form), forms.terms(form))
-    return JSONResponse(payloads.ai_game(session.game, _color_of(session, call.account)), 201)
-
-
-async def challenge_open(site: Site, request: Request) -> Response:
-    challenge = site.open_challenge(forms.terms(await read_form(request)))
-    return JSONResponse(payloads.open_challenge(challenge, ChallengeStatus.CREATED, site.url))
-
-
 async def show_challenge(site: Site, call: Call) -> Response:
     return JSONResponse(site.shown_challenge(call.path("challenge_id"), call.account))
 
 
 async def accept_challenge(site: Site, call: Call) -> Response:
-    color = forms.optional_color(call.query("color"))
-    site.accept(call.path("challenge_id"), call.account, color)
+    site.accept(call.path("challenge_id"), call.account)
     return JSONResponse(payloads.OK)
 
 
@@ -364,8 +328,7 @@ async def export_game(site: Site, request: Request) -> Response:
     game = site.session(request.path_params["game_id"]).game
     if "json" in request.headers.get("accept", ""):
         return JSONResponse(export.game_json(game))
-    with_clocks = forms.is_true(request.query_params.get("clocks", "true"))
-    return Response(export.pgn(game, site.url, with_clocks=with_clocks), media_type=PGN)
+    return Response(export.pgn(game, site.url), media_type=PGN)
 
 
 # Parts.

@@ -243,41 +243,20 @@ class Site:
     def offer_rematch(self, game: Game, by: Account) -> Challenge:
         """The same again with the other colours; to the opponent it looks like a challenge (contract 4)."""
         setup, color = game.setup, game.setup.color_of(by)
-        opponent = None if color is None else setup.player(color.other).account
-        if color is None or opponent is None:
+        if color is None:
             raise NotFound("Not your game")
+        opponent = setup.player(color.other).account
         fen = setup.initial_fen if setup.variant is Variant.FROM_POSITION else None
         terms = Terms(setup.variant, setup.time_control, setup.rated, ColorChoice(color.other.value), fen)
         challenge = self._new_challenge(terms, by, opponent)
         challenge.rematch_of = setup.id
         return self.announce(challenge)
 
-    def open_challenge(self, terms: Terms) -> Challenge:
-        """A challenge that anybody may join: the first takes one side, the second the other."""
-        challenge = self._new_challenge(settled_terms(terms, by_bot=False), None, None)
-        challenge.is_open = True
-        self.challenges.add(challenge)
-        return challenge
-
-    def challenge_ai(self, account: Account, level: int, terms: Terms) -> GameSession:
-        """A game against the built-in AI starts at once."""
-        terms = settled_terms(terms, by_bot=account.is_bot)
-        if not terms.variant.is_playable:
-            raise Refused(f"The rehearsal cannot play {terms.variant.display_name}")
-        color = self._color(terms.color)
-        seats = {
-            color: Player(account, new_id(SECRET_LENGTH)),
-            color.other: Player(None, new_id(SECRET_LENGTH), ai_level=level),
-        }
-        return self._start_game(new_id(), terms, seats, Source.AI)
-
-    def accept(self, challenge_id: str, account: Account, color: Color | None = None) -> None:
+    def accept(self, challenge_id: str, account: Account) -> None:
         offered = self.challenges.get(challenge_id)
-        if offered is not None and offered.target is account and offered.challenger is not None:
+        if offered is not None and offered.target is account:
             self.quotas.check_bot_game(account, offered.challenger, monotonic_ms())
-        challenge = self.challenges.accept(challenge_id, account, color)
-        if challenge.settled is not ChallengeStatus.ACCEPTED:
-            return                  # one side of an open challenge is taken, the other still free
+        challenge = self.challenges.accept(challenge_id, account)
         seats = {
             challenge.final_color: Player(challenge.challenger, new_id(SECRET_LENGTH)),
             challenge.final_color.other: Player(challenge.target, new_id(SECRET_LENGTH)),
@@ -312,7 +291,7 @@ class Site:
             raise Refused("Missing opponentToken")
         session.abort()
 
-    def _new_challenge(self, terms: Terms, challenger: Account | None, target: Account | None) -> Challenge:
+    def _new_challenge(self, terms: Terms, challenger: Account, target: Account) -> Challenge:
         return Challenge(
             id=new_id(),
             terms=terms,
@@ -388,7 +367,7 @@ class Site:
             return
         for color in Color:
             account = game.setup.player(color).account
-            if account is not None and game.status is not Status.ABORTED:
+            if game.status is not Status.ABORTED:
                 account.count_game(color, game.winner)
         if game.status is not Status.ABORTED and self._repeats.note(game):
             game.is_rated = False
@@ -409,7 +388,7 @@ class Site:
         self._tell(challenge.challenger, event)
         self._tell(challenge.target, event)
 
-    def _tell(self, account: Account | None, event: Json) -> None:
+    def _tell(self, account: Account, event: Json) -> None:
         for grant, stream in self._event_streams:
             if grant.account is account:
                 stream.write(event)

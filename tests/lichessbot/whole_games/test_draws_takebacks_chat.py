@@ -26,7 +26,7 @@ HOPELESS = "4k3/8/8/8/3q4/8/5PPP/7K w - - 0 1"
 ONE_REPLY = "7k/6pp/8/8/8/7P/5rP1/4R2K w - - 0 1"
 READY_TO_DRAW = {"offer_draw_enabled": True, "offer_draw_score": 2000, "offer_draw_moves": 2}
 # The game of an absent player can be claimed after a second.
-QUICK = Timing(tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_wait_floor_s=1.0, claim_clock_margin_s=0.1)
+QUICK = Timing(tick_s=2.0, absence_check_s=0.3, claim_wait_s=1.0, claim_clock_margin_s=0.1)
 
 
 @pytest.fixture

@@ -286,9 +286,11 @@ def test_another_client_is_told_what_it_did_wrong(rehearsal: list[subprocess.Pop
     client = Client(
         read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
     )
-    game = client.post("/api/challenge/ai", json={"level": 1, "color": "white"}).json()
-    time.sleep(1.5)                    # so that it cannot have meant the position before
-    assert client.post(f"/api/bot/game/{game['id']}/move/e2e5").status_code == 400
+    events = client.events()
+    challenge = events.next("challenge")["challenge"]
+    client.post(f"/api/challenge/{challenge['id']}/accept")
+    game = events.next("gameStart")["game"]
+    assert client.command(game["id"], "move/e2e5").status_code == 400
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE_S) == command.EXIT_BAD
     assert process.stdout is not None

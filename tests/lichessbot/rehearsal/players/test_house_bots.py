@@ -73,14 +73,6 @@ def test_house_declines_variants_it_cannot_play(ada: Client, house_bots: Client)
     assert events.next("challengeDeclined")["challenge"]["declineReasonKey"] == "variant"
 
 
-def test_built_in_ai_moves(ada: Client, house_bots: Client) -> None:
-    form = {"level": 1, "clock.limit": 60, "clock.increment": 0, "color": "black"}
-    game_id = ada.post("/api/challenge/ai", data=form).json()["id"]
-    stream = ada.game(game_id)
-    state = stream.next("gameFull")["state"]
-    assert len((state if state["moves"] else stream.next("gameState"))["moves"]) == 4
-
-
 def test_house_is_online_without_a_stream(ada: Client, house_bots: Client) -> None:
     assert house_bots.get("/api/users/status", params={"ids": house_bots.id}).json()[0]["online"] is True
     assert house_bots.id in house_bots.get("/api/bot/online").text

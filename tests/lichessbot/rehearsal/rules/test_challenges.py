@@ -109,14 +109,6 @@ def test_hasty_variant_games_are_silently_casual(
     assert create(hal, ada, **form)[1]["rated"] is rated
 
 
-def test_what_is_no_json_is_said_to_be_none(ada: Client, hal: Client) -> None:
-    for body in ("{", "[" * 100_000, '["a"]'):
-        answer = hal.post(
-            f"/api/challenge/{ada.id}", data=body, headers={"Content-Type": "application/json"}
-        )
-        assert answer.status_code == 400
-
-
 def test_standard_with_another_start_becomes_from_position(ada: Client, hal: Client) -> None:
     challenge = hal.challenge(ada, fen=ENDGAME_FEN)
     assert challenge["variant"] == {"key": "fromPosition", "name": "From Position", "short": "FEN"}

@@ -8,10 +8,7 @@ from lichessbot.rehearsal.rules.clock import Unlimited
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status
 from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
 from lichessbot.rehearsal.rules.game import ChatLine, Line
-from lichessbot.rehearsal.rules.setup import GameSetup, Player
 from tests.lichessbot.rehearsal.rules.games import BLACK, HUMANS, SETUP, WHITE, game, states
-
-BUILT_IN = Player(None, "iiii", ai_level=3)
 
 
 def said(lines: list[Line]) -> list[str]:
@@ -55,10 +52,6 @@ def test_next_offer_is_ignored_for_twenty_plies() -> None:
     assert it.offer_draw(WHITE, 0) == []
     it.play(WHITE, "c1e3", 0)
     assert it.offer_draw(WHITE, 0) != []
-
-
-def test_offers_to_the_built_in_ai_are_ignored() -> None:
-    assert game(replace(SETUP, black=BUILT_IN), ["e2e4", "e7e5"]).offer_draw(WHITE, 0) == []
 
 
 def test_no_early_draw_holds_for_sixty_plies() -> None:
@@ -195,10 +188,8 @@ def test_draw_claim_ends_the_game_without_a_winner() -> None:
     assert (state.status, state.winner) == (Status.TIMEOUT, None)
 
 
-@pytest.mark.parametrize(
-    "setup", [replace(SETUP, black=BUILT_IN), replace(SETUP, rules=frozenset({Rule.NO_CLAIM_WIN}))]
-)
-def test_nothing_can_be_claimed_against_the_ai_or_where_the_rules_forbid_it(setup: GameSetup) -> None:
+def test_nothing_can_be_claimed_where_the_rules_forbid_it() -> None:
+    setup = replace(SETUP, rules=frozenset({Rule.NO_CLAIM_WIN}))
     it = game(setup, ["e2e4", "e7e5", "g1f3"])
     with pytest.raises(Refused):
         it.claim_victory(WHITE, 0, opponent_gone=True)

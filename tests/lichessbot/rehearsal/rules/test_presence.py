@@ -64,13 +64,6 @@ def test_claim_comes_sooner_when_the_leaver_is_four_pawns_down() -> None:
     assert first_claim_ms(game(fen=down_five), WHITE) == 40_000
 
 
-def test_claim_comes_sooner_against_somebody_anonymous_but_never_under_ten_seconds() -> None:
-    anonymous = replace(SETUP, black=Player(None, "xxxx"))
-    assert first_claim_ms(game(anonymous), BLACK) == 20_000
-    down = "4k3/8/8/8/8/8/3P4/R3K3 w - - 0 1"
-    assert first_claim_ms(game(anonymous, fen=down), BLACK) == 10_000
-
-
 def test_opponent_is_told_after_five_seconds_and_then_counted_down_to_zero() -> None:
     presence, it = Presence(Timing()), game()
     presence.leave(BLACK, 0)

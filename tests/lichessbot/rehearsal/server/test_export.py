@@ -41,13 +41,6 @@ def test_pgn_of_a_finished_game_validates(ada: Client, hal: Client, bob: Client)
     assert [node.clock() for node in game.mainline()][:2] == [180, 180]
 
 
-def test_pgn_without_clocks_on_request(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, MATE, ada, bob)
-    assert "%clk" in ada.get(f"/game/export/{game_id}").text
-    assert "%clk" not in ada.get(f"/game/export/{game_id}", params={"clocks": "false"}).text
-
-
 @pytest.mark.parametrize(("variant", "tag"), [("chess960", "Chess960"), ("fromPosition", "From Position")])
 def test_pgn_of_other_starts_carries_variant_and_fen(
     ada: Client, bob: Client, variant: str, tag: str

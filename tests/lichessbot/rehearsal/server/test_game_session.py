@@ -1,16 +1,13 @@
 """The game commands over real sockets: what each answers and what it writes (contract 3.3, 5 and 6)."""
 
-import time
 
 import pytest
 
-from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.client import Client, play, start_game
 
 OPENING = "e2e4 e7e5"
 SHUFFLE = "g1f3 g8f6 f3g1 f6g8"
-CASTLING = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5"
 
 
 def refusal(client: Client, game_id: str, command: str, **parameters: object) -> tuple[int, object]:
@@ -47,61 +44,10 @@ def test_people_cannot_use_the_bot_endpoints(ada: Client, hal: Client) -> None:
 # Moves.
 
 
-@pytest.mark.parametrize(
-    ("move", "text"),
-    [("e2e9", "Invalid UCI: e2e9"), ("castle", "Invalid UCI: castle")],
-)
-def test_malformed_move_is_named(ada: Client, bob: Client, move: str, text: str) -> None:
-    assert refusal(ada, start_game(ada, bob), f"move/{move}") == (400, text)
-
-
 def test_illegal_move_and_move_out_of_turn_are_400(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     assert refusal(ada, game_id, "move/e2e5")[0] == 400
     assert refusal(bob, game_id, "move/e7e5") == (400, "Not your turn, or game already over")
-
-
-@pytest.mark.parametrize("spelling", ["e1g1", "e1h1"])
-def test_standard_castling_is_accepted_in_both_spellings_and_written_e1g1(
-    ada: Client, bob: Client, spelling: str
-) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, f"{CASTLING} {spelling}", ada, bob)
-    assert bob.game(game_id).next("gameFull")["state"]["moves"].endswith(" e1g1")
-
-
-def test_from_position_castling_is_written_king_takes_rook(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob, fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
-    play(game_id, "e1g1 e8a8", ada, bob)
-    assert bob.game(game_id).next("gameFull")["state"]["moves"] == "e1h1 e8a8"
-
-
-def test_late_move_ends_the_game_and_is_still_200(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    game_id = start_hurried_game(lichess, ada, bob)
-    play(game_id, OPENING, ada, bob)
-    time.sleep(1.01)
-    ada.do(game_id, "move/g1f3")
-    state = bob.game(game_id).next("gameFull")["state"]
-    assert (state["status"], state["moves"]) == ("outoftime", OPENING)
-
-
-def test_first_moves_cost_nothing(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob, **{"clock.increment": 5})
-    time.sleep(0.1)
-    ada.do(game_id, "move/e2e4")
-    time.sleep(0.1)
-    bob.do(game_id, "move/e7e5")
-    state = ada.game(game_id).next("gameFull")["state"]
-    assert state["btime"] == 60_000
-    assert 59_900 < state["wtime"] <= 60_000
-
-
-def test_moves_in_games_against_the_ai_are_held(ada: Client, timing: Timing) -> None:
-    form = {"level": 1, "clock.limit": 60, "clock.increment": 0, "color": "white"}
-    game_id = ada.post("/api/challenge/ai", data=form).json()["id"]
-    sent = time.monotonic()
-    ada.do(game_id, "move/e2e4")
-    assert time.monotonic() - sent >= timing.ai_game_hold_s
 
 
 # Draws.
@@ -124,36 +70,6 @@ def test_offer_is_shown_and_accepted(ada: Client, bob: Client) -> None:
     assert "winner" not in last
 
 
-def test_offer_that_the_rules_ignore_is_still_200(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    stream = bob.game(game_id)
-    stream.next("gameFull")
-    ada.do(game_id, "draw/yes")
-    assert stream.waiting(0.1) == []
-
-
-def test_decline_is_200_and_writes_nothing(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, OPENING, ada, bob)
-    ada.do(game_id, "draw/yes")
-    stream = ada.game(game_id)
-    assert stream.next("gameFull")["state"]["wdraw"] is True
-    bob.do(game_id, "draw/no")
-    assert stream.waiting(0.1) == []
-    assert "wdraw" not in ada.game(game_id).next("gameFull")["state"]
-
-
-def test_draw_flag_of_the_state_is_sticky(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, OPENING, ada, bob)
-    stream = ada.game(game_id)
-    ada.do(game_id, "move/g1f3", params={"offeringDraw": "true"})
-    bob.do(game_id, "move/b8c6")
-    states = [line for line in stream.waiting(0.1) if line["type"] == "gameState"]
-    assert [state.get("wdraw") for state in states] == [True, True, True]    # offer, move, declining move
-    assert "wdraw" not in ada.game(game_id).next("gameFull")["state"]
-
-
 def test_move_that_accepts_a_draw_is_swallowed_with_200(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     play(game_id, OPENING, ada, bob)
@@ -161,14 +77,6 @@ def test_move_that_accepts_a_draw_is_swallowed_with_200(ada: Client, bob: Client
     ada.do(game_id, "move/a1a8", params={"offeringDraw": "true"})
     state = ada.game(game_id).next("gameFull")["state"]
     assert (state["status"], state["moves"]) == ("draw", OPENING)
-
-
-def test_move_after_the_end_is_400_also_with_an_offer(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, OPENING, ada, bob)
-    bob.do(game_id, "resign")
-    offer = {"offeringDraw": "true"}
-    assert refusal(ada, game_id, "move/g1f3", params=offer) == (400, "Not your turn, or game already over")
 
 
 def test_offering_draw_false_declines(ada: Client, bob: Client) -> None:
@@ -207,26 +115,6 @@ def test_takeback_makes_the_moves_shorter(lichess: RehearsalServer, ada: Client,
     assert "wtakeback" not in state
 
 
-def test_takeback_can_be_declined_with_a_state(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    allow_takebacks(lichess, ada, bob)
-    game_id = start_game(ada, bob)
-    play(game_id, OPENING, ada, bob)
-    ada.do(game_id, "takeback/yes")
-    stream = ada.game(game_id)
-    assert stream.next("gameFull")["state"]["wtakeback"] is True
-    bob.do(game_id, "takeback/no")
-    assert "wtakeback" not in stream.next("gameState")
-
-
-def test_takeback_between_bots_is_ignored_by_default(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, OPENING, ada, bob)
-    stream = bob.game(game_id)
-    stream.next("gameFull")
-    ada.do(game_id, "takeback/yes")
-    assert stream.waiting(0.1) == []
-
-
 # Leaving.
 
 
@@ -235,14 +123,6 @@ def test_abort_writes_the_last_state(ada: Client, bob: Client) -> None:
     stream = bob.game(game_id)
     ada.do(game_id, "abort")
     assert stream.rest()[-1]["status"] == "aborted"
-
-
-def test_abort_after_two_plies_and_resignation_after_the_end_are_400(ada: Client, bob: Client) -> None:
-    game_id = start_game(ada, bob)
-    play(game_id, OPENING, ada, bob)
-    assert refusal(ada, game_id, "abort") == (400, "This game can no longer be aborted")
-    ada.do(game_id, "resign")
-    assert refusal(bob, game_id, "resign") == (400, "This game cannot be resigned")
 
 
 def test_draw_claim_needs_an_absent_opponent(ada: Client, bob: Client) -> None:
@@ -300,7 +180,3 @@ def test_half_a_character_in_the_chat_spoils_no_answer(ada: Client, bob: Client)
     ada.do(game_id, "chat", json={"room": "player", "text": "half a \ud83d"})
     (line,) = ada.get(f"/api/bot/game/{game_id}/chat").json()
     assert line["text"] == "half a ?"
-
-
-def test_a_bot_cannot_berserk(ada: Client, bob: Client) -> None:
-    assert refusal(ada, start_game(ada, bob), "berserk")[0] == 400

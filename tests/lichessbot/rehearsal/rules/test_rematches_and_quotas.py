@@ -1,4 +1,4 @@
-"""Open challenges, games against the AI, rematches and the quotas of challenges (contract 2 and 3)."""
+"""Rematches, the clocks of house players, and the quotas of challenges (contract 2 and 3)."""
 
 from collections.abc import Callable
 
@@ -11,51 +11,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, start_game
 from tests.lichessbot.rehearsal.conftest import joining
-from tests.lichessbot.rehearsal.rules.creation import CHALLENGE_KEYS, create
-
-# Open challenges and the built-in AI.
-
-
-def test_open_challenge_is_joined_by_two(ada: Client, bob: Client) -> None:
-    anybody = Client(ada.url, None)
-    challenge = anybody.post("/api/challenge/open", data={"clock.limit": 60, "clock.increment": 0}).json()
-    assert set(challenge) == CHALLENGE_KEYS | {"open", "urlWhite", "urlBlack"}
-    assert challenge["challenger"] is None
-    assert challenge["destUser"] is None
-    events = ada.events()
-    accept = f"/api/challenge/{challenge['id']}/accept"
-    assert ada.post(accept, params={"color": "black"}).status_code == 200
-    assert bob.post(accept).status_code == 200
-    assert events.next("gameStart")["game"]["color"] == "black"
-
-
-def test_ultrabullet_open_challenge_is_incompatible_with_a_bot(ada: Client) -> None:
-    form = {"clock.limit": 15, "clock.increment": 0}
-    challenge = Client(ada.url, None).post("/api/challenge/open", data=form).json()
-    refused = ada.post(f"/api/challenge/{challenge['id']}/accept")
-    assert (refused.status_code, refused.json()) == (400, {"error": "Game incompatible with a BOT account"})
-
-
-def test_game_against_the_built_in_ai_starts_at_once(ada: Client) -> None:
-    events = ada.events()
-    form = {"level": 2, "clock.limit": 60, "clock.increment": 0, "color": "white"}
-    response = ada.post("/api/challenge/ai", data=form)
-    assert response.status_code == 201
-    assert set(response.json()) == {
-        "id", "fullId", "variant", "speed", "perf", "rated", "fen", "turns", "source", "status",
-        "createdAt", "player",
-    }
-    game = events.next("gameStart")["game"]
-    assert game["opponent"] == {"id": None, "username": "Stockfish level 2", "ai": 2}
-    full = ada.game(response.json()["id"]).next("gameFull")
-    assert full["black"] == {"aiLevel": 2}
-
-
-@pytest.mark.parametrize("level", [None, 0, 9])
-def test_ai_level_is_required_and_bounded(ada: Client, level: int | None) -> None:
-    response = ada.post("/api/challenge/ai", json={"level": level})
-    assert response.status_code == 400
-    assert set(response.json()["error"]) == {"level"}
+from tests.lichessbot.rehearsal.rules.creation import create
 
 
 def test_house_may_ask_for_clocks_that_lichess_does_not_offer(
