@@ -1,4 +1,4 @@
-"""A server and a bot of its own for every test; a test file may define an arena that differs."""
+"""A server and a bot of its own for every test; a test file may override what its arena needs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +17,21 @@ def spelling() -> CastlingSpelling:
 
 
 @pytest.fixture
-def arena(tmp_path: Path, spelling: CastlingSpelling) -> Iterator[Arena]:
-    """A fresh server and bot. Afterwards: nothing crashed, nobody is left over, no token was shown."""
-    with RehearsalServer(timing=Timing(tick_s=2.0), spelling=spelling) as server:
+def timing() -> Timing:
+    return Timing(tick_s=2.0)
+
+
+@pytest.fixture
+def errors_are_expected() -> bool:
+    return False
+
+
+@pytest.fixture
+def arena(
+    tmp_path: Path, timing: Timing, spelling: CastlingSpelling, errors_are_expected: bool
+) -> Iterator[Arena]:
+    """A fresh server and bot. Afterwards no process is left over, no token was shown, and nothing crashed."""
+    with RehearsalServer(timing=timing, spelling=spelling) as server:
         arena = Arena(server, tmp_path)
         try:
             yield arena
@@ -28,5 +40,8 @@ def arena(tmp_path: Path, spelling: CastlingSpelling) -> Iterator[Arena]:
         assert arena.leftovers() == []
         log = arena.log()
         assert arena.token not in log
-        assert "Traceback" not in log
-        assert " ERROR " not in log or "refused" in log
+        for path in (tmp_path / "state").glob("*"):
+            assert arena.token.encode() not in path.read_bytes()
+        if not errors_are_expected:
+            assert "Traceback" not in log
+            assert " ERROR " not in log or "refused" in log

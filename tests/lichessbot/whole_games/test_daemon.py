@@ -15,7 +15,6 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import (
     CastlingSpelling,
-    Color,
     ColorChoice,
     DeclineReason,
     Scope,
@@ -81,14 +80,6 @@ def test_black_moves_first_where_the_position_says_so(arena: Arena) -> None:
         judge(session)
 
 
-def test_the_engine_mates_greedy_opponents(arena: Arena) -> None:
-    arena.start()
-    arena.challenge(arena.player("Greedy"))
-    arena.until_ended(1)
-    (session,) = arena.ended
-    assert session.game.winner is session.game.setup.color_of(arena.bot)
-
-
 def test_games_that_start_in_one_burst_are_each_played_once(arena: Arena) -> None:
     arena.configure(concurrency=8, depth=2)
     arena.start()
@@ -113,16 +104,6 @@ def test_no_more_games_than_slots_even_in_a_burst_of_twenty(arena: Arena) -> Non
     assert 2 <= len(arena.started) <= 4, "two play at once, two may wait until one of them is done"
 
 
-def test_a_slot_is_free_again_after_its_game(arena: Arena) -> None:
-    arena.configure(concurrency=1, depth=2)
-    arena.start()
-    for number in range(3):
-        arena.challenge(arena.player(f"Greedy{number}"))
-        arena.until_ended(number + 1)
-        arena.until(lambda: arena.log().count("game.over") == len(arena.ended))
-    assert len(arena.ended) == 3
-
-
 def test_a_slot_is_free_again_when_the_challenge_is_gone_before_we_accept(arena: Arena) -> None:
     arena.configure(concurrency=1, depth=2)
     first, second = arena.player("First"), arena.player("Second")
@@ -139,23 +120,11 @@ def test_a_slot_is_free_again_when_the_challenge_is_gone_before_we_accept(arena:
     arena.until_ended(1)
 
 
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"variant": Variant.ATOMIC}, DeclineReason.VARIANT),
-        ({"base_s": 60, "increment_s": 60}, DeclineReason.TOO_SLOW),
-        ({"rated": True}, DeclineReason.CASUAL),
-    ],
-)
-def test_a_declined_challenger_hears_the_reason(
-    arena: Arena, changes: dict[str, object], reason: DeclineReason
-) -> None:
-    config = arena.folder / "config.yml"
-    config.write_text(f"url: {arena.site.url}\nchallenge: {{max_increment: 20, modes: [casual]}}\n")
+def test_a_declined_challenger_hears_the_reason(arena: Arena) -> None:
     arena.start()
-    challenge_id = arena.challenge(arena.player("Human"), **changes)  # type: ignore[arg-type]
+    challenge_id = arena.challenge(arena.player("Human"), variant=Variant.ATOMIC)
     arena.until(lambda: arena.decline_reason(challenge_id) is not None)
-    assert arena.decline_reason(challenge_id) == reason
+    assert arena.decline_reason(challenge_id) == DeclineReason.VARIANT
     assert arena.started == []
 
 
@@ -278,24 +247,6 @@ def test_a_game_whose_opponent_never_moves_is_aborted(arena: Arena, color: Color
     arena.challenge(arena.player("Sleeper", None), color=color)
     arena.until_ended(1)
     assert arena.ended[0].game.status is Status.ABORTED
-    arena.until(lambda: "game.over" in arena.log())
-
-
-def test_a_takeback_is_followed(arena: Arena) -> None:
-    arena.start()
-    arena.bot.allows_takebacks = True
-    human = arena.player("Human", None)
-    arena.challenge(human, color=ColorChoice.WHITE, base_s=60)
-    arena.until(lambda: arena.started)
-    session = arena.started[0]
-    arena.server.call(lambda: session.play(Color.WHITE, "e2e4"))
-    arena.until_plies(session, 2)
-    # In one go: the bot declines what it is asked for, and takes no time over it.
-    arena.server.call(lambda: [session.answer_takeback(color, accept=True) for color in (Color.WHITE, Color.BLACK)])
-    assert session.game.ply == 0
-    arena.server.call(lambda: session.play(Color.WHITE, "d2d4"))
-    arena.until_plies(session, 2)
-    arena.server.call(lambda: session.resign(Color.WHITE))
     arena.until(lambda: "game.over" in arena.log())
 
 

@@ -2,28 +2,15 @@
 
 import subprocess
 import unicodedata
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
 from lichessbot.rehearsal.server.params import ChatMessage
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\x00\x7f"
 BIDI = "\u202e\u2066\u200f\ufeff"
 HOSTILE = f"Eve{ESCAPES}{BIDI}\u2028game=forged\n" + "x" * 10_000
 LONGEST_LINE = 1000
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer() as server:
-        arena = Arena(server, tmp_path)
-        yield arena
-        arena.close()
 
 
 def harmful(text: str) -> set[str]:

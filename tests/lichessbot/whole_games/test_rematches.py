@@ -1,13 +1,10 @@
 """Rematches against an opponent who always answers alike: Lichess does not rate a game that repeats an earlier one."""
 
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ColorChoice
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena
 
 REMATCHES = 200
@@ -20,14 +17,6 @@ class Parrot(GreedyOpponent):
 
     def __init__(self, seed: str) -> None:
         super().__init__("the same in every game")
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer() as server:
-        arena = Arena(server, tmp_path)
-        yield arena
-        arena.close()
 
 
 def play_rematches(arena: Arena, games: int) -> None:

@@ -2,16 +2,13 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, Ponderer, judge
 
 ACCOUNT, PLAYING = "/api/account", "/api/account/playing"
@@ -42,18 +39,10 @@ def refusing() -> Refusing:
 
 
 @pytest.fixture
-def arena(tmp_path: Path, refusing: Refusing) -> Iterator[Arena]:
-    """A fresh server and bot. Afterwards nothing has crashed, and nobody is left over."""
-    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
-        server.guard_with(refusing)
-        arena = Arena(server, tmp_path)
-        arena.configure(depth=2)
-        try:
-            yield arena
-        finally:
-            arena.close()
-        assert arena.leftovers() == []
-        assert "Traceback" not in arena.log()
+def arena(arena: Arena, refusing: Refusing) -> Arena:
+    arena.server.guard_with(refusing)
+    arena.configure(depth=2)
+    return arena
 
 
 def killed_in_mid_game(arena: Arena, games: int = 1) -> list[GameSession]:

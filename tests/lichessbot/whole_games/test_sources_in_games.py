@@ -10,9 +10,7 @@ import pytest
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, Variant
-from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import Arena, judge
 from tests.fakes.oracle import Manner, Oracle, favourites
 from tests.lichessbot.move_sources.test_local import book
@@ -31,21 +29,6 @@ class FirstMove(GreedyOpponent):
 
     def choose(self, board: Board, clocks: Limits) -> str:
         return min(board.legal_moves())
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
-        arena = Arena(server, tmp_path)
-        try:
-            yield arena
-        finally:
-            arena.close()
-        assert arena.leftovers() == []
-        log = arena.log()
-        assert arena.token not in log
-        assert "Traceback" not in log
-        assert " ERROR " not in log
 
 
 @pytest.fixture
