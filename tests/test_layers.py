@@ -69,10 +69,17 @@ def files(*patterns: str) -> list[Path]:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every import and function of a file."""
+    kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef
+    return tuple(node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds))
+
+
+@cache
 def imports(path: Path) -> frozenset[str]:
     """Every module or name a file imports, wherever the import stands; Cython's `cimports` count as ordinary ones."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -166,9 +173,9 @@ def test_a_package_is_small(package: str) -> None:
 
 def test_files_and_functions_are_small() -> None:
     for path in files("engine/**/*.py", "lichessbot/**/*.py", "tests/**/*.py"):
-        name, text = str(path.relative_to(ROOT)), path.read_text()
-        assert len(text.splitlines()) <= MOST_LINES or name in GENERATED, name
-        for node in ast.walk(ast.parse(text)):
+        name = str(path.relative_to(ROOT))
+        assert len(path.read_text().splitlines()) <= MOST_LINES or name in GENERATED, name
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 assert lines <= MOST_LINES_OF_A_FUNCTION, f"{name}: {node.name} has {lines} lines"

@@ -251,6 +251,12 @@ class Arena:
     def until_plies(self, session: GameSession, plies: int) -> None:
         self.until(lambda: session.game.ply >= plies or session.game.is_over)
 
+    def plays_on(self, session: GameSession, plies: int = 4) -> None:
+        """Wait for so many more plies, or for an end by the rules."""
+        self.until_plies(session, session.game.ply + plies)
+        if session.game.is_over:
+            judge(session)
+
 
 def judge(session: GameSession) -> None:
     """An independent look at a finished game: every move legal, and the end the rules' own."""

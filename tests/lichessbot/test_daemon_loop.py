@@ -157,15 +157,6 @@ def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: 
     assert stream("arena123") not in lichess.paths()
 
 
-def test_an_acceptance_that_is_refused_gives_the_slot_back_at_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    body = {"error": "Ferdinand played 100 games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 4000}}
-    lichess.answer(accept("one"), Reply(400, body))
-    lichess.answer(accept("two"), Reply())
-    lichess.answer(EVENTS, ticking(challenge("one"), 0.5, challenge("two")))
-    daemon.start()
-    daemon.until_asked(accept("two"))
-
-
 def test_a_used_up_quota_forbids_what_it_names_and_nothing_else(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.time_scale = "1"
     text = "You played 100 games against other bots today"

