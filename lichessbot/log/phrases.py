@@ -21,17 +21,17 @@ PHRASES: Final[Mapping[str, str]] = {
     # The daemon
     "start": "lichessbot {version} starts: Python {python}, engine {engine}, config {config}",
     "account": "signed in to {url} as {name}",
-    "account.changed": "the token belongs to another account than before ({was}); {games_left} of its games are left",
+    "account.changed": "the token belongs to another account than before ({was}), games left there: {games_left}",
     "config": "config: {note}",
     "memory": "memory: {note}",
     "root": "{note}",
     "state": "the records cannot be used: {error}",
     "refused": "Lichess refuses the token: {reason}",
-    "reload": "the config is reloaded, {changes} changes",
+    "reload": "the config is reloaded, changed keys: {changes}",
     "reload.key": "{key} is now {new} (was {old}), in use {effect}",
     "reload.refused": "the new config is not used: {problem}",
-    "stop.asked": "{signal}: takes no new games, {games_to_finish} to finish[; {hint}]",
-    "stop.now": "leaves at once ({why}), {games_left} games unfinished",
+    "stop.asked": "{signal}: takes no new games, games to finish: {games_to_finish}[; {hint}]",
+    "stop.now": "leaves at once ({why}), unfinished games: {games_left}",
     "stop": "stopped[, exit code {exit_code}]",
     "daemon.crashed": "bug in the main loop, {times:nth}",
     "thread.died": "bug that ended the thread {thread}, {times:nth}",
@@ -43,7 +43,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "token.scope_missing": "the token lacks the scope {scope}; {remedy}",
     "quota": "a limit of Lichess is reached: {text}[; {status}]",
     "stream.lost": "the game's stream is lost ({reason}); tries again in {retry_in_s:seconds}",
-    "stream.restored": "the game's stream is open again after {plies} plies",
+    "stream.restored": "the game's stream is open again after {plies:moves}",
     "stream.refused": "the game's stream is refused, {status}: {text}",
     "stream.reopen": "reads the game again: {reason}",
     "stream.evicted": "Lichess closed the event stream early {times_in_a_row} times in a row: {meaning}",
@@ -61,7 +61,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "challenge.canceled": "the challenge {challenge} is withdrawn",
     "challenge.closed": "the challenge {challenge} is closed: {answer}, {because}",
     "challenge.no_game": "the challenge {challenge} became no game",
-    "list.fetched": "fetched a list of {players} players from {address}",
+    "list.fetched": "fetched the list at {address}, players: {players}",
     "list.failed": "the list at {address} cannot be fetched ({error}): {meaning}",
     "list.crashed": "bug while fetching the list at {address}, {times:nth}",
     # Matchmaking
@@ -81,9 +81,9 @@ PHRASES: Final[Mapping[str, str]] = {
     "tournament.over": "tournament {tournament} is over",
     "tournament.left": "left tournament {tournament}",
     # Games
-    "game.join": "joins the game against {opponent}, {games} in progress",
+    "game.join": "joins the game against {opponent}, games in progress: {games}",
     "game.start": f"started against {_GAME}",
-    "game.resume": f"continued after {{plies}} plies against {_GAME}",
+    "game.resume": f"continued after {{plies:moves}} against {_GAME}",
     "game.state": "the stream shows {white} - {black}, {variant:words}, {plies} plies",
     "game.move": (
         "{number:>3}{colour:dots:<3} {san:<7}[  us {our_clock_s:clock:>6}][  them {their_clock_s:clock:>6}]"
@@ -99,7 +99,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "game.untold": "joins a game that Lichess does not show yet",
     "game.given_up": "gave up the game, which was joined {returns} times in vain",
     "game.crashed": "bug in the game, {times:nth}",
-    "games.remembered": "continues {games} games of {account} from the records",
+    "games.remembered": "continues the games of {account} in the records: {games}",
     "doubt": "asks which games are in progress: {reason}",
     "chat": "{room:room}, {name}: {text}",
     "draw.offered": "{by:side} a draw",
@@ -184,7 +184,7 @@ def _clock(seconds: str) -> str:
 
 def _seconds(value: str) -> str:
     seconds = float(value)
-    if seconds < 1:
+    if 0.0005 < seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
         return f"{seconds:.2g} s"

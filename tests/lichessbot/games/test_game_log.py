@@ -195,7 +195,7 @@ def test_answers_that_are_not_awaited_are_nobodys_source(caplog: pytest.LogCaptu
 def test_a_game_from_before_the_start_of_the_daemon_is_continued(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     (line,) = game.full("e2e4 e7e5 g1f3")
-    assert line.startswith("continued after 3 plies against GM Ferdinand (2203), rated")
+    assert line.startswith("continued after 2 moves against GM Ferdinand (2203), rated")
     assert game.state("e2e4 e7e5 g1f3 b8c6") == ["  2... Nc6      us   1:00  them   1:00"]
 
 
@@ -214,7 +214,7 @@ def test_a_lost_stream_is_told_and_that_it_is_back(caplog: pytest.LogCaptureFixt
         "warning: the game's stream is lost (the connection was reset); tries again in 2 s"
     ]
     assert game.full("e2e4 e7e5") == [
-        "the game's stream is open again after 2 plies",
+        "the game's stream is open again after 1 move",
         "  1.   e4",
         "  1... e5       us   1:00  them   1:00",
     ]

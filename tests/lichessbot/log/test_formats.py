@@ -125,7 +125,7 @@ def test_the_journal_gets_text_with_priorities_and_without_times(tmp_path: Path)
     lines = path.read_text().splitlines()
     assert lines[:6] == [
         "<6>listens for challenges and games",
-        "<6>abcd1234 joins the game against Ferdinand, 1 in progress",
+        "<6>abcd1234 joins the game against Ferdinand, games in progress: 1",
         "<7>abcd1234 sends e2e4",
         r"<6>abcd1234 spectators' chat, Eve: hi\x1b[2J\n[token]",
         "<4>abcd1234 warning: the opponent has left",

@@ -137,6 +137,7 @@ def test_a_phrase_is_one_harmless_line_whatever_the_values_are(event: str, data:
         ("pawns", "mate -2", "#-2"),
         ("pawns", "", ""),
         ("seconds", 0.25, "250 ms"),
+        ("seconds", 0.0, "0 s"),
         ("seconds", 60.0, "60 s"),
         ("seconds", 5400, "90 min"),
         ("seconds", 86_400, "24 h"),
