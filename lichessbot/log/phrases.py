@@ -49,8 +49,8 @@ PHRASES: Final[Mapping[str, str]] = {
     "stream.evicted": "Lichess closed the event stream early {times_in_a_row} times in a row: {meaning}",
     "stream.unreadable": "ignored a line that cannot be read: {line}",
     "stream.crashed": "bug in the reader of a stream, {times:nth}",
-    "command.failed": "{command:words} failed: {error}",
-    "command.crashed": "bug in the command {command:words}, {times:nth}",
+    "command.failed": "{command:command} failed: {error}",
+    "command.crashed": "bug in the command {command:command}, {times:nth}",
     # Challenges
     "challenge.accepting": f"accepts the challenge of {_CHALLENGE}",
     "challenge.accept": "accepted the challenge[ of {challenger}][, {speed}]",
@@ -213,12 +213,14 @@ def _moves(plies: str) -> str:
 
 
 def _words(name: str) -> str:
-    """Return a name such as fromPosition, SendMove or own_book as words."""
+    """Return a name such as fromPosition or own_book as words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
 
 
 KINDS: Final[Mapping[str, Callable[[str], str]]] = {
     "clock": _clock,
+    # Its class, or in words with what it is about.
+    "command": lambda command: command if " " in command else _words(command),
     "dots": lambda colour: "." if colour == "white" else "...",
     "mode": lambda rated: "rated" if rated == "True" else "casual",
     "moves": _moves,
