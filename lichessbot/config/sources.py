@@ -137,7 +137,7 @@ class ExplorerConfig(OnlineSource):
 
 
 class OnlineTableConfig(OnlineSource):
-    max_pieces: Annotated[Number, Field(ge=3, le=8)] = 7
+    max_pieces: Annotated[Number, Field(ge=3, le=8)] = 8
     source: TableSource = TableSource.LICHESS
     move_quality: TableQuality = TableQuality.BEST
 

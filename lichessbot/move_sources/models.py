@@ -109,7 +109,7 @@ class CloudEvaluation(_Reply):
 
 
 class Category(StrEnum):
-    """The result for the side to move; `maybe`: rounding hides whether the fifty-move rule applies."""
+    """The result for the side to move; `maybe` and `syzygy`: perhaps the fifty-move rule makes it a draw."""
 
     WIN = "win"
     SYZYGY_WIN = "syzygy-win"
@@ -130,6 +130,11 @@ class Category(StrEnum):
     def wdl(self) -> int | None:
         """2 for a win to -2 for a loss."""
         return _WDL.get(self)
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether the result may be far from that of a game with the fifty-move rule."""
+        return self in (Category.MAYBE_WIN, Category.MAYBE_LOSS)
 
 
 _WDL: Final = {

@@ -161,6 +161,7 @@ def _centipawns(line: Variation) -> int:
 
 
 _NAME: Final = "online_egtb"
+_COMPLETE_PIECES: Final = 7
 # chessdb.cn subtracts the distance to the next capture or pawn move from its scores for wins and cursed wins.
 _CURSED_SCORE: Final = 20_000
 
@@ -170,13 +171,32 @@ def may_castle(board: Board) -> bool:
     return board.fen().split()[2] != "-"
 
 
+def is_op1(board: Board) -> bool:
+    """Return whether a position has an opposing pair of pawns, and neither side only a king and one pawn.
+
+    Of the positions with eight pieces, the op1 tables of Lichess hold these. A pair opposes each other if the black
+    pawn stands further up the file of the white pawn.
+    """
+    placement = board.fen().split()[0]
+    opposed = any(_opposes(board, file) for file in "abcdefgh")
+    sides = ("".join(filter(str.isupper, placement)), "".join(filter(str.islower, placement)).upper())
+    return opposed and all(sorted(side) != ["K", "P"] for side in sides)
+
+
+def _opposes(board: Board, file: str) -> bool:
+    pieces = [board.piece_at(f"{file}{rank}") for rank in range(2, 8)]
+    return "P" in pieces and "p" in pieces[pieces.index("P") :]
+
+
 class LichessTables(_OnlineSource[OnlineTableConfig]):
-    """The Lichess tablebase: exact for seven pieces, and for some positions with eight."""
+    """The Lichess tablebase: complete for seven pieces; op1 positions for eight."""
 
     name: Final = _NAME
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
+        if question.board.piece_count > _COMPLETE_PIECES and not is_op1(question.board):
+            return None
         return self._choose(self._ask("/standard", {"fen": question.board.fen()}, until, partial(parse, Table)))
 
     def _choose(self, known: Table) -> Suggestion | None:
@@ -185,16 +205,19 @@ class LichessTables(_OnlineSource[OnlineTableConfig]):
             return None
         # The category of a move is the opponent's result.
         keeping = tuple(move.uci for move in known.moves if move.category.wdl == -wdl)
-        return _suggestion(keeping, wdl, self._config.move_quality)
+        # An op1 table does not count moves for the fifty-move rule: nothing is resigned because of it.
+        return _suggestion(keeping, None if known.category.is_vague else wdl, self._config.move_quality)
 
 
 class ChessdbTables(_OnlineSource[OnlineTableConfig]):
-    """The tablebase of chessdb.cn."""
+    """The tablebase of chessdb.cn: with more than seven pieces its scores are those of engines."""
 
     name: Final = _NAME
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Raises ApiError."""
+        if question.board.piece_count > _COMPLETE_PIECES:
+            return None
         known = self._ask_chessdb("queryall", question, until)
         ordered = sorted(known.moves, key=lambda move: -move.score)
         if not ordered:
@@ -204,7 +227,7 @@ class ChessdbTables(_OnlineSource[OnlineTableConfig]):
         return _suggestion(keeping, wdl, self._config.move_quality)
 
 
-def _suggestion(keeping: tuple[str, ...], wdl: int, quality: TableQuality) -> Suggestion | None:
+def _suggestion(keeping: tuple[str, ...], wdl: int | None, quality: TableQuality) -> Suggestion | None:
     """Return the moves that keep the result of the position, best first."""
     return Suggestion(keeping, wdl=wdl, choice=quality is TableQuality.SUGGEST) if keeping else None
 

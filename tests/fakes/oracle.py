@@ -102,14 +102,20 @@ def _player(board: chess.Board, moves: list[str], query: dict[str, str]) -> tupl
 
 
 def _table(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:
-    """Return an answer in which every position is won, by the first two moves only."""
-    if chess.popcount(board.occupied) > 7:
-        return 404, {"error": "not in the tables"}
+    """Return an answer in which every position is won, by the first two moves only.
+
+    With eight pieces it knows only positions with a blocked pair of pawns, and these without the fifty-move rule.
+    """
+    pieces = chess.popcount(board.occupied)
+    blocked = board.pieces_mask(chess.PAWN, chess.WHITE) << 8 & board.pieces_mask(chess.PAWN, chess.BLACK)
+    if pieces > 8 or (pieces == 8 and not blocked):
+        return 200, {"category": "unknown", "dtz": None, "moves": [{"uci": it, "category": "unknown"} for it in moves]}
+    lost, won, dtz = ("maybe-loss", "maybe-win", None) if pieces == 8 else ("loss", "win", 1)
     told = [
-        {"uci": move, "san": "?", "category": "loss" if n < 2 else "draw", "dtz": -2, "zeroing": False}
+        {"uci": move, "san": "?", "category": lost if n < 2 else "draw", "dtz": dtz and -2, "zeroing": False}
         for n, move in enumerate(moves)
     ]
-    return 200, {"category": "win" if moves else "unknown", "dtz": 1, "dtm": None, "moves": told}
+    return 200, {"category": won if moves else "unknown", "dtz": dtz, "dtm": None, "moves": told}
 
 
 def _chessdb(board: chess.Board, moves: list[str], query: dict[str, str]) -> tuple[int, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.facade import Board
 from lichessbot.config.sources import ChessdbConfig, CloudConfig, ExplorerConfig, OnlineTableConfig, TableQuality
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
@@ -18,6 +19,7 @@ from lichessbot.move_sources.online import (
     ExplorerServer,
     LichessTables,
     chessdb_wdl,
+    is_op1,
     may_castle,
 )
 from tests.fakes.oracle import Manner, Oracle
@@ -230,6 +232,7 @@ def test_castling_is_written_as_king_takes_rook(oracle: Oracle, hosts: Hosts) ->
 
 
 ASKED = question(fen=ROOK_ENDING)
+OP1 = "R7/8/8/8/7q/2K1B2p/7P/2Bk4 w - - 0 1"
 
 
 def tables(hosts: Hosts, address: str, quality: TableQuality) -> list[LichessTables | ChessdbTables]:
@@ -270,12 +273,13 @@ def told(*moves: tuple[str, str], category: str) -> dict[str, Any]:
         (told(("e1e8", "draw"), ("e1e7", "loss"), category="win"), ("e1e7",), 2),
         (told(("e2d2", "win"), ("e2d3", "win"), category="loss"), ("e2d2", "e2d3"), -2),
         (told(("e2d2", "cursed-win"), ("e2d3", "win"), category="blessed-loss"), ("e2d2",), -1),
-        (told(("e2d2", "maybe-loss"), ("e2d3", "loss"), category="maybe-win"), ("e2d2", "e2d3"), 2),
+        (told(("e2d2", "maybe-loss"), ("e2d3", "loss"), category="maybe-win"), ("e2d2", "e2d3"), None),
+        (told(("e2d2", "syzygy-win"), category="syzygy-loss"), ("e2d2",), -2),
         (told(("e2d2", "draw"), ("e2d3", "win"), category="draw"), ("e2d2",), 0),
     ],
 )
 def test_the_category_of_a_move_is_the_opponents_result(
-    lichess: ScriptedLichess, hosts: Hosts, reply: dict[str, Any], moves: tuple[str, ...], wdl: int
+    lichess: ScriptedLichess, hosts: Hosts, reply: dict[str, Any], moves: tuple[str, ...], wdl: int | None
 ) -> None:
     lichess.answer("/standard", Reply(body=reply))
     found = tables(hosts, lichess.url, TableQuality.SUGGEST)[0].find(ASKED, soon())
@@ -298,6 +302,38 @@ def test_an_unknown_category_has_no_result(word: str) -> None:
 )
 def test_the_result_for_a_score_of_chessdb(score: int, wdl: int) -> None:
     assert chessdb_wdl(score) == wdl
+
+
+# Eight pieces: the first position is one of lila-tablebase's own tests.
+
+
+@pytest.mark.parametrize(
+    ("fen", "known"),
+    [
+        ("R7/8/8/8/7q/2K1B2p/7P/2Bk4 w - - 0 1", True),
+        ("4k3/p7/8/8/8/8/P3NN2/2N1K1n1 w - - 0 1", True),
+        ("4k3/8/8/8/8/P7/p3NN2/2N1K1n1 w - - 0 1", False),  # they have passed each other
+        ("4k3/8/8/8/8/1p6/P3NN2/2N1K1n1 w - - 0 1", False),  # on different files
+        ("4k3/4p3/8/8/8/8/3PPPPP/4K3 w - - 0 1", False),  # Black has only a king and a pawn
+    ],
+)
+def test_with_eight_pieces_only_op1_positions_are_looked_up(
+    oracle: Oracle, hosts: Hosts, fen: str, known: bool
+) -> None:
+    assert is_op1(Board(fen)) is known
+    tables(hosts, oracle.url, TableQuality.BEST)[0].find(question(fen=fen), soon())
+    assert oracle.paths == ["/standard"] * known
+
+
+def test_an_op1_win_is_played_but_its_result_is_not_certain(oracle: Oracle, hosts: Hosts) -> None:
+    found = tables(hosts, oracle.url, TableQuality.SUGGEST)[0].find(question(fen=OP1), soon())
+    assert found is not None
+    assert (len(found.moves), found.wdl) == (2, None)
+
+
+def test_chessdb_has_no_table_of_eight_pieces(oracle: Oracle, hosts: Hosts) -> None:
+    assert tables(hosts, oracle.url, TableQuality.BEST)[1].find(question(fen=OP1), soon()) is None
+    assert oracle.paths == []
 
 
 def test_castling_rights_are_read_from_the_board() -> None:
