@@ -33,6 +33,10 @@ class Section(BaseModel):
             if smallest > largest:
                 yield low, f"expected at most {high} = {largest}, found {smallest}"
 
+    def notes(self) -> Iterator[tuple[str, str]]:
+        """Yield each key with something that the operator should know, though the value is valid."""
+        return iter(())
+
 
 Layer = TypeVar("Layer", bound=Section)
 

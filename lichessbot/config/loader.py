@@ -217,10 +217,12 @@ class _Source:
         self.problem(path, expected + shown)
 
     def _check(self, section: Section, path: KeyPath) -> None:
-        """Note contradictory values in this section and its inner sections."""
+        """Note contradictory and doubtful values in this section and its inner sections."""
         for key, problem in section.problems():
             inside = (int(part) if part.isdecimal() else part for part in key.split("."))
             self.problem((*path, *inside), problem)
+        for key, note in section.notes():
+            self.warn(f"{self._place((*path, key), self.line_of((*path, key)))}: {note}")
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))

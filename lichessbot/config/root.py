@@ -16,7 +16,8 @@ from lichessbot.config.matchmaking import MatchmakingConfig
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
-PLACEHOLDERS: Final = ("me", "opponent")
+PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating")
+_PLACEHOLDER: Final = re.compile(r"{([A-Za-z_]\w*)}")
 
 
 class CorrespondenceConfig(Section):
@@ -40,12 +41,12 @@ class CorrespondenceConfig(Section):
 
 
 def _chat_text(text: str) -> str:
-    """Return the text as one line that Lichess accepts, without braces except those of placeholders."""
+    """Return the text as one line that Lichess accepts, without braces except around names."""
     line = " ".join(text.split())
     if len(line) > LONGEST_CHAT_LINE:
         raise ValueError(f"Input should be a line of up to {LONGEST_CHAT_LINE} characters, as Lichess takes no more")
-    if re.search(r"[{}]", re.sub("|".join(f"{{{name}}}" for name in PLACEHOLDERS), "", line)):
-        raise ValueError("Input should be a line without braces but {me} and {opponent}")
+    if re.search(r"[{}]", _PLACEHOLDER.sub("", line)):
+        raise ValueError(f"Input should be a line without braces but {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}")
     return line
 
 
@@ -59,6 +60,12 @@ class GreetingConfig(Section):
     goodbye: _ChatText | None = None
     hello_spectators: _ChatText | None = None
     goodbye_spectators: _ChatText | None = None
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        for key, text in self.given.items():
+            for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
+                if name not in PLACEHOLDERS:
+                    yield key, f"{{{name}}} is left out; known are {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}"
 
 
 class TournamentConfig(Section):

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
 
-from lichessbot.config import LONGEST_CHAT_LINE, PLACEHOLDERS, GreetingConfig
+from engine.facade import Board, InvalidMove
+from lichessbot.config import LONGEST_CHAT_LINE, PLACEHOLDERS, Config, DrawOrResignConfig, GreetingConfig
 from lichessbot.games.actions import Action, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Say
-from lichessbot.lichess.enums import ChatRoom, GameStatus
+from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.records import LimitedAction
@@ -27,13 +28,31 @@ _MAX_WAITS: Final = 3
 _ABORTABLE_PLIES: Final = 2
 _MATE_FROM_CP: Final = 90_000
 _NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
-_PLACEHOLDER: Final = re.compile("|".join(f"{{({name})}}" for name in PLACEHOLDERS))
+_PLACEHOLDER: Final = re.compile(r"{(\w+)}")
+_SHORT_HELP: Final = "!name !motor !ping !variants !draw !takeback !queue"
+_HELP: Final = {
+    ChatRoom.PLAYER: f"I know {_SHORT_HELP}, and before the first move !wait.",
+    ChatRoom.SPECTATOR: f"I know {_SHORT_HELP} !eval !pv.",
+}
+_NOT_FOR_THE_OPPONENT: Final = "I do not tell my opponent."
 
 
 @dataclass(frozen=True, slots=True)
 class _Players:
     me: Player
     opponent: Player
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFacts:
+    """What the commands tell of the game and the bot, as it is when somebody asks."""
+
+    config: Config
+    draw_rules: Callable[[], DrawOrResignConfig]
+    takebacks_granted: Callable[[], int]
+    round_trip_ms: Callable[[], float | None]
+    """Of the latest move; None if none was measured."""
+    board: Callable[[], Board]
 
 
 class Chat:
@@ -48,6 +67,7 @@ class Chat:
         done: Mapping[LimitedAction, int],
         engine_name: Callable[[], str],
         waiting: Callable[[], Sequence[str]],
+        facts: ChatFacts,
     ) -> None:
         """`engine_name` returns nothing until the engine reported it; `waiting` the challengers, the next one first."""
         self._game_id = game_id
@@ -58,6 +78,9 @@ class Chat:
         self._done = {kind for kind in LimitedAction if done[kind]}
         self._engine_name = engine_name
         self._waiting = waiting
+        self._facts = facts
+        self._hello_waits = False
+        """Whether the greeting names the engine, which has not reported its name yet."""
         self._players: _Players | None = None
         self._plies = 0
         self._last_search = SearchSummary()
@@ -70,16 +93,21 @@ class Chat:
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._read_full(full)
-                if not full.state.status.is_over:
-                    yield from self._say_once(
-                        LimitedAction.GREETING, self._greeting.hello, self._greeting.hello_spectators
-                    )
+                self._hello_waits = not full.state.status.is_over
             case StreamEvent(event=GameState(moves=moves)):
                 self._plies = len(moves.split())
             case StreamEvent(event=ChatLine() as line) if self._players is not None:
                 yield from self._answer(line, self._players, now)
             case BestMove(summary=summary) if summary.depth:
                 self._last_search = summary
+        if self._hello_waits:
+            yield from self._say_hello(self._greeting.hello, self._greeting.hello_spectators)
+
+    def _say_hello(self, *lines: str | None) -> Iterator[Action]:
+        """Greet both rooms, once the engine has a name if a greeting tells it."""
+        if self._engine_name() or not any("{engine}" in line for line in lines if line):
+            self._hello_waits = False
+            yield from self._say_once(LimitedAction.GREETING, *lines)
 
     def say_goodbye(self, status: GameStatus) -> Iterator[Action]:
         """Yield the goodbyes to a game that ended with `status`."""
@@ -106,7 +134,7 @@ class Chat:
             yield RecordAction(kind)
         for room, text in lines.items():
             if text:
-                yield self._say(room, _filled(text, self._players))
+                yield self._say(room, self._filled(text, self._players))
 
     # Commands
 
@@ -127,19 +155,35 @@ class Chat:
             yield action
 
     def _run(self, command: str, room: ChatRoom, author: str, players: _Players) -> Iterator[Action]:
+        engine = self._engine_name() or "an engine that is still starting"
+        may_see = author == self._our_id or (room is ChatRoom.SPECTATOR and author != players.opponent.id)
         match command:
             case "help" | "commands":
-                yield self._say(room, "I know !name, !queue, !eval (for spectators) and !wait (for the first move).")
+                yield self._say(room, _HELP[room])
             case "name":
-                engine = self._engine_name() or "an engine that is still starting"
                 yield self._say(room, f"{players.me} runs lichessbot {version('lichessbot')} with {engine}.")
+            case "motor":
+                yield self._say(room, f"I play with {engine}.")
+            case "ping":
+                ping_ms = self._facts.round_trip_ms()
+                trip = None if ping_ms is None else f"My last move took {ping_ms:.0f} ms to Lichess and back."
+                yield self._say(room, trip or "I have not sent a move yet.")
+            case "variants":
+                rules = self._facts.config.challenge.rules_for(is_bot=players.opponent.is_bot)
+                yield self._say(room, f"I play {', '.join(rules.variants)}.")
+            case "draw":
+                yield self._say(room, _draws(self._facts.draw_rules(), players.opponent))
+            case "takeback":
+                config, granted = self._facts.config, self._facts.takebacks_granted()
+                yield self._say(room, _takebacks(config, players.opponent, granted))
             case "queue":
                 names = ", ".join(self._waiting())
                 yield self._say(room, f"Waiting for a game: {names}" if names else "Nobody is waiting for a game.")
             case "eval":
-                may_see = author == self._our_id or (room is ChatRoom.SPECTATOR and author != players.opponent.id)
-                text = _evaluation(self._last_search) if may_see else "I do not tell my opponent."
-                yield self._say(room, text)
+                yield self._say(room, _evaluation(self._last_search) if may_see else _NOT_FOR_THE_OPPONENT)
+            case "pv":
+                pv = _variation(self._facts.board(), self._last_search.pv) or "I have not searched yet."
+                yield self._say(room, pv if may_see else _NOT_FOR_THE_OPPONENT)
             case "wait" if room is ChatRoom.PLAYER and self._plies < _ABORTABLE_PLIES and self._waits_left:
                 self._waits_left -= 1
                 yield PostponeAbort()
@@ -148,10 +192,12 @@ class Chat:
     def _say(self, room: ChatRoom, text: str) -> Say:
         return Say(self._game_id, room, _cut(text))
 
-
-def _filled(text: str, players: _Players) -> str:
-    """Return `text` with its placeholders replaced once: a name such as `{me}` is not replaced again."""
-    return _PLACEHOLDER.sub(lambda found: str(getattr(players, found[0][1:-1])), text)
+    def _filled(self, text: str, players: _Players) -> str:
+        """Return `text` with its placeholders replaced once; what is unknown is left out, as in lichess-bot."""
+        rating = "" if players.me.rating is None else str(players.me.rating)
+        values = (str(players.me), str(players.opponent), self._engine_name(), rating)
+        known = dict(zip(PLACEHOLDERS, values, strict=True))
+        return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
 
 
 def _cut(text: str) -> str:
@@ -169,6 +215,44 @@ def _evaluation(summary: SearchSummary) -> str:
     mate = abs(score_cp) >= _MATE_FROM_CP
     verdict = summary.score if mate else f"{score_cp / 100:+.2f}"
     return f"{verdict} for me at depth {summary.depth}, {summary.nodes} positions: {summary.pv}"
+
+
+def _variation(board: Board, pv: str) -> str:
+    """Return the rest of a principal variation that was found one or more plies ago, in algebraic notation."""
+    moves, after = pv.split(), board.copy()
+    played = next((n for n in range(min(len(moves), len(board.moves)), 0, -1) if board.moves[-n:] == moves[:n]), 0)
+    words: list[str] = []
+    try:
+        for move in moves[played:]:
+            if after.turn == Colour.WHITE or not words:
+                words.append(f"{after.fullmove_number}{'.' if after.turn == Colour.WHITE else '...'}")
+            words.append(after.san(move))
+            after.push(move)
+    except InvalidMove:
+        return pv
+    return " ".join(words)
+
+
+def _draws(rules: DrawOrResignConfig, opponent: Player) -> str:
+    """Say when we agree to a draw, without telling anything of the present game."""
+    if not rules.offer_draw_enabled:
+        return "I neither offer nor accept draws."
+    if not (rules.offer_draw_against_humans or opponent.is_bot):
+        return "I do not agree to draws with humans."
+    if rules.offer_draw_min_rating is not None and (opponent.rating or 0) < rules.offer_draw_min_rating:
+        return f"I agree to draws only with opponents rated {rules.offer_draw_min_rating} or higher."
+    start = f" from move {rules.offer_draw_min_game_length} on" if rules.offer_draw_min_game_length else ""
+    return (
+        f"I agree to a draw{start} with at most {rules.offer_draw_pieces} pieces, if my scores of "
+        f"{rules.offer_draw_moves} moves are within {rules.offer_draw_score / 100:.2f}."
+    )
+
+
+def _takebacks(config: Config, opponent: Player, granted: int) -> str:
+    most = config.max_takebacks_accepted
+    if not most or (opponent.is_bot and not config.takebacks_from_bots):
+        return "I do not grant takebacks."
+    return f"I grant up to {most} takebacks in a game; {min(granted, most)} of them used."
 
 
 def _id(username: str) -> str:

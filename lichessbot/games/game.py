@@ -104,6 +104,11 @@ class Game:
         return self._idle_since
 
     @property
+    def board(self) -> Board:
+        """The position after all known moves."""
+        return self._board
+
+    @property
     def engine(self) -> EngineConfig:
         """The configuration of the engine, its move sources, and its rules for draws and resigning."""
         return self._search.engine

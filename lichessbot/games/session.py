@@ -26,7 +26,7 @@ from lichessbot.games.actions import (
     StopSearch,
     TakeAnswer,
 )
-from lichessbot.games.chat import Chat
+from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog
 from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
@@ -113,9 +113,15 @@ class GameSession:
         self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
         self._game.engine = engine_for(GameFacts.from_info(info), config, context.machine)
         self._engine = engine = RestartingEngine(game_id, emit, context.timeouts)
-        self._chat = Chat(
-            game_id, context.our_id, config.greeting, context.timeouts, done, lambda: engine.name, context.waiting
+        facts = ChatFacts(
+            config,
+            draw_rules=lambda: self._game.engine.draw_or_resign,
+            takebacks_granted=lambda: context.store.times_done(game_id, LimitedAction.TAKEBACK),
+            round_trip_ms=lambda: context.overhead.latest_ms,
+            board=lambda: self._game.board,
         )
+        our_id, timeouts, waiting = context.our_id, context.timeouts, context.waiting
+        self._chat = Chat(game_id, our_id, config.greeting, timeouts, done, lambda: engine.name, waiting, facts)
         self._recorder = PgnRecorder(config.url, context.our_id)
         self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)

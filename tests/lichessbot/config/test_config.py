@@ -329,7 +329,7 @@ def test_no_key_disables_certificate_checks() -> None:
     ("text", "problem"),
     [
         (f"greeting: {{hello: {'x' * 141}}}\n", "1: greeting.hello: expected a line of up to 140 characters"),
-        ("greeting: {hello: 'Hi {engine}'}\n", "1: greeting.hello: expected a line without braces but {me} and {opp"),
+        ("greeting: {hello: 'Hi {me.id}'}\n", "1: greeting.hello: expected a line without braces but {me}, {oppon"),
         ("greeting: {goodbye: 'Hi {me'}\n", "1: greeting.goodbye: expected a line without braces"),
         ("greeting: {hallo: Hi}\n", "1: greeting.hallo: unknown key; nearest valid key: hello"),
         ("engine: {draw_or_resign: {resign_moves: 1}}\n", "1: engine.draw_or_resign.resign_moves: expected greater"),

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from lichessbot.config import LONGEST_CHAT_LINE, GreetingConfig
+from engine.facade import Board
+from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, GreetingConfig
 from lichessbot.games.actions import Action, PostponeAbort, RecordAction
-from lichessbot.games.chat import Chat
+from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE
 from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
@@ -15,11 +16,12 @@ from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
-from lichessbot.uci.search import BestMove, SearchSummary
+from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
 
 GAME, US = "abcd1234", "testbot"
 TIMEOUTS = Timeouts()
 SPACING_S = TIMEOUTS.chat_spacing.total_seconds()
+EVERYBODYS = ("name", "motor", "ping", "variants", "draw", "takeback", "queue")
 PLAYER, SPECTATOR = ChatRoom.PLAYER, ChatRoom.SPECTATOR
 FULL_GREETING = {
     "hello": "Hi {opponent}, I am {me}.",
@@ -32,17 +34,35 @@ FULL_GREETING = {
 class ChatBench:
     """A chat with Ferdinand."""
 
-    def __init__(self, greeting: dict[str, str] | None = None, *done: LimitedAction) -> None:
+    def __init__(
+        self,
+        greeting: dict[str, str] | None = None,
+        *done: LimitedAction,
+        config: dict[str, Any] | None = None,
+        engine_name: str = "Aleph 1.0",
+    ) -> None:
         self.now = 1000.0
         self.queue: list[str] = []
+        self.engine_name = engine_name
+        self.draw_rules = DrawOrResignConfig()
+        self.takebacks = 0
+        self.round_trip_ms: float | None = None
+        self.board = Board()
         self.chat = Chat(
             GAME,
             US,
             GreetingConfig.model_validate(greeting or {}),
             TIMEOUTS,
             {**NOTHING_DONE, **dict.fromkeys(done, 1)},
-            lambda: "Aleph 1.0",
+            lambda: self.engine_name,
             lambda: self.queue,
+            ChatFacts(
+                Config.model_validate(config or {}),
+                draw_rules=lambda: self.draw_rules,
+                takebacks_granted=lambda: self.takebacks,
+                round_trip_ms=lambda: self.round_trip_ms,
+                board=lambda: self.board,
+            ),
         )
 
     def hear(self, event: Any) -> list[Action]:
@@ -130,6 +150,23 @@ def test_a_line_is_cut_after_the_names_were_put_in_at_a_whole_word() -> None:
     assert said.text == "N" * LONGEST_CHAT_LINE
 
 
+def test_a_greeting_knows_our_rating_and_leaves_out_what_is_unknown() -> None:
+    bench = ChatBench({"hello": "{me} ({rating}) {cpu}plays {opponent} with {engine}"})
+    full = {"id": GAME, "variant": {"key": "standard"}, "white": {"id": US, "name": "TestBot", "rating": 2150}}
+    state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
+    _, said = bench.hear(GameFull.model_validate({**full, "black": FERDINAND, "state": state}))
+    assert said == Say(GAME, PLAYER, "TestBot (2150) plays Ferdinand with Aleph 1.0")
+
+
+def test_a_greeting_with_the_engine_waits_until_the_engine_says_its_name() -> None:
+    bench = ChatBench({"hello": "I play with {engine}", "hello_spectators": "Hi"}, engine_name="")
+    assert bench.meet() == []
+    bench.engine_name = "Aleph 1.0"
+    said = list(bench.chat.handle(EngineReady(GAME), bench.now))
+    assert said[1:] == [Say(GAME, PLAYER, "I play with Aleph 1.0"), Say(GAME, SPECTATOR, "Hi")]
+    assert list(bench.chat.handle(EngineReady(GAME), bench.now)) == []
+
+
 # Commands
 
 
@@ -138,7 +175,76 @@ def test_help_names_the_commands(text: str) -> None:
     bench = ChatBench()
     bench.meet()
     answer = bench.answer(text)
-    assert all(word in answer for word in ("!name", "!queue", "!eval", "!wait"))
+    assert all(f"!{word}" in answer for word in (*EVERYBODYS, "wait"))
+    assert "!eval" not in answer
+    answer = bench.answer(text, "spectator", "Somebody")
+    assert all(f"!{word}" in answer for word in (*EVERYBODYS, "eval", "pv"))
+
+
+@pytest.mark.parametrize("room", ["player", "spectator"])
+def test_help_fits_into_a_line_of_lichess(room: str) -> None:
+    bench = ChatBench()
+    bench.meet()
+    assert bench.answer("!help", room).endswith(".")    # a longer text would be cut
+
+
+@pytest.mark.parametrize("room", ["player", "spectator"])
+def test_motor_tells_the_engine(room: str) -> None:
+    bench = ChatBench()
+    bench.meet()
+    assert bench.answer("!motor", room) == "I play with Aleph 1.0."
+    bench.engine_name = ""
+    assert bench.answer("!motor", room) == "I play with an engine that is still starting."
+
+
+def test_ping_tells_the_round_trip_of_the_last_move() -> None:
+    bench = ChatBench()
+    bench.meet()
+    assert bench.answer("!ping") == "I have not sent a move yet."
+    bench.round_trip_ms = 41.6
+    assert bench.answer("!ping") == "My last move took 42 ms to Lichess and back."
+
+
+def test_variants_are_those_open_to_the_opponent() -> None:
+    bench = ChatBench(config={"challenge": {"human": {"variants": ["chess960"]}}})
+    bench.meet()
+    assert bench.answer("!variants") == "I play chess960."
+    bench.meet({"id": "ferdinand", "name": "Ferdinand", "title": "BOT"})
+    assert bench.answer("!variants") == "I play standard, chess960, fromPosition."
+
+
+FERDINAND = {"id": "ferdinand", "name": "Ferdinand", "rating": 1900}
+
+
+@pytest.mark.parametrize(
+    ("rules", "answer"),
+    [
+        ({}, "I neither offer nor accept draws."),
+        ({"offer_draw_against_humans": False}, "I do not agree to draws with humans."),
+        ({"offer_draw_min_rating": 2000}, "I agree to draws only with opponents rated 2000 or higher."),
+        (
+            {"offer_draw_score": 15, "offer_draw_min_game_length": 30, "offer_draw_pieces": 12, "offer_draw_moves": 6},
+            "I agree to a draw from move 30 on with at most 12 pieces, if my scores of 6 moves are within 0.15.",
+        ),
+    ],
+)
+def test_draw_tells_the_rules_and_nothing_of_the_game(rules: dict[str, Any], answer: str) -> None:
+    bench = ChatBench()
+    bench.meet(FERDINAND)
+    bench.draw_rules = DrawOrResignConfig.model_validate({"offer_draw_enabled": bool(rules), **rules})
+    assert bench.answer("!draw") == answer
+
+
+def test_takeback_tells_how_many_are_left() -> None:
+    bench = ChatBench(config={"max_takebacks_accepted": 2, "takebacks_from_bots": False})
+    bench.meet()
+    bench.takebacks = 1
+    assert bench.answer("!takeback") == "I grant up to 2 takebacks in a game; 1 of them used."
+    bench.meet({**FERDINAND, "title": "BOT"})
+    assert bench.answer("!takeback") == "I do not grant takebacks."
+    bench = ChatBench()
+    bench.meet()
+    assert bench.answer("!takeback") == "I do not grant takebacks."
 
 
 def test_name_tells_the_name_of_the_engine() -> None:
@@ -162,6 +268,7 @@ def test_name_tells_the_name_of_the_engine() -> None:
 def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told: bool) -> None:
     bench = ChatBench()
     bench.meet()
+    bench.board = Board()
     summary = SearchSummary(depth=12, nodes=3456, score="cp -31", pv="e2e4 e7e5")
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     answer = bench.answer("!eval", room, username)
@@ -169,6 +276,28 @@ def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told
         assert answer == "-0.31 for me at depth 12, 3456 positions: e2e4 e7e5"
     else:
         assert not any(letter.isdigit() for letter in answer)
+    variation = bench.answer("!pv", room, username)
+    assert variation == ("1. e4 e5" if told else "I do not tell my opponent.")
+
+
+@pytest.mark.parametrize(
+    ("moves", "shown"),
+    [
+        ("", "1. e4 e5 2. Nf3 Nc6 3. Bc4"),
+        ("e2e4", "1... e5 2. Nf3 Nc6 3. Bc4"),
+        ("e2e4 e7e5", "2. Nf3 Nc6 3. Bc4"),
+        ("e2e4 c7c5", "e2e4 e7e5 g1f3 b8c6 f1c4"),  # the opponent played something else
+        ("e2e4 e7e5 g1f3 b8c6 f1c4", "I have not searched yet."),
+    ],
+)
+def test_pv_shows_what_is_left_of_the_variation(moves: str, shown: str) -> None:
+    bench = ChatBench()
+    bench.meet()
+    summary = SearchSummary(depth=9, nodes=1, score="cp 1", pv="e2e4 e7e5 g1f3 b8c6 f1c4")
+    list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
+    for move in moves.split():
+        bench.board.push(move)
+    assert bench.answer("!pv", "spectator", "Somebody") == shown
 
 
 def test_queue_names_as_many_challengers_as_a_line_holds() -> None:
@@ -221,7 +350,7 @@ def test_no_time_is_given_to_spectators_or_once_both_have_moved() -> None:
         ("hello", "player", "Ferdinand"),
         ("", "player", "Ferdinand"),
         ("!", "player", "Ferdinand"),
-        ("!draw", "player", "Ferdinand"),
+        ("!cpu", "player", "Ferdinand"),
         ("say !help", "player", "Ferdinand"),
         ("!help", "team", "Ferdinand"),
         ("!help", "", "Ferdinand"),
@@ -241,8 +370,8 @@ def test_commands_before_the_first_state_are_ignored() -> None:
 def test_answers_never_look_like_commands() -> None:
     bench = ChatBench()
     bench.meet()
-    for command in ("!help", "!name", "!queue", "!eval", "!wait"):
-        for action in bench.line(command):
+    for command in ("help", *EVERYBODYS, "eval", "pv", "wait"):
+        for action in bench.line(f"!{command}"):
             assert not isinstance(action, Say) or not action.text.startswith("!")
 
 
