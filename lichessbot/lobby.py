@@ -117,7 +117,7 @@ class Lobby:
     def reload(self, config: Config) -> None:
         """Go by this configuration from now on."""
         self._config = config
-        self._lists.watch((*config.challenge.online_block_list, *config.matchmaking.online_block_list))
+        self._lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
         self._tournaments.want(config.tournaments)
 
     def stop(self) -> None:

@@ -46,6 +46,8 @@ class Timeouts:
     """For a whole list of players from its server."""
     list_refresh: timedelta = timedelta(minutes=15)
     """Between two downloads of a list of players."""
+    list_look: timedelta = timedelta(seconds=5)
+    """Between two looks whether a file with a list of players changed."""
     list_retry: timedelta = timedelta(seconds=30)
     """Minimum between two downloads of a list of players after a failure."""
     rate_limit: timedelta = timedelta(seconds=60)

@@ -135,7 +135,7 @@ class ChallengeHandler:
         since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
             recent=self._store.challenges.accepted_since(user_id, since),
-            listed_on=self._lists.naming(user_id, config.online_block_list),
+            listed_on=self._lists.naming(user_id, config.block_lists),
         )
 
     def slot_holders(self, games: Iterable[GameInfo]) -> tuple[SlotHolder, ...]:

@@ -1,14 +1,18 @@
-"""Lists of players on the web, one name a line: fetched by a thread each, the last good version kept.
+"""Lists of players on the web and in files: read by a thread each, the last good version kept.
 
-Knows addresses, sizes and time limits; not what a list is good for. No token is sent. Whatever a server does, it costs
-at most the updates of its own list: challenges and games never wait for a list.
+A list has one name a line, perhaps with `until YYYY-MM-DD`. Knows addresses, sizes and time limits; not what a list is
+good for. No token is sent. Whatever a server or a disk does, it costs at most the updates of its own list: challenges
+and games never wait for a list.
 """
 
+import os
 import re
+import stat
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from datetime import date, timedelta
+from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -24,12 +28,13 @@ from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
 _MOST_REDIRECTS: Final = 5
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
+_ENTRY: Final = re.compile(r"([A-Za-z0-9_-]{2,30})(?:\s+until\s+(\d{4}-\d\d-\d\d))?")
 _UNCHANGED: Final = 304
+_MOST_LINES_NAMED: Final = 10
 
 
 class ListUnusable(Exception):
-    """The list could not be fetched, or is not a list of players."""
+    """The list could not be read, or is not a list of players."""
 
 
 Emit = Callable[[ListFetched], None]
@@ -46,34 +51,48 @@ class PlayerLists:
         self._readers: dict[str, _ListReader] = {}
 
     def watch(self, addresses: Sequence[str]) -> None:
-        """Fetch these lists from now on, and no others."""
+        """Read these lists from now on, at web addresses or absolute paths, and no others."""
         for address in self._readers.keys() - set(addresses):
             self._readers.pop(address).stop()
         for address in addresses:
             if address not in self._readers:
                 known = self._store.player_lists.get(address)
-                fetcher = Fetcher(address, self._timeouts, self._proxy, etag=known.etag if known else "")
-                self._readers[address] = reader = _ListReader(fetcher, self._emit, self._timeouts)
+                etag = known.etag if known else ""
+                source: _Source = Fetcher(address, self._timeouts, self._proxy, etag)
+                if address.startswith("/"):
+                    source = ListFile(address, self._timeouts, etag)
+                self._readers[address] = reader = _ListReader(source, self._emit, self._timeouts)
                 reader.start()
 
     def heard(self, fetched: ListFetched) -> None:
         """Keep a new version."""
-        EventLog().info("list.fetched", address=fetched.address, players=len(fetched.names))
+        EventLog().info("list.fetched", address=fetched.address, players=len(fetched.words))
         self._store.note_player_list(fetched)
 
     def naming(self, user_id: str, addresses: Sequence[str]) -> str | None:
-        """Return the first of these lists that names the player; None if none does."""
-        known = self._store.player_lists
-        return next((it for it in addresses if it in known and user_id in known[it].names), None)
+        """Return the first of these lists that names the player now; None if none does."""
+        known, now_s = self._store.player_lists, time.time()
+        return next((it for it in addresses if it in known and known[it].has(user_id, now_s)), None)
 
     def close(self) -> None:
         self.watch(())
 
 
-class _ListReader(threading.Thread):
-    """The thread that fetches one list periodically."""
+class _Source(Protocol):
+    """Where one list is."""
 
-    def __init__(self, fetcher: "Fetcher", emit: Emit, timeouts: Timeouts) -> None:
+    address: str
+    refresh: timedelta
+    """How often to look for a new version."""
+
+    def fetch(self) -> ListFetched | None:
+        """Return the list if it changed. Raises ListUnusable."""
+
+
+class _ListReader(threading.Thread):
+    """The thread that reads one list periodically."""
+
+    def __init__(self, fetcher: _Source, emit: Emit, timeouts: Timeouts) -> None:
         super().__init__(name=f"list-{fetcher.address}", daemon=True)
         self._fetcher = fetcher
         self._emit = emit
@@ -85,10 +104,11 @@ class _ListReader(threading.Thread):
         self._over.set()
 
     def run(self) -> None:
-        backoff = Backoff(self._timeouts.backoff_first, self._timeouts.list_refresh)
+        refresh = self._fetcher.refresh
+        backoff = Backoff(self._timeouts.backoff_first, refresh)
         failing = False
         while not self._over.is_set():
-            pause = self._timeouts.list_refresh
+            pause = refresh
             try:
                 fetched = self._fetcher.fetch()
                 failing = False
@@ -96,7 +116,7 @@ class _ListReader(threading.Thread):
                 if fetched is not None and not self._over.is_set():
                     self._emit(fetched)
             except Exception as error:
-                pause = max(backoff.next_delay(), self._timeouts.list_retry)
+                pause = max(backoff.next_delay(), min(refresh, self._timeouts.list_retry))
                 if not isinstance(error, ListUnusable):
                     EventLog().crash("list.crashed", error, address=self._fetcher.address)
                 elif not failing:
@@ -111,6 +131,7 @@ class Fetcher:
 
     def __init__(self, address: str, timeouts: Timeouts, proxy: str | None, etag: str = "") -> None:
         self.address = address
+        self.refresh = timeouts.list_refresh
         self._timeouts = timeouts
         self._proxy = proxy
         self._etag = etag
@@ -125,13 +146,13 @@ class Fetcher:
                         return None
                     if response.headers.get("Content-Encoding", "identity") != "identity":
                         raise ListUnusable("compressed, though that was not asked for")
-                    names = parse(read_body(response, LONGEST_LIST_BYTES, deadline))
+                    words = parse(read_body(response, LONGEST_LIST_BYTES, deadline), self.address)
             except Unreachable as error:
                 raise ListUnusable(str(error)) from error
             except (requests.RequestException, OSError, ValueError) as error:
                 raise ListUnusable(network_error(error)) from error
         self._etag = response.headers.get("ETag", "")
-        return ListFetched(self.address, names, self._etag)
+        return ListFetched.of_words(self.address, words, self._etag)
 
     def _final_answer(self, session: requests.Session) -> requests.Response:
         """Follow redirects, but only to addresses that the config would accept."""
@@ -158,11 +179,59 @@ class Fetcher:
         return from_loopback if to_loopback else urlsplit(address).scheme == "https"
 
 
-def parse(body: bytes) -> frozenset[str]:
-    """Return the ids of the players in a list: one a line, `#` begins a comment. Raises ListUnusable."""
-    lines = [line.partition("#")[0].strip() for line in body.decode("utf-8-sig", "replace").splitlines()]
-    entries = [line for line in lines if line]
-    names = [line.lower() for line in entries if _NAME.fullmatch(line)]
-    if 2 * len(names) < len(entries):
+class ListFile:
+    """A list in a file, read when the file changes."""
+
+    def __init__(self, address: str, timeouts: Timeouts, etag: str = "") -> None:
+        self.address = address
+        self.refresh = timeouts.list_look
+        self._etag = etag
+
+    def fetch(self) -> ListFetched | None:
+        """Return the list if the file changed. Raises ListUnusable."""
+        try:
+            state = os.stat(self.address)
+            if not stat.S_ISREG(state.st_mode):  # to open a pipe could take for ever
+                raise ListUnusable("not a file")
+            etag = f"{state.st_mtime_ns}-{state.st_size}-{state.st_ino}"
+            if etag == self._etag:
+                return None
+            with open(self.address, "rb") as file:
+                body = file.read(LONGEST_LIST_BYTES + 1)
+        except OSError as error:
+            raise ListUnusable(error.strerror or str(error)) from error
+        if len(body) > LONGEST_LIST_BYTES:
+            raise ListUnusable(f"more than {LONGEST_LIST_BYTES} bytes")
+        words = parse(body, self.address)
+        self._etag = etag
+        return ListFetched.of_words(self.address, words, etag)
+
+
+def parse(body: bytes, address: str = "") -> list[str]:
+    """Return the entries of a list as `ListFetched.words` has them. Raises ListUnusable.
+
+    A line is `name`, or `name until 2026-12-31`; `#` begins a comment. Lines of another form are logged and ignored.
+    """
+    words: list[str] = []
+    unreadable: list[int] = []
+    for number, line in enumerate(body.decode("utf-8-sig", "replace").splitlines(), 1):
+        text = line.partition("#")[0].strip()
+        found = _ENTRY.fullmatch(text)
+        if found is not None and _is_day(found[2]):
+            words.append(found[1].lower() + (f"@{found[2]}" if found[2] else ""))
+        elif text:
+            unreadable.append(number)
+    if len(words) < len(unreadable):
         raise ListUnusable("most of its lines are no names of players")
-    return frozenset(names)
+    if unreadable:
+        lines = ", ".join(map(str, unreadable[:_MOST_LINES_NAMED]))
+        expected = "a name, or a name with until and a day such as 2026-12-31"
+        EventLog().warning("list.unreadable_lines", address=address, lines=lines, expected=expected)
+    return words
+
+
+def _is_day(text: str | None) -> bool:
+    try:
+        return text is None or date.fromisoformat(text) is not None
+    except ValueError:
+        return False

@@ -58,7 +58,7 @@ class ChallengerHistory:
     recent: int = 0
     """Challenges of this challenger that we accepted within `recent_bot_challenge_age`."""
     listed_on: str | None = None
-    """The address of the online block list that names the challenger."""
+    """The address or path of the block list that names the challenger."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,8 @@ def _lists(case: _Case) -> Decline | None:
     if user_id in case.config.block_list:
         return Decline(DeclineReason.GENERIC, f"challenge.block_list has {user_id}", f"{user_id} is blocked")
     if case.history.listed_on is not None:
-        rule = f"challenge.online_block_list has {case.history.listed_on}"
+        key = "block_list_files" if case.history.listed_on.startswith("/") else "online_block_list"
+        rule = f"challenge.{key} has {case.history.listed_on}"
         return Decline(DeclineReason.GENERIC, rule, f"{user_id} is on that list")
     if case.rules.allow_list and user_id not in case.rules.allow_list:
         name = user_id or "an anonymous player"

@@ -12,6 +12,7 @@ from typing import IO, Final
 import click
 
 from engine.facade import Limits, describe_build
+from lichessbot.challenges.player_lists import ListFile, ListUnusable
 from lichessbot.cli.options import config_option, load
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.errors import ApiError, ExitCode
@@ -67,6 +68,7 @@ class Check:
         self._check_account(self._loaded.config.url)
         self._check_engines()
         self._check_sources()
+        self._check_lists()
         for line in intentions(self._loaded.config, Machine.detect()):
             self._say("plan", line)
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
@@ -150,6 +152,16 @@ class Check:
                 f"{name} plays {report.move} after {seconds:.1f} s: "
                 f"depth {report.summary.depth}, {report.summary.nodes} nodes",
             )
+
+    def _check_lists(self) -> None:
+        """Read the block lists in files. A missing one blocks nobody, which the operator should know."""
+        config = self._loaded.config
+        for file in dict.fromkeys((*config.challenge.block_list_files, *config.matchmaking.block_list_files)):
+            try:
+                found = ListFile(str(file.absolute()), self._timeouts).fetch()
+                self._say("ok", f"the block list {file} names {len(found.words) if found else 0} players")
+            except ListUnusable as error:
+                self._say("note", f"the block list {file} cannot be used: {error}")
 
     def _fail(self, text: str) -> None:
         self.passed = False

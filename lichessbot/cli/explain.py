@@ -21,7 +21,7 @@ from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
-from lichessbot.storage.records import SELECT, Answer, Entry, SlotHolder
+from lichessbot.storage.records import SELECT, Answer, Entry, ListFetched, SlotHolder
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import GameFacts, Machine, describe_engine
 
@@ -142,8 +142,8 @@ class _Records:
 
     def _listed_on(self, name: str) -> str | None:
         rows = read_only(self._folder, "SELECT address, names FROM player_lists") if name else []
-        lists = {address: names.split() for address, names in rows}
-        return next((it for it in self._config.challenge.online_block_list if name in lists.get(it, ())), None)
+        listing = [it for it, names in rows if ListFetched.of_words(it, names.split()).has(name, time.time())]
+        return next((it for it in self._config.challenge.block_lists if it in listing), None)
 
 
 def _challenger(text: str) -> Challenger:

@@ -1,10 +1,11 @@
 """The base class of every section of the configuration, and the kinds of values in them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Strict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Strict, ValidationInfo
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 Number = Annotated[int, Strict()]
@@ -58,6 +59,18 @@ def merged(below: Layer, above: Section) -> Layer:
 def one_or_many(value: Any) -> Any:
     """Return a single word or number as a list of one."""
     return [value] if isinstance(value, str | int) else value
+
+
+def beside_the_config(path: Path, info: ValidationInfo) -> Path:
+    """Return the path relative to the folder of the config file."""
+    folder: Path = (info.context or {}).get("folder", Path())
+    try:
+        return folder / path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("Input should be a file below the home of a user who exists") from error
+
+
+Places = Annotated[tuple[Annotated[Path, AfterValidator(beside_the_config)], ...], BeforeValidator(one_or_many)]
 
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -5,13 +5,14 @@ The sections `human` and `bot` can override most keys for one kind of challenger
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from lichessbot.config.base import LOOPBACK, Flag, Number, Section, Text, distinct, no_list
+from lichessbot.config.base import LOOPBACK, Flag, Number, Places, Section, Text, distinct, no_list
 from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
@@ -73,6 +74,11 @@ SomeOf = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(distinct)]
 TimeControls = SomeOf[Annotated[Speed | ExactClock, BeforeValidator(_time_control)]]
 Names = Annotated[tuple[Annotated[Text, AfterValidator(_user_id)], ...], AfterValidator(distinct)]
 Addresses = Annotated[tuple[Annotated[Text, AfterValidator(_list_address)], ...], AfterValidator(distinct)]
+
+
+def list_places(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str]:
+    """Return where lists of players are, as text; a file as its absolute path."""
+    return (*addresses, *(str(file.absolute()) for file in files))
 
 
 class Rules(Section):
@@ -138,10 +144,16 @@ class ChallengeConfig(Rules):
     only_bot: Flag = False
     block_list: Annotated[Names, BeforeValidator(no_list)] = ()
     online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
+    block_list_files: Annotated[Places, BeforeValidator(no_list)] = ()
     recent_bot_challenge_age: Annotated[Number, Field(ge=1, le=86400)] | None = None
     max_recent_bot_challenges: Annotated[Number, Field(ge=1, le=1000)] | None = None
     human: Overrides = Overrides()
     bot: Overrides = Overrides()
+
+    @property
+    def block_lists(self) -> Sequence[str]:
+        """The block lists outside the configuration: addresses and absolute paths."""
+        return list_places(self.online_block_list, self.block_list_files)
 
     @property
     def changed(self) -> list[str]:

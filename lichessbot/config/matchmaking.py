@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import Flag, Number, Section, no_list, one_or_many
-from lichessbot.config.challenge import Addresses, Names
+from lichessbot.config.base import Flag, Number, Places, Section, no_list, one_or_many
+from lichessbot.config.challenge import Addresses, Names, list_places
 
 DEFAULT_TYPE: Final = "default"
 _OFFERED_BASES_S: Final = (0, 15, 30, 45, 60, 90)
@@ -146,10 +146,16 @@ class MatchmakingConfig(MatchType):
     selection: TypeSelection = TypeSelection.WEIGHTED_RANDOM
     block_list: Annotated[Names, BeforeValidator(no_list)] = ()
     online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
+    block_list_files: Annotated[Places, BeforeValidator(no_list)] = ()
     include_challenge_block_list: Flag = False
     bot_games_per_day: Annotated[Number, Field(ge=0, le=1000)] | None = None
     bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] | None = None
     overrides: Mapping[str, MatchOverride] = {}
+
+    @property
+    def block_lists(self) -> Sequence[str]:
+        """The block lists outside the configuration: addresses and absolute paths."""
+        return list_places(self.online_block_list, self.block_list_files)
 
     def types(self) -> Sequence[tuple[str, MatchType]]:
         """Return every kind of game by name, that of the section itself first."""

@@ -4,9 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import Flag, Number, Section, Text, one_or_many, server_address
+from lichessbot.config.base import Flag, Number, Places, Section, Text, server_address
 
 
 class Selection(StrEnum):
@@ -57,25 +57,14 @@ class TableSource(StrEnum):
     CHESSDB = "chessdb"
 
 
-def _beside_the_config(path: Path, info: ValidationInfo) -> Path:
-    """Return the path relative to the folder of the config file."""
-    folder: Path = (info.context or {}).get("folder", Path())
-    try:
-        return folder / path.expanduser()
-    except RuntimeError as error:
-        raise ValueError("Input should be a file below the home of a user who exists") from error
-
-
-_Place = Annotated[Path, AfterValidator(_beside_the_config)]
-_Places = Annotated[tuple[_Place, ...], BeforeValidator(one_or_many)]
 _StartingClock = Annotated[Number, Field(ge=0, le=10800)]
 
 
 class BookFiles(Section):
     """Polyglot books in the order in which they are read; From Position uses those of `standard`."""
 
-    standard: _Places = ()
-    chess960: _Places = ()
+    standard: Places = ()
+    chess960: Places = ()
 
 
 class PolyglotConfig(Section):
@@ -98,7 +87,7 @@ class SyzygyConfig(Section):
     """The operator's endgame tablebases."""
 
     enabled: Flag = False
-    paths: _Places = ()
+    paths: Places = ()
     max_pieces: Annotated[Number, Field(ge=3, le=7)] = 7
     move_quality: TableQuality = TableQuality.BEST
 

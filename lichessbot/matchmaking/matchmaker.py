@@ -15,7 +15,7 @@ from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import Occupancy, Slots
-from lichessbot.config import Config
+from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
     Bots,
@@ -173,10 +173,10 @@ class Matchmaker:
             self._give_up(f"none of {len(bots)} bots online is suitable", now)
 
     def _is_blocked(self, config: Config, user_id: str) -> bool:
-        names, addresses = config.matchmaking.block_list, config.matchmaking.online_block_list
+        sections: list[MatchmakingConfig | ChallengeConfig] = [config.matchmaking]
         if config.matchmaking.include_challenge_block_list:
-            names, addresses = names + config.challenge.block_list, addresses + config.challenge.online_block_list
-        return user_id in names or self._lists.naming(user_id, addresses) is not None
+            sections.append(config.challenge)
+        return any(user_id in it.block_list or self._lists.naming(user_id, it.block_lists) for it in sections)
 
     def _challenge(self, free: Sequence[str], now: float) -> None:
         """Challenge the first of the shortlist that is among the `free` bots: online and not playing."""

@@ -106,7 +106,7 @@ class Store:
             map(Entry.of_row, self._newest(", ".join(COLUMNS), "challenges", _MOST_REMEMBERED))
         )
         for address, names, etag in self._newest("address, names, etag", "player_lists", _MOST_REMEMBERED):
-            self.player_lists[address] = ListFetched(address, frozenset(names.split()), etag)
+            self.player_lists[address] = ListFetched.of_words(address, names.split(), etag)
         latest = "SELECT id, opponent FROM games WHERE left_at IS NULL AND has_clock ORDER BY joined_at DESC"
         self.left_over = [(game_id, opponent) for game_id, opponent in self._file.read(latest)[:_MOST_LEFT_OVER]]
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
@@ -172,7 +172,7 @@ class Store:
         """Record a new version of a list."""
         self.player_lists[fetched.address] = fetched
         sql = "INSERT OR REPLACE INTO player_lists (address, names, etag, fetched_at) VALUES (?, ?, ?, ?)"
-        self._put(sql, fetched.address, "\n".join(sorted(fetched.names)), fetched.etag, time.time())
+        self._put(sql, fetched.address, "\n".join(fetched.words), fetched.etag, time.time())
 
     def times_played(self, position: int) -> Mapping[str, int]:
         """Return how often we played each move from the position with this key."""

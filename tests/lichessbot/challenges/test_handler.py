@@ -208,6 +208,23 @@ def test_lists_on_the_web_count_and_none_holds_up_an_answer(arena: Arena, liches
     arena.until(lambda: arena.log().count("list.failed") >= 2)
 
 
+def test_a_shared_file_blocks_for_a_time_and_is_read_again_while_we_run(arena: Arena) -> None:
+    shared = arena.folder / "shared.txt"
+    shared.write_text("Villain until 2999-12-31  # slow\nGreedy until 2020-01-01\n")
+    arena.configure(depth=2, rules="block_list_files: shared.txt")
+    arena.start()
+    arena.until(lambda: "list.fetched" in arena.log())
+    villain = arena.player("Villain")
+    refused = arena.challenge(villain)
+    arena.until(lambda: arena.decline_reason(refused) is DeclineReason.GENERIC)
+    arena.challenge(arena.player("Greedy"))
+    arena.until_ended(1)
+    shared.write_text("# nobody\n")
+    arena.until(lambda: arena.log().count("list.fetched") == 2)
+    arena.challenge(villain)
+    arena.until_ended(2)
+
+
 # Rematches, and what is remembered
 
 

@@ -1,6 +1,7 @@
 """Lists of players from servers of every kind: honest, moved, changed, huge, hanging, lying."""
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -11,7 +12,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from lichessbot.challenges.player_lists import LONGEST_LIST_BYTES, Fetcher, ListUnusable, PlayerLists, parse
+from lichessbot.challenges.player_lists import LONGEST_LIST_BYTES, Fetcher, ListFile, ListUnusable, PlayerLists, parse
 from lichessbot.inbox import Inbox
 from lichessbot.storage.database import Database
 from lichessbot.storage.records import ListFetched
@@ -29,6 +30,7 @@ TIMEOUTS = replace(
 )
 LIST = "Villain\n# a remark\n\n  rival_2  # another\nvillain\n"
 NAMES = frozenset({"villain", "rival_2"})
+NOON_S = 1_798_718_400.0    # 2026-12-31 12:00 UTC
 
 
 @pytest.fixture
@@ -51,7 +53,36 @@ def fetch(address: str, etag: str = "") -> ListFetched | None:
 
 @pytest.mark.parametrize("body", [LIST.encode(), b"\xef\xbb\xbf" + LIST.replace("\n", "\r\n").encode()])
 def test_a_list_is_one_name_a_line_in_any_case(body: bytes) -> None:
-    assert parse(body) == NAMES
+    assert frozenset(parse(body)) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ("Villain", True),
+        ("villain until 2026-12-31", True),
+        ("Villain  until  2027-01-01 # a month", True),
+        ("villain until 2026-12-30", False),
+        ("villain until 2026-12-31\nvillain until 2025-01-01", True),
+        ("villain until 2025-01-01\nvillain", True),
+    ],
+)
+def test_an_entry_with_a_day_lasts_through_that_day(line: str, listed: bool) -> None:
+    assert ListFetched.of_words("/list", parse(line.encode())).has("villain", NOON_S) is listed
+
+
+def test_lines_of_another_form_are_ignored_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    body = b"villain\nrival until 2026-02-30\nhero\nrival until Friday\nrival 2026-12-31\nmaia until 2030-01-01\n"
+    assert parse(body, "/list") == ["villain", "hero", "maia@2030-01-01"]
+    assert 'address=/list lines="2, 4, 5"' in caplog.text
+
+
+def test_entries_survive_as_words(store: Store, tmp_path: Path) -> None:
+    fetched = ListFetched.of_words("/list", ["villain", "maia@2030-01-01"], "tag")
+    store.note_player_list(fetched)
+    store.close()
+    with closing(Store(Database(tmp_path))) as again:
+        assert again.player_lists == {"/list": fetched}
 
 
 @pytest.mark.parametrize("body", [b"<html><body>\n<p>404</p>\n</body></html>", b"\x89PNG\r\n\x1a\n" + bytes(99)])
@@ -61,7 +92,7 @@ def test_a_page_is_no_list(body: bytes) -> None:
 
 
 def test_an_empty_list_blocks_nobody() -> None:
-    assert parse(b"# nobody any more\n") == frozenset()
+    assert parse(b"# nobody any more\n") == []
 
 
 # Fetching
@@ -190,3 +221,40 @@ def test_a_list_no_longer_configured_is_no_longer_fetched(
     asked = len(lichess.requests)
     time.sleep(0.3)
     assert len(lichess.requests) == asked
+
+
+# Lists in files
+
+
+def test_a_file_is_read_again_when_it_changes(tmp_path: Path, store: Store) -> None:
+    file = tmp_path / "blocked.txt"
+    inbox: Inbox = SimpleQueue()
+    file.write_text("villain\n")
+    times = replace(TIMEOUTS, list_look=timedelta(seconds=0.02))
+    with closing(PlayerLists(store, inbox.put, times, None)) as lists:
+        lists.watch([str(file)])
+        hear(lists, inbox, lambda: lists.naming("villain", [str(file)]) == str(file))
+        file.write_text("rival\n")
+        hear(lists, inbox, lambda: lists.naming("rival", [str(file)]))
+        assert lists.naming("villain", [str(file)]) is None
+        file.unlink()
+        file.mkdir()
+        time.sleep(0.1)
+        assert lists.naming("rival", [str(file)])
+
+
+def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "blocked.txt"
+    file.write_text("villain\n")
+    fetched = ListFile(str(file), TIMEOUTS).fetch()
+    assert fetched is not None
+    assert ListFile(str(file), TIMEOUTS, fetched.etag).fetch() is None
+
+
+def test_what_is_no_file_with_names_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "long").write_text("villain\n" * (LONGEST_LIST_BYTES // 8 + 1))
+    (tmp_path / "page").write_text("<html>\n" * 9)
+    for name in ("missing", "pipe", "long", "page", "."):
+        with pytest.raises(ListUnusable):
+            ListFile(str(tmp_path / name), TIMEOUTS).fetch()

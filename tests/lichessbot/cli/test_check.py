@@ -74,7 +74,9 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tmp_path / "config.yml"
-    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n")
+    (tmp_path / "blocked").write_text("villain\nrival until 2099-12-31\n")
+    lists = "challenge: {block_list_files: [blocked, missing]}"
+    config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n{lists}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     scopes = "bot:play,challenge:read,challenge:write"
     lichess.answer("/api/token/test", Reply(body={"lip_good": {"userId": "testbot", "scopes": scopes}}))
@@ -84,3 +86,5 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     told = capsys.readouterr().out
     assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
     assert "ok    TestBot is a BOT account" in told
+    assert f"ok    the block list {tmp_path}/blocked names 2 players" in told
+    assert f"note  the block list {tmp_path}/missing cannot be used: No such file or directory" in told

@@ -160,10 +160,12 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     configure(
         tmp_path,
         f"max_recent_bot_challenges: 1, recent_bot_challenge_age: 60, rating_difference: 100, "
-        f"online_block_list: ['{address}']",
+        f"online_block_list: ['{address}'], block_list_files: [/srv/shared.txt]",
     )
     store.note_challenge(entry("game0001", our_rating=1950))
     store.note_player_list(ListFetched(address, frozenset({"villain"})))
+    shared = ("trickster@2000-01-01", "scoundrel@2999-12-31")
+    store.note_player_list(ListFetched.of_words("/srv/shared.txt", shared))
     written(store, tmp_path)
     rival = ("--from", "bot:1900", "--name", "Rival", "--clock", "3+0")
     assert ask(*rival)["rule"] == "challenge.max_recent_bot_challenges = 1"
@@ -171,6 +173,9 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     assert "our own rating in such games is unknown" in ask("--from", "bot:1849", "--clock", "1+0")["note"]
     villain = ask("--from", "human:1900", "--name", "Villain", "--clock", "3+0")
     assert villain["rule"] == f"challenge.online_block_list has {address}"
+    scoundrel = ask("--from", "human:1900", "--name", "Scoundrel", "--clock", "3+0")
+    assert scoundrel["rule"] == "challenge.block_list_files has /srv/shared.txt"
+    assert ask("--from", "human:1900", "--name", "Trickster", "--clock", "3+0")["answer"] == "would be accepted"
 
 
 def test_the_profiles_that_would_count_are_told(ask: Asked, tmp_path: Path) -> None:
