@@ -10,6 +10,7 @@ other thread reads or writes one thing and puts reports on the inbox:
     sources-ID                   asks a book or server for a move. Not stopped: a late answer is ignored.
     list-ADDRESS                 one per block list on the web: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
+    notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
     archive                      writes finished games as PGN. `PgnArchive.close` puts a mark in its queue and joins it.
 
 None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
@@ -51,6 +52,7 @@ from lichessbot.lichess.commands import (
     ReadAccount,
     ReadPlaying,
 )
+from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import (
     Account,
     ChallengeCanceled,
@@ -61,17 +63,12 @@ from lichessbot.lichess.models import (
     GameStart,
     StreamLine,
 )
-from lichessbot.lichess.streams import (
-    PlayingWanted,
-    StreamEvent,
-    StreamLost,
-    StreamOpened,
-    StreamRefused,
-)
+from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.lobby import Lobby, LobbyCommand
 from lichessbot.log import EventLog, crashes
 from lichessbot.move_sources import Hosts, unusable_books
 from lichessbot.move_sources.models import SourceAnswer
+from lichessbot.notify import Notifier
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
@@ -107,6 +104,7 @@ class Daemon:
         self._connection = Connection(access, self._inbox.put, timeouts)
         self._outbox = self._connection.outbox
         self._archive = PgnArchive()
+        self._notifier = Notifier(settings, self._outbox, timeouts)
         self._context: GameContext | None = None
         """What games share; None until the account is known and the engines are good."""
         self._games = GameManager(self._inbox)
@@ -201,6 +199,7 @@ class Daemon:
         self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
 
     def _dispatch(self, report: Report) -> None:
+        self._guarded(lambda: self._notifier.note(report))
         if isinstance(report, CommandDone | StreamOpened):
             self._connection.succeeded()
         if isinstance(report, StreamEvent) and (report.game_id is None or isinstance(report.event, GameFull)):
@@ -228,8 +227,8 @@ class Daemon:
                     self._want_playing("the event stream was opened again")
             case PlayingWanted(reason):
                 self._want_playing(reason)
-            case ListFetched():
-                self._lobby.list_fetched(report)
+            case ListFetched() | FinishedGame():
+                self._lobby.take(report)
             case StreamLost(game_id=None):
                 self._connection.stream_lost(report)
             case StreamRefused(game_id=None, status=status, text=text):
@@ -447,4 +446,5 @@ class Daemon:
         self._end_engine_check()
         self._outbox.close()
         self._archive.close()
+        self._notifier.close(self._exit)
         self._log.info("stop", exit_code=int(self._exit) if self._exit is not None else None)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from lichessbot.lichess.commands import CommandDone, CommandFailed
+from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
@@ -50,6 +51,7 @@ Report = (
     | PlayingWanted
     | ListFetched
     | Standing
+    | FinishedGame
     | BestMove
     | SourceAnswer
     | EngineReady

@@ -23,6 +23,7 @@ from lichessbot.lichess.commands import (
     OutgoingCommand,
     TournamentCommand,
 )
+from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import (
     Account,
     ChallengeCanceled,
@@ -167,8 +168,10 @@ class Lobby:
     def game_finished(self, game_id: str) -> None:
         self._tournaments.game_finished(game_id)
 
-    def list_fetched(self, fetched: ListFetched) -> None:
-        self._lists.heard(fetched)
+    def take(self, report: ListFetched | FinishedGame) -> None:
+        """Take note of a new version of a block list, or of the end of a game."""
+        if isinstance(report, ListFetched):
+            self._lists.heard(report)
 
     def command_answered(self, command: LobbyCommand, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""

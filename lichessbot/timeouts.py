@@ -117,6 +117,8 @@ class Timeouts:
     """Until the next read whether a tournament without time left is over."""
     tournament_retry: timedelta = timedelta(seconds=30)
     """After a request about a tournament that had no answer."""
+    token_look: timedelta = timedelta(days=1)
+    """Between two reads when the token expires."""
     denied_token: timedelta = timedelta(minutes=1)
     """Without one good answer from Lichess before a denied token is believed to be dead."""
     stream_answer: timedelta = timedelta(seconds=5)

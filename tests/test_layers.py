@@ -35,7 +35,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("uci", "challenges"),
         ("move_sources", "matchmaking", "tournaments"),
         ("inbox", "lobby"),
-        ("games",),
+        ("games", "notify"),
         ("daemon",),
         ("cli",),
     ),

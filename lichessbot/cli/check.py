@@ -22,6 +22,7 @@ from lichessbot.lichess.enums import Scope
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import silenced
 from lichessbot.move_sources import Hosts, check_sources
+from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program
 from lichessbot.storage.database import newer_than_ours
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders
@@ -41,7 +42,7 @@ _WITH_SENTENCES: Final = (
 def command(config_file: Path | None) -> int:
     """Say whether the bot would work, and what it would do.
 
-    Reads the account, tries the engine, books and servers; changes nothing.
+    Reads the account, tries the engine, books, servers and the notifier; changes nothing.
     """
     settings, timeouts = load(config_file)
     with silenced():
@@ -69,6 +70,7 @@ class Check:
         self._check_engines()
         self._check_sources()
         self._check_lists()
+        self._check_notifier()
         for line in intentions(self._loaded.config, Machine.detect()):
             self._say("plan", line)
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
@@ -104,6 +106,10 @@ class Check:
                 self._fail(f"the token lacks the scopes {', '.join(missing)}: make a new one with them")
             else:
                 self._say("ok", f"the token of {info.user_id} is valid and has all scopes")
+            days = info.days_left(time.time())
+            if days is not None:
+                soon = ": make a new one" if days <= DAYS_TOLD_AHEAD else ""
+                self._say("note" if soon else "ok", f"the token expires on {info.last_day}, in {days} days{soon}")
             account = api.account()
             self._user_name = account.username
             if account.is_bot:
@@ -162,6 +168,18 @@ class Check:
                 self._say("ok", f"the block list {file} names {len(found.words) if found else 0} players")
             except ListUnusable as error:
                 self._say("note", f"the block list {file} cannot be used: {error}")
+
+    def _check_notifier(self) -> None:
+        """Tell the operator's program the event `test`. The bot plays without it, but the operator relies on it."""
+        notify = self._loaded.config.notify
+        if notify.command is None:
+            return
+        notice = Notice("test", "lichessbot check: the notifier works", {"account": self._user_name})
+        problem = run_program(notify.command, notice, notify.timeout)
+        if problem is None:
+            self._say("ok", f"{notify.command[0]} was told a test; it would be told of {', '.join(notify.on)}")
+        else:
+            self._say("note", f"notify.command does not work: {problem}")
 
     def _fail(self, text: str) -> None:
         self.passed = False

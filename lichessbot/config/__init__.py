@@ -43,6 +43,7 @@ __all__ = [
     "dotted_values",
     "load_config",
     "matchmaking",
+    "notify",
     "reload",
     "sources",
 ]

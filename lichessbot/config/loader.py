@@ -201,6 +201,8 @@ class _Source:
         if details["type"] == "extra_forbidden":
             self.problem(path, f"unknown key{_nearest(path)}")
             return
+        if details["type"] == "too_short" and details["input"]:
+            return  # its entries are wrong, each of which is noted
         if details["type"] == "missing":
             self.problem(path, "is missing")
             return

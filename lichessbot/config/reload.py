@@ -42,6 +42,7 @@ _EFFECTS: Final = {
     "tournaments": Effect.AT_ONCE,
     "correspondence": Effect.NEW_GAMES,
     "profiles": Effect.NEW_GAMES,
+    "notify": Effect.AT_ONCE,
 }
 _HIDDEN: Final = "[hidden]"
 

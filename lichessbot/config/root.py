@@ -13,6 +13,7 @@ from lichessbot.config.base import Flag, Number, Section, Text, merged, server_a
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
 from lichessbot.config.matchmaking import MatchmakingConfig
+from lichessbot.config.notify import NotifyConfig
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
@@ -135,6 +136,7 @@ class Config(Section):
     tournaments: tuple[TournamentConfig, ...] = ()
     correspondence: CorrespondenceConfig = CorrespondenceConfig()
     profiles: tuple[Profile, ...] = ()
+    notify: NotifyConfig = NotifyConfig()
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()

@@ -35,6 +35,7 @@ from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import CommandDone, SendMove
 from lichessbot.lichess.enums import Colour
+from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.parsing import parse_game_event
@@ -125,6 +126,7 @@ class GameSession:
         self._recorder = PgnRecorder(config.url, context.our_id)
         self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
+        self._full: GameFull | None = None
         self._reader: StreamReader | None = None
         self._times = self._times_of_sent = MoveTimes()
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
@@ -176,6 +178,7 @@ class GameSession:
         self._recorder.handle(report)
         match report:
             case StreamEvent(event=GameFull() as full):
+                self._full = full
                 self._choose_engine(full)
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
@@ -263,6 +266,14 @@ class GameSession:
         if over.certain:
             self._perform(self._chat.say_goodbye(over.status))
             self._archive(over)
+            self._report_end(over)
+
+    def _report_end(self, over: GameOver) -> None:
+        """Report the end to the main loop, for those who go on from it, if we know what was played."""
+        context, full = self._context, self._full
+        if full is not None and context.our_id in (full.white.id, full.black.id):
+            colour = Colour.WHITE if full.white.id == context.our_id else Colour.BLACK
+            context.inbox.put(FinishedGame(full, colour, over.status, over.winner, over.plies))
 
     def _archive(self, over: GameOver) -> None:
         """Hand the finished game to the archive if one is configured."""

@@ -13,7 +13,7 @@ from lichessbot.errors import ApiError
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import ChatRoom, DeclineReason
-from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, GameInfo, UserStatus
+from lichessbot.lichess.models import Account, ArenaInfo, BotUser, Challenge, GameInfo, TokenInfo, UserStatus
 from lichessbot.lichess.rate_limiter import Purpose
 from lichessbot.timeouts import Timeouts
 
@@ -204,6 +204,17 @@ class ReadAccount(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadToken(Command):
+    """Read the scopes of our token and when it expires."""
+
+    priority = Priority.CHAT
+    is_repeated = False
+
+    def request(self, client: LichessClient) -> TokenInfo | None:
+        return client.token_info()
+
+
+@dataclass(frozen=True, slots=True)
 class ReadPlaying(Command):
     """Read the games in progress."""
 
@@ -353,7 +364,7 @@ class Statuses:
 
 
 OutgoingCommand = MatchCommand | TournamentCommand
-Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | None
+Answer = Account | tuple[GameInfo, ...] | Challenge | Outgoing | Bots | Statuses | ArenaInfo | TokenInfo | None
 
 
 @dataclass(frozen=True, slots=True)

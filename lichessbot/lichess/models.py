@@ -7,6 +7,7 @@ which one a model is.
 """
 
 import math
+import time
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
@@ -17,7 +18,6 @@ from lichessbot.log import inert
 
 BOT_TITLE: Final = "BOT"
 STANDARD_START: Final = "startpos"
-
 
 # Times end with the year 9999, as in Python.
 _LATEST_MS: Final = 253_402_300_799_000
@@ -404,7 +404,16 @@ class TokenInfo(Payload):
 
     user_id: str = Field(alias="userId")
     scopes: str = ""
-    expires: int | None = None
+    expires: int | None = Field(default=None, ge=0, le=_LATEST_MS)
+
+    def days_left(self, now_s: float) -> int | None:
+        """Return the full days until the token expires; None if it does not."""
+        return None if self.expires is None else max(0, int((self.expires / 1000 - now_s) // 86400))
+
+    @property
+    def last_day(self) -> str | None:
+        """The day (UTC) on which the token expires."""
+        return None if self.expires is None else time.strftime("%Y-%m-%d", time.gmtime(self.expires / 1000))
 
     @property
     def scope_names(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind would be deliv
 LEFTOVER_GRACE_S = 2.0          # children may need a moment to notice that their parent is gone
 
 _MARK = "LICHESSBOT_REHEARSAL"
-_OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory")
+_OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify")
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon shortens all its waits by this factor
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
 

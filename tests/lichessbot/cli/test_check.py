@@ -1,5 +1,6 @@
 """What `lichessbot check` says the daemon would do."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,12 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
 ) -> None:
     config = tmp_path / "config.yml"
     (tmp_path / "blocked").write_text("villain\nrival until 2099-12-31\n")
-    lists = "challenge: {block_list_files: [blocked, missing]}"
+    lists = "challenge: {block_list_files: [blocked, missing]}\nnotify: {command: [sh, -c, 'echo Oh no; exit 3']}"
     config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n{lists}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     scopes = "bot:play,challenge:read,challenge:write"
-    lichess.answer("/api/token/test", Reply(body={"lip_good": {"userId": "testbot", "scopes": scopes}}))
+    token = {"userId": "testbot", "scopes": scopes, "expires": int((time.time() + 9.5 * 86400) * 1000)}
+    lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
     lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
     assert main(["check", "--config", str(config)]) == 1
@@ -87,4 +89,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
     assert "ok    TestBot is a BOT account" in told
     assert f"ok    the block list {tmp_path}/blocked names 2 players" in told
+    assert "note  the token expires on " in told
+    assert ", in 9 days: make a new one\n" in told
+    assert "note  notify.command does not work: sh ended with exit code 3: Oh no\n" in told
     assert f"note  the block list {tmp_path}/missing cannot be used: No such file or directory" in told

@@ -1,0 +1,59 @@
+"""The section `notify`: the operator's program that is told what happens."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from lichessbot.config.base import Number, Section, Text, beside_the_config
+from lichessbot.config.challenge import SomeOf
+
+
+class NotifyEvent(StrEnum):
+    """What the operator's program can be told."""
+
+    OFFLINE = "offline"
+    """No event stream for `offline_after`."""
+    ONLINE = "online"
+    """It is open again, after `offline` was told."""
+    GAME_STARTED = "game_started"
+    GAME_WON = "game_won"
+    GAME_LOST = "game_lost"
+    """On time too, if `lost_on_time` is not told."""
+    GAME_DRAWN = "game_drawn"
+    LOST_ON_TIME = "lost_on_time"
+    ENGINE_DIED = "engine_died"
+    """The bot starts it again by itself."""
+    TOKEN_EXPIRES = "token_expires"
+    """14, 7, 3 and 1 days before."""
+    TOKEN_REFUSED = "token_refused"
+    """The daemon ended because of it."""
+    DAEMON_STOPPED = "daemon_stopped"
+
+
+def _program_beside_the_config(command: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    """Return the command with an absolute path; a program without a folder is found on PATH."""
+    if os.sep not in command[0]:
+        return command
+    return (str(beside_the_config(Path(command[0]), info).absolute()), *command[1:])
+
+
+class NotifyConfig(Section):
+    """The section `notify`. Times in seconds."""
+
+    command: (
+        Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_program_beside_the_config)] | None
+    ) = None
+    on: SomeOf[NotifyEvent] = (
+        NotifyEvent.OFFLINE,
+        NotifyEvent.ONLINE,
+        NotifyEvent.LOST_ON_TIME,
+        NotifyEvent.ENGINE_DIED,
+        NotifyEvent.TOKEN_EXPIRES,
+        NotifyEvent.TOKEN_REFUSED,
+        NotifyEvent.DAEMON_STOPPED,
+    )
+    timeout: Annotated[Number, Field(ge=1, le=60)] = 10
+    offline_after: Annotated[Number, Field(ge=0, le=86400)] = 300

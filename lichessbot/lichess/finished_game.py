@@ -1,0 +1,44 @@
+"""A game of ours that is over, put together from what its own stream and the event stream said."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.models import GameFull, Player
+
+_NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedGame:
+    """A report to the main loop. `colour` is ours, `plies` those of both sides."""
+
+    full: GameFull
+    colour: Colour
+    status: GameStatus
+    winner: Colour | None
+    plies: int
+
+    @property
+    def game_id(self) -> str:
+        return self.full.id
+
+    @property
+    def us(self) -> Player:
+        return self.full.player(self.colour)
+
+    @property
+    def opponent(self) -> Player:
+        return self.full.player(self.colour.other)
+
+    @property
+    def was_played(self) -> bool:
+        """Whether the game has a result."""
+        return self.status not in _NOT_PLAYED
+
+    @property
+    def result(self) -> str:
+        """`won`, `lost` or `drawn`, for us."""
+        if self.winner is None:
+            return "drawn"
+        return "won" if self.winner is self.colour else "lost"

@@ -1,0 +1,321 @@
+"""Tell the operator's program what happens: facts in its environment, and as JSON on its standard input.
+
+`Notifier` watches the reports of the main loop and decides, in the main thread, what is worth telling. A thread of its
+own runs the program, one event at a time and with a time limit. Whatever the program does, it costs no game more than
+a line in the log: if it does not keep up, events are dropped.
+"""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+from queue import Full, Queue
+from typing import Final
+
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.notify import NotifyConfig, NotifyEvent
+from lichessbot.config.reload import Settings
+from lichessbot.errors import ExitCode
+from lichessbot.inbox import Report
+from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount, ReadToken
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.finished_game import FinishedGame
+from lichessbot.lichess.models import Account, GameFull, Player, TokenInfo
+from lichessbot.lichess.outbox import Outbox
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
+from lichessbot.log import EventLog, inert
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci import startup_check
+from lichessbot.uci.search import EngineDied
+
+PREFIX: Final = "LICHESSBOT_"
+_MOST_WAITING: Final = 20
+_CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=5)
+_LONGEST_OUTPUT_BYTES: Final = 2000
+_FIRST_PLIES: Final = 2
+_MOST_REMEMBERED: Final = 1000
+DAYS_TOLD_AHEAD: Final = 14
+_TOLD_DAYS_BEFORE: Final = (DAYS_TOLD_AHEAD, 7, 3, 1)
+# A program that talks to systemd or Lichess in our name could end the service or leak the token.
+_NOT_INHERITED: Final = (TOKEN_VARIABLE, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+
+Facts = Mapping[str, str | int | bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One event: `text` for people, `facts` for programs."""
+
+    event: str
+    text: str
+    facts: Facts
+
+    def given(self) -> dict[str, str | int | bool]:
+        """Return all facts that are known, by name."""
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        given = {"event": self.event, "text": self.text, "time": moment, **self.facts, "version": version("lichessbot")}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class Notifier:
+    """For the main thread."""
+
+    def __init__(self, settings: Settings, outbox: Outbox, timeouts: Timeouts) -> None:
+        self._settings = settings
+        self._outbox = outbox
+        self._token_look = timeouts.token_look
+        self._log = EventLog()
+        self._account: Account | None = None
+        self._offline_since: float | None = None
+        self._is_told_offline = self._is_token_asked = False
+        self._token_days_told = DAYS_TOLD_AHEAD + 1
+        self._told_games: dict[tuple[NotifyEvent, str], None] = {}
+        self._worker: _Worker | None = None
+
+    def note(self, report: Report) -> None:
+        """Tell what a report means to the operator, if anything."""
+        match report:
+            case CommandDone(command=ReadAccount(), answer=Account() as account):
+                self._account = account
+            case StreamLost(game_id=None, reason=reason):
+                self._offline(reason)
+            case CommandFailed(command=ReadAccount(), error=error):
+                self._offline(str(error))
+            case StreamOpened(game_id=None):
+                self._online()
+                if not self._is_token_asked:
+                    self._is_token_asked = True
+                    self._outbox.send(ReadToken())
+            case CommandDone(command=ReadToken()) | CommandFailed(command=ReadToken()):
+                self._outbox.send(ReadToken(), self._token_look)
+                if isinstance(report, CommandDone) and isinstance(report.answer, TokenInfo):
+                    self._token_answered(report.answer, time.time())
+            case StreamEvent(event=GameFull() as full):
+                self._game_opened(full)
+            case FinishedGame() if report.was_played:
+                self._game_ended(report)
+            case EngineDied(game_id=game_id, reason=reason) if game_id != startup_check.GAME_ID:
+                text = f"an engine died in game {game_id}: {reason}"
+                self._tell_once(NotifyEvent.ENGINE_DIED, text, game_id, {"reason": reason})
+
+    def close(self, exit_code: ExitCode | None) -> None:
+        """Tell the end of the daemon, and wait a moment for the program. `exit_code`: None after an exception."""
+        code = ExitCode.FAILED if exit_code is None else exit_code
+        if code is ExitCode.REFUSED:
+            self._tell(NotifyEvent.TOKEN_REFUSED, "Lichess refuses the token, or the account is not a BOT account", {})
+        self._tell(NotifyEvent.DAEMON_STOPPED, f"the daemon ended: {_ENDS[code]}", {"exit_code": int(code)})
+        if self._worker is not None:
+            self._worker.close()
+
+    # Lichess
+
+    def _offline(self, reason: str) -> None:
+        now = time.monotonic()
+        if self._offline_since is None:
+            self._offline_since = now
+        seconds = int(now - self._offline_since)
+        if not self._is_told_offline and seconds >= self._settings.config.notify.offline_after:
+            self._is_told_offline = True
+            facts: Facts = {"reason": reason, "seconds": seconds}
+            self._tell(NotifyEvent.OFFLINE, f"no connection to Lichess for {seconds} s: {reason}", facts)
+
+    def _online(self) -> None:
+        if self._is_told_offline and self._offline_since is not None:
+            seconds = int(time.monotonic() - self._offline_since)
+            self._tell(NotifyEvent.ONLINE, f"connected to Lichess again, after {seconds} s", {"seconds": seconds})
+        self._is_told_offline, self._offline_since = False, None
+
+    def _token_answered(self, token: TokenInfo, now_s: float) -> None:
+        """Warn at each of the days in `_TOLD_DAYS_BEFORE`, once."""
+        days = token.days_left(now_s)
+        if days is None:
+            return
+        due = min((it for it in _TOLD_DAYS_BEFORE if days <= it), default=None)
+        if due is None or due >= self._token_days_told:
+            return
+        self._token_days_told = due
+        page = f"{self._settings.config.url}/account/oauth/token"
+        self._log.warning("token.expires", day=token.last_day, days_left=days, remedy=f"make a new token at {page}")
+        text = f"the token expires on {token.last_day}, in {days} days: make a new one at {page}"
+        self._tell(NotifyEvent.TOKEN_EXPIRES, text, {"day": token.last_day, "days_left": days})
+
+    # Games
+
+    def _game_opened(self, full: GameFull) -> None:
+        account = self._account
+        if account is None or full.state.status.is_over or len(full.state.moves.split()) >= _FIRST_PLIES:
+            return
+        colour = Colour.WHITE if full.white.id == account.id else Colour.BLACK
+        text = f"game {full.id} started: {colour} against {_named(full.player(colour.other))}"
+        self._tell_once(NotifyEvent.GAME_STARTED, text, full.id, self._game_facts(full, colour))
+
+    def _game_ended(self, it: FinishedGame) -> None:
+        event = NotifyEvent(f"game_{it.result}")
+        on_time = it.result == "lost" and it.status is GameStatus.OUT_OF_TIME
+        if on_time and NotifyEvent.LOST_ON_TIME in self._settings.config.notify.on:
+            event = NotifyEvent.LOST_ON_TIME
+        ending: Facts = {"result": it.result, "how": it.status, "plies": it.plies}
+        facts = {**self._game_facts(it.full, it.colour), **ending}
+        text = f"{it.result} against {_named(it.opponent)} ({it.status}): {facts['url']}"
+        self._tell_once(event, text, it.game_id, facts)
+
+    def _game_facts(self, full: GameFull, colour: Colour) -> Facts:
+        us, them = full.player(colour), full.player(colour.other)
+        clock = None if full.clock is None else f"{full.clock.initial / 60_000:g}+{full.clock.increment // 1000}"
+        return {
+            "url": f"{self._settings.config.url}/{full.id}",
+            "opponent": str(them),
+            "opponent_title": them.title or None,
+            "opponent_rating": them.rating,
+            "our_rating": us.rating,
+            "colour": colour,
+            "variant": full.variant.key,
+            "speed": full.speed or None,
+            "clock": clock,
+            "rated": full.rated,
+        }
+
+    # Telling
+
+    def _tell_once(self, event: NotifyEvent, text: str, game_id: str, facts: Facts) -> None:
+        """Tell an event of a game, unless it was told: streams repeat themselves, and engines may die often."""
+        if (event, game_id) in self._told_games:
+            return
+        self._told_games[event, game_id] = None
+        if len(self._told_games) > _MOST_REMEMBERED:
+            del self._told_games[next(iter(self._told_games))]
+        self._tell(event, text, {"game_id": game_id, **facts})
+
+    def _tell(self, event: NotifyEvent, text: str, facts: Facts) -> None:
+        config = self._settings.config.notify
+        if config.command is None or event not in config.on:
+            return
+        if self._worker is None:
+            self._worker = _Worker(self._log)
+            self._worker.start()
+        name = None if self._account is None else self._account.username
+        self._worker.tell(config, Notice(event, text, {"account": name, **facts}))
+
+
+_ENDS: Final = {
+    ExitCode.OK: "stopped by a signal",
+    ExitCode.FAILED: "an error; see the log",
+    ExitCode.USAGE: "the configuration or an engine does not work; see the log",
+    ExitCode.REFUSED: "Lichess refuses the token",
+    ExitCode.ABANDONED: "stopped with games in progress",
+}
+
+
+class _Worker(threading.Thread):
+    """Runs the program, one notice at a time."""
+
+    def __init__(self, log: EventLog) -> None:
+        super().__init__(name="notifier", daemon=True)
+        self._log = log
+        self._notices: Queue[tuple[NotifyConfig, Notice] | None] = Queue(_MOST_WAITING)
+        self._is_dropping = self._is_failing = False
+
+    def tell(self, config: NotifyConfig, notice: Notice) -> None:
+        """Have the program run for `notice`, unless too many wait already. Never blocks."""
+        try:
+            self._notices.put_nowait((config, notice))
+            self._is_dropping = False
+        except Full:
+            if not self._is_dropping:
+                self._is_dropping = True
+                self._log.warning("notify.dropped", notice=notice.event, waiting=_MOST_WAITING)
+
+    def close(self) -> None:
+        """End after the notices that wait; wait for that no longer than a moment."""
+        with suppress(Full):
+            self._notices.put_nowait(None)
+            self.join(_CLOSE_WAITS_AT_MOST.total_seconds())
+
+    def run(self) -> None:
+        while (task := self._notices.get()) is not None:
+            config, notice = task
+            try:
+                problem = run_program(config.command or (), notice, config.timeout)
+            except Exception as error:
+                self._log.crash("notify.crashed", error, notice=notice.event)
+                continue
+            if problem is None and self._is_failing:
+                self._log.info("notify.works_again")
+            elif problem is not None and not self._is_failing:
+                self._log.warning("notify.failed", notice=notice.event, problem=problem)
+            self._is_failing = problem is not None
+
+
+def run_program(command: Sequence[str], notice: Notice, timeout_s: float) -> str | None:
+    """Run the program with what it is told, for at most `timeout_s`. Return what went wrong, None if nothing did."""
+    given = notice.given()
+    inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+    told = {f"{PREFIX}{name.upper()}": _as_text(value) for name, value in given.items()}
+    until = time.monotonic() + timeout_s
+    try:
+        # A session of its own: signals to the daemon do not reach it, and a time limit ends its children too.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**inherited, **told},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return f"{command[0]} cannot be started: {getattr(error, 'strerror', None) or error}"
+    with process:
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # it does not read
+            # A pipe holds 64 KiB, far more than this: writing never waits.
+            process.stdin.write(json.dumps(given).encode() + b"\n")
+            process.stdin.close()
+        output = _output_until_end(process, until)
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return f"{command[0]} was still running after {timeout_s:g} s and was killed{output}"
+    return f"{command[0]} ended with exit code {process.returncode}{output}" if process.returncode else None
+
+
+def _output_until_end(process: subprocess.Popen[bytes], until: float) -> str:
+    """Read what the program prints until it ends or the time is over. Return its last line, after a colon."""
+    assert process.stdout is not None
+    pipe, output = process.stdout.fileno(), b""
+    os.set_blocking(pipe, False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while (left_s := until - time.monotonic()) > 0:
+            has_ended = process.poll() is not None
+            if not selector.select(0 if has_ended else min(left_s, 0.1)):
+                if has_ended:
+                    break
+                continue
+            data = os.read(pipe, 1 << 16)
+            output = (output + data)[-_LONGEST_OUTPUT_BYTES:]
+            if not data:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(left_s)
+                break
+    lines = output.decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f": {inert(last[:300])}" if last else ""
+
+
+def _as_text(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _named(player: Player) -> str:
+    """Return a player as Lichess shows one, such as `BOT maia1 (1600)`."""
+    rating = "" if player.rating is None else f" ({player.rating})"
+    return f"{player.title} {player}{rating}".strip()

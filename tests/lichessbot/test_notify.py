@@ -1,0 +1,366 @@
+"""What the operator's program is told, and that nothing it does disturbs the daemon."""
+
+import json
+import logging
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lichessbot.config import Config
+from lichessbot.config.notify import NotifyConfig, NotifyEvent
+from lichessbot.errors import ExitCode, Unreachable
+from lichessbot.inbox import Report
+from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount, ReadToken
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.finished_game import FinishedGame
+from lichessbot.lichess.models import Account, GameFull, TokenInfo
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
+from lichessbot.log import EventLog
+from lichessbot.notify import Notice, Notifier, _Worker, run_program
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci import startup_check
+from lichessbot.uci.search import EngineDied
+from tests.fakes.arena import Arena, SlowOpponent, judge
+
+GAME = "abcd1234"
+DAY_S = 86400
+TOLD = Notice("game_lost", "lost against X", {"game_id": GAME, "rated": True, "opponent_rating": None})
+RECORDER = """\
+#!{python} -S
+import json, os, sys
+told = {{"stdin": json.load(sys.stdin), "environment": dict(os.environ)}}
+with open({file!r}, "a") as file:
+    file.write(json.dumps(told) + "\\n")
+"""
+
+
+class Bench:
+    """A notifier whose notices are kept instead of told."""
+
+    def __init__(self, **keys: Any) -> None:
+        self.notices: list[Notice] = []
+        self.sent: list[tuple[object, timedelta]] = []
+        self.notifier = Notifier(self, self, Timeouts())  # type: ignore[arg-type]
+        self.notifier._worker = self  # type: ignore[assignment]
+        self.config = Config.model_validate({"notify": {"command": ["x"], "on": list(NotifyEvent), **keys}})
+
+    def send(self, command: object, after: timedelta = timedelta()) -> None:
+        self.sent.append((command, after))
+
+    def tell(self, config: NotifyConfig, notice: Notice) -> None:
+        self.notices.append(notice)
+
+    def close(self) -> None:
+        pass
+
+    def note(self, *reports: Report) -> list[str]:
+        """Return the events that these reports led to."""
+        before = len(self.notices)
+        for report in reports:
+            self.notifier.note(report)
+        return [notice.event for notice in self.notices[before:]]
+
+
+def account() -> CommandDone:
+    return CommandDone(ReadAccount(), Account(id="testbot", username="TestBot", title="BOT"))
+
+
+def full(moves: str = "", **changes: Any) -> GameFull:
+    state = {"moves": moves, "wtime": 1, "btime": 1, "status": "started"}
+    white = {"id": "testbot", "name": "TestBot", "rating": 2000}
+    black = {"id": "maia1", "name": "maia1", "title": "BOT", "rating": 1600}
+    body = {"id": GAME, "variant": {"key": "standard"}, "white": white, "black": black, "state": state}
+    clock = {"initial": 180_000, "increment": 2000}
+    return GameFull.model_validate({**body, "speed": "blitz", "clock": clock, **changes})
+
+
+def finished(status: GameStatus, winner: Colour | None, colour: Colour = Colour.WHITE) -> FinishedGame:
+    return FinishedGame(full(), colour, status, winner, 40)
+
+
+# What is told
+
+
+def test_a_short_break_is_not_told_and_a_long_one_is_told_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, lost = Bench(), StreamLost(None, "reset", timedelta(seconds=1))
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    assert bench.note(StreamOpened(None), lost, StreamOpened(None)) == []
+    assert bench.note(lost) == []
+    now += 299
+    assert bench.note(lost) == []
+    now += 2
+    assert bench.note(lost, lost) == ["offline"]
+    assert bench.notices[-1].text == "no connection to Lichess for 301 s: reset"
+    now += 99
+    assert bench.note(StreamOpened(None), StreamOpened(None)) == ["online"]
+    assert bench.notices[-1].facts["seconds"] == 400
+
+
+def test_lichess_that_is_never_reached_is_told_too() -> None:
+    bench = Bench(offline_after=0)
+    failed = CommandFailed(ReadAccount(), Unreachable("name resolution failed"))
+    assert bench.note(failed, failed) == ["offline"]
+    assert bench.notices[-1].facts["reason"] == "name resolution failed"
+
+
+def test_streams_of_games_do_not_count_as_the_connection() -> None:
+    bench = Bench(offline_after=0)
+    assert bench.note(StreamLost(GAME, "reset", timedelta()), StreamOpened(GAME)) == []
+
+
+def test_the_start_of_a_game_is_told_once_with_its_facts() -> None:
+    bench = Bench()
+    assert bench.note(StreamEvent(GAME, full(), 0.0)) == []     # who we are is unknown
+    opened = StreamEvent(GAME, full("e2e4"), 0.0)
+    assert bench.note(account(), opened, opened) == ["game_started"]
+    (notice,) = bench.notices
+    assert notice.text == f"game {GAME} started: white against BOT maia1 (1600)"
+    assert notice.facts == {
+        "account": "TestBot", "game_id": GAME, "url": f"https://lichess.org/{GAME}", "opponent": "maia1",
+        "opponent_title": "BOT", "opponent_rating": 1600, "our_rating": 2000, "colour": "white", "variant": "standard",
+        "speed": "blitz", "clock": "3+2", "rated": False,
+    }  # fmt: skip
+
+
+def test_a_game_that_is_resumed_is_no_new_game() -> None:
+    assert Bench().note(account(), StreamEvent(GAME, full("e2e4 e7e5"), 0.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "winner", "event"),
+    [
+        (GameStatus.MATE, Colour.WHITE, "game_won"),
+        (GameStatus.RESIGN, Colour.BLACK, "game_lost"),
+        (GameStatus.OUT_OF_TIME, Colour.BLACK, "lost_on_time"),
+        (GameStatus.OUT_OF_TIME, Colour.WHITE, "game_won"),
+        (GameStatus.OUT_OF_TIME, None, "game_drawn"),
+        (GameStatus.ABORTED, None, None),
+        (GameStatus.NO_START, Colour.BLACK, None),
+    ],
+)
+def test_each_end_of_a_game(status: GameStatus, winner: Colour | None, event: str | None) -> None:
+    bench, ended = Bench(), finished(status, winner)
+    assert bench.note(ended, ended) == ([event] if event else [])
+
+
+def test_a_loss_on_time_is_a_loss_for_those_who_listen_to_losses_only() -> None:
+    bench = Bench(on=["game_lost"])
+    assert bench.note(finished(GameStatus.OUT_OF_TIME, Colour.BLACK)) == ["game_lost"]
+    assert bench.notices[0].text == f"lost against BOT maia1 (1600) (outoftime): https://lichess.org/{GAME}"
+
+
+def test_the_token_is_looked_at_every_day_and_its_end_told_ahead(caplog: pytest.LogCaptureFixture) -> None:
+    bench = Bench()
+    assert bench.note(StreamOpened(None), StreamOpened(None)) == []
+    assert bench.sent == [(ReadToken(), timedelta())]
+    told = []
+    for days in (30, 14, 13, 7, 5, 1, 1, 0):
+        expires_ms = int((time.time() + days * DAY_S + 60) * 1000)
+        answer = TokenInfo.model_validate({"userId": "testbot", "scopes": "bot:play", "expires": expires_ms})
+        if bench.note(CommandDone(ReadToken(), answer)):
+            told.append(bench.notices[-1].facts["days_left"])
+    assert told == [14, 7, 1]
+    assert caplog.text.count("token.expires") == 3
+    assert bench.sent[1:] == [(ReadToken(), timedelta(days=1))] * 8
+
+
+def test_a_token_without_an_end_or_answer_is_asked_again_tomorrow() -> None:
+    bench = Bench()
+    unknown = CommandDone(ReadToken(), None)
+    eternal = CommandDone(ReadToken(), TokenInfo.model_validate({"userId": "testbot", "expires": None}))
+    assert bench.note(unknown, eternal, CommandFailed(ReadToken(), Unreachable("x"))) == []
+    assert len(bench.sent) == 3
+
+
+def test_an_engine_that_dies_is_told_once_for_each_game() -> None:
+    bench, died = Bench(), EngineDied(GAME, 1, "killed by SIGSEGV")
+    assert bench.note(EngineDied(startup_check.GAME_ID, 1, "x"), died, died) == ["engine_died"]
+
+
+@pytest.mark.parametrize(
+    ("code", "events"),
+    [
+        (ExitCode.OK, ["daemon_stopped"]),
+        (ExitCode.REFUSED, ["token_refused", "daemon_stopped"]),
+        (None, ["daemon_stopped"]),
+    ],
+)
+def test_the_end_of_the_daemon_is_told(code: ExitCode | None, events: list[str]) -> None:
+    bench = Bench()
+    bench.notifier.close(code)
+    assert [notice.event for notice in bench.notices] == events
+    assert bench.notices[-1].facts["exit_code"] == (1 if code is None else code)
+
+
+def test_without_a_command_or_an_interest_nobody_is_told() -> None:
+    assert Bench(command=None).note(finished(GameStatus.MATE, Colour.WHITE)) == []
+    assert Bench(on=["offline"]).note(finished(GameStatus.MATE, Colour.WHITE)) == []
+
+
+# The program
+
+
+def recorder(folder: Path) -> Path:
+    program = folder / "recorder.py"
+    program.write_text(RECORDER.format(python=sys.executable, file=str(folder / "told")))
+    program.chmod(stat.S_IRWXU)
+    return program
+
+
+def recorded(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "told"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_the_facts_are_in_the_environment_and_on_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_secret")
+    monkeypatch.setenv("NOTIFY_SOCKET", "@manager")
+    assert run_program([str(recorder(tmp_path))], TOLD, 30) is None
+    (told,) = recorded(tmp_path)
+    given, environment = told["stdin"], told["environment"]
+    assert (given["event"], given["game_id"], given["rated"]) == ("game_lost", GAME, True)
+    assert "opponent_rating" not in given
+    assert environment["LICHESSBOT_EVENT"] == "game_lost"
+    assert environment["LICHESSBOT_TEXT"] == "lost against X"
+    assert environment["LICHESSBOT_RATED"] == "true"
+    assert environment["LICHESSBOT_TIME"] == given["time"]
+    assert not {"LICHESS_BOT_TOKEN", "NOTIFY_SOCKET"} & environment.keys()
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("exit 0", None),
+        ("cat >/dev/null", None),
+        ("echo one; echo two >&2; exit 7", "sh ended with exit code 7: two"),
+        ("printf '\\033[2J'; exit 1", "sh ended with exit code 1: \\x1b[2J"),
+        ("kill -9 $$", "sh ended with exit code -9"),
+        ("head -c 3000000 /dev/zero; exit 0", None),
+        ("sleep 30 & exit 0", None),
+    ],
+)
+def test_what_a_program_may_do(script: str, problem: str | None) -> None:
+    started_at = time.monotonic()
+    assert run_program(["sh", "-c", script], TOLD, 25) == problem
+    assert time.monotonic() - started_at < 20
+
+
+def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    script = f"sleep 600 & echo $! >{tmp_path}/child; echo waiting; wait"
+    problem = run_program(["sh", "-c", script], TOLD, 1)
+    assert problem == "sh was still running after 1 s and was killed: waiting"
+    child = int((tmp_path / "child").read_text())
+    deadline = time.monotonic() + 30
+    while _runs(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("name", ["/nowhere/notifier", "no-such-program-here", "/etc/passwd"])
+def test_a_program_that_is_missing_is_named(name: str) -> None:
+    problem = run_program([name], TOLD, 5)
+    assert problem is not None
+    assert problem.startswith(f"{name} cannot be started: ")
+
+
+# The thread
+
+
+@pytest.fixture
+def worker() -> Iterator[_Worker]:
+    worker = _Worker(EventLog())
+    yield worker
+    worker.close()
+
+
+def test_a_failing_program_is_one_line_until_it_works(
+    worker: _Worker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    switch = NotifyConfig(command=("sh", "-c", f"test -e {tmp_path}/good"))
+    for _ in range(3):
+        worker.tell(switch, TOLD)
+    worker.tell(NotifyConfig(command=("touch", f"{tmp_path}/good")), TOLD)
+    worker.tell(switch, TOLD)
+    worker.start()
+    worker.close()
+    assert caplog.text.count("notify.failed") == 1
+    assert caplog.text.count("notify.works_again") == 1
+
+
+def test_events_are_dropped_when_too_many_wait(worker: _Worker, caplog: pytest.LogCaptureFixture) -> None:
+    config = NotifyConfig(command=("true",))
+    for _ in range(30):
+        worker.tell(config, TOLD)
+    assert caplog.text.count("notify.dropped") == 1
+    worker.start()
+
+
+def test_the_end_waits_for_a_hanging_program_only_for_a_moment(
+    worker: _Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.notify._CLOSE_WAITS_AT_MOST", timedelta(seconds=0.1))
+    worker.start()
+    worker.tell(NotifyConfig(command=("sleep", "600"), timeout=3), TOLD)
+    worker.close()
+    assert worker.is_alive()
+    assert worker.daemon
+    worker.join(30)
+    assert not worker.is_alive()
+
+
+# The whole daemon
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with RehearsalServer() as server:
+        arena = Arena(server, tmp_path)
+        yield arena
+        arena.close()
+        assert "Traceback" not in arena.log()
+
+
+def test_a_daemon_tells_its_operator_of_a_game_and_its_own_end(arena: Arena) -> None:
+    arena.configure(f"notify: {{command: [./{recorder(arena.folder).name}], on: {json.dumps(list(NotifyEvent))}}}\n")
+    arena.start()
+    arena.challenge(arena.player("Anna", rating=1700), base_s=60)
+    arena.until_ended(1)
+    arena.until(lambda: len(recorded(arena.folder)) == 2)
+    assert arena.stop() == ExitCode.OK
+    told = [it["stdin"] for it in recorded(arena.folder)]
+    assert [it["event"] for it in told] == ["game_started", f"game_{told[1]['result']}", "daemon_stopped"]
+    assert {it["account"] for it in told} == {"TestBot"}
+    assert told[1]["opponent_rating"] == 1700
+    assert told[1]["url"].endswith(arena.ended[0].game.setup.id)
+    assert arena.token not in (arena.folder / "told").read_text()
+
+
+def test_a_notifier_that_hangs_costs_a_line_and_no_game(arena: Arena) -> None:
+    arena.configure(f"notify: {{command: [sleep, '600'], timeout: 1, on: {json.dumps(list(NotifyEvent))}}}\n")
+    arena.start()
+    for number in range(3):
+        arena.challenge(arena.player(f"Slow{number}", SlowOpponent), base_s=60)
+    arena.until_ended(3)
+    for session in arena.ended:
+        judge(session)
+    arena.until(lambda: "notify.failed" in arena.log())
+    assert arena.stop() == ExitCode.OK
+    assert arena.log().count("notify.failed") == 1
