@@ -148,6 +148,8 @@ class Lobby:
                 if challenge.challenger is not None and challenge.challenger.id == self._our_id:
                     self._matchmaker.challenge_echoed(challenge)
                 else:
+                    if challenge.challenger is not None:
+                        self._matchmaker.challenged_by(challenge.challenger.id)
                     self._challenges.answer(event, received_at)
             case ChallengeCanceled(challenge=challenge):
                 self._challenges.canceled(challenge)
@@ -172,6 +174,8 @@ class Lobby:
         """Take note of a new version of a block list, or of the end of a game."""
         if isinstance(report, ListFetched):
             self._lists.heard(report)
+        else:
+            self._matchmaker.game_over(report)
 
     def command_answered(self, command: LobbyCommand, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""

@@ -42,6 +42,7 @@ _CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=5)
 _LONGEST_OUTPUT_BYTES: Final = 2000
 _FIRST_PLIES: Final = 2
 _MOST_REMEMBERED: Final = 1000
+_DAY_S: Final = timedelta(days=1).total_seconds()
 DAYS_TOLD_AHEAD: Final = 14
 _TOLD_DAYS_BEFORE: Final = (DAYS_TOLD_AHEAD, 7, 3, 1)
 # A program that talks to systemd or Lichess in our name could end the service or leak the token.
@@ -135,17 +136,18 @@ class Notifier:
 
     def _token_answered(self, token: TokenInfo, now_s: float) -> None:
         """Warn at each of the days in `_TOLD_DAYS_BEFORE`, once."""
-        days = token.days_left(now_s)
-        if days is None:
+        end = token_end(token, now_s)
+        if end is None:
             return
+        day, days = end
         due = min((it for it in _TOLD_DAYS_BEFORE if days <= it), default=None)
         if due is None or due >= self._token_days_told:
             return
         self._token_days_told = due
         page = f"{self._settings.config.url}/account/oauth/token"
-        self._log.warning("token.expires", day=token.last_day, days_left=days, remedy=f"make a new token at {page}")
-        text = f"the token expires on {token.last_day}, in {days} days: make a new one at {page}"
-        self._tell(NotifyEvent.TOKEN_EXPIRES, text, {"day": token.last_day, "days_left": days})
+        self._log.warning("token.expires", day=day, days_left=days, remedy=f"make a new token at {page}")
+        text = f"the token expires on {day}, in {days} days: make a new one at {page}"
+        self._tell(NotifyEvent.TOKEN_EXPIRES, text, {"day": day, "days_left": days})
 
     # Games
 
@@ -252,6 +254,14 @@ class _Worker(threading.Thread):
             elif problem is not None and not self._is_failing:
                 self._log.warning("notify.failed", notice=notice.event, problem=problem)
             self._is_failing = problem is not None
+
+
+def token_end(token: TokenInfo, now_s: float) -> tuple[str, int] | None:
+    """Return the day (UTC) on which the token expires, and the full days until then; None if it does not."""
+    if token.expires is None:
+        return None
+    day = time.strftime("%Y-%m-%d", time.gmtime(token.expires / 1000))
+    return day, max(0, int((token.expires / 1000 - now_s) // _DAY_S))
 
 
 def run_program(command: Sequence[str], notice: Notice, timeout_s: float) -> str | None:

@@ -103,6 +103,10 @@ class Timeouts:
     """After a human found no free slot, in which no slot is given to a bot."""
     ratings_age: timedelta = timedelta(hours=1)
     """After which our own ratings are read again."""
+    rematch_black_waits: timedelta = timedelta(seconds=3)
+    """Before a rematch is offered by the player who had Black: the other may offer it at once."""
+    rematch_patience: timedelta = timedelta(seconds=10)
+    """After which a rematch is no longer offered."""
     pair_break: timedelta = timedelta(hours=1)
     """Longest break between the two games of a pair; later the colours still alternate."""
     tournament_window: timedelta = timedelta(minutes=10)

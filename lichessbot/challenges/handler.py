@@ -30,7 +30,7 @@ from lichessbot.lichess.enums import DeclineReason, Mode, Speed
 from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
-from lichessbot.storage.records import Answer, Entry, SlotHolder
+from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
@@ -135,6 +135,7 @@ class ChallengeHandler:
         since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
             recent=self._store.challenges.accepted_since(user_id, since),
+            rematches=self._store.times_done(challenge.rematch_of or "", LimitedAction.REMATCH),
             listed_on=self._lists.naming(user_id, config.block_lists),
         )
 
@@ -151,6 +152,8 @@ class ChallengeHandler:
     def _accept(self, challenge: Challenge, decision: Accept, since: float) -> None:
         self._log.debug("challenge.accepting", **_facts(challenge), rule=decision.rule)
         self._slots.keep(challenge.id, slot_holder_of(challenge))
+        if challenge.rematch_of is not None:
+            self._store.note_rematch(challenge.id, challenge.rematch_of)
         self._note(challenge.id, answer=Answer.ACCEPTED, rule=decision.rule, because=decision.because)
         self._send(AcceptChallenge(challenge.id, self._until(challenge, since)))
 

@@ -57,6 +57,8 @@ class ChallengerHistory:
 
     recent: int = 0
     """Challenges of this challenger that we accepted within `recent_bot_challenge_age`."""
+    rematches: int = 0
+    """How many rematches in a row led to the game of which the challenge is a rematch."""
     listed_on: str | None = None
     """The address or path of the block list that names the challenger."""
 
@@ -316,6 +318,19 @@ def _lists(case: _Case) -> Decline | None:
     return None
 
 
+def _rematch(case: _Case) -> Decline | None:
+    config, is_bot = case.now.config.rematch, case.challenge.from_bot
+    if case.challenge.rematch_of is None:
+        return None
+    if not config.accept.covers(is_bot=is_bot):
+        because = f"it is a rematch with a {'bot' if is_bot else 'human'}"
+        return Decline(DeclineReason.LATER, f"rematch.accept = {config.accept}", because)
+    if config.accepts_in_a_row is not None and case.history.rematches >= config.accepts_in_a_row:
+        because = f"{case.history.rematches} rematches in a row were played already"
+        return Decline(DeclineReason.LATER, f"rematch.accepts_in_a_row = {config.accepts_in_a_row}", because)
+    return None
+
+
 # The bot is busy
 
 
@@ -363,6 +378,7 @@ _CHECKS: Final[tuple[_Check, ...]] = (
     _playable,
     _rating,
     _lists,
+    _rematch,
     _stopping,
     _objection_to_bots,
     _recent,

@@ -22,7 +22,7 @@ from lichessbot.lichess.enums import Scope
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import silenced
 from lichessbot.move_sources import Hosts, check_sources
-from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program
+from lichessbot.notify import DAYS_TOLD_AHEAD, Notice, run_program, token_end
 from lichessbot.storage.database import newer_than_ours
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import Machine, engines_of, memory_warnings, ponders
@@ -106,10 +106,10 @@ class Check:
                 self._fail(f"the token lacks the scopes {', '.join(missing)}: make a new one with them")
             else:
                 self._say("ok", f"the token of {info.user_id} is valid and has all scopes")
-            days = info.days_left(time.time())
-            if days is not None:
+            if (end := token_end(info, time.time())) is not None:
+                day, days = end
                 soon = ": make a new one" if days <= DAYS_TOLD_AHEAD else ""
-                self._say("note" if soon else "ok", f"the token expires on {info.last_day}, in {days} days{soon}")
+                self._say("note" if soon else "ok", f"the token expires on {day}, in {days} days{soon}")
             account = api.account()
             self._user_name = account.username
             if account.is_bot:

@@ -64,6 +64,19 @@ class TypeSelection(StrEnum):
     CYCLIC = "cyclic"
 
 
+class RematchWith(StrEnum):
+    """With whom rematches are offered or accepted."""
+
+    NONE = "none"
+    HUMAN = "human"
+    BOT = "bot"
+    ALL = "all"
+
+    def covers(self, *, is_bot: bool) -> bool:
+        """Return whether this kind of opponent is meant."""
+        return self in (RematchWith.ALL, RematchWith.BOT if is_bot else RematchWith.HUMAN)
+
+
 def offered_base(seconds: int) -> int:
     """Check the initial time. Raises ValueError if Lichess does not offer it."""
     if seconds not in _OFFERED_BASES_S and (seconds % 60 or not 0 < seconds <= 10800):
@@ -169,3 +182,12 @@ class MatchmakingConfig(MatchType):
             yield from ((f"overrides.{name}.{key}", problem) for key, problem in kind.problems())
         if all(kind.weight == 0 for _, kind in self.types()):
             yield "weight", "expected a weight above 0 here or in one of the overrides"
+
+
+class RematchConfig(Section):
+    """The section `rematch`. None: no limit."""
+
+    offer: RematchWith = RematchWith.NONE
+    offers_in_a_row: Annotated[Number, Field(ge=1, le=20)] = 1
+    accept: RematchWith = RematchWith.ALL
+    accepts_in_a_row: Annotated[Number, Field(ge=1, le=20)] | None = None

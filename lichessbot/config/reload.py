@@ -39,6 +39,7 @@ _EFFECTS: Final = {
     "engine": Effect.NEW_GAMES,
     "greeting": Effect.NEW_GAMES,
     "matchmaking": Effect.AT_ONCE,
+    "rematch": Effect.AT_ONCE,
     "tournaments": Effect.AT_ONCE,
     "correspondence": Effect.NEW_GAMES,
     "profiles": Effect.NEW_GAMES,

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from lichessbot.config.base import Flag, Number, Section, Text, merged, server_address
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
-from lichessbot.config.matchmaking import MatchmakingConfig
+from lichessbot.config.matchmaking import MatchmakingConfig, RematchConfig
 from lichessbot.config.notify import NotifyConfig
 from lichessbot.log import LogFormat
 
@@ -133,6 +133,7 @@ class Config(Section):
     engine: EngineConfig = EngineConfig()
     greeting: GreetingConfig = GreetingConfig()
     matchmaking: MatchmakingConfig = MatchmakingConfig()
+    rematch: RematchConfig = RematchConfig()
     tournaments: tuple[TournamentConfig, ...] = ()
     correspondence: CorrespondenceConfig = CorrespondenceConfig()
     profiles: tuple[Profile, ...] = ()

@@ -7,7 +7,6 @@ which one a model is.
 """
 
 import math
-import time
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
@@ -405,15 +404,6 @@ class TokenInfo(Payload):
     user_id: str = Field(alias="userId")
     scopes: str = ""
     expires: int | None = Field(default=None, ge=0, le=_LATEST_MS)
-
-    def days_left(self, now_s: float) -> int | None:
-        """Return the full days until the token expires; None if it does not."""
-        return None if self.expires is None else max(0, int((self.expires / 1000 - now_s) // 86400))
-
-    @property
-    def last_day(self) -> str | None:
-        """The day (UTC) on which the token expires."""
-        return None if self.expires is None else time.strftime("%Y-%m-%d", time.gmtime(self.expires / 1000))
 
     @property
     def scope_names(self) -> frozenset[str]:

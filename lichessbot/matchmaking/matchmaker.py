@@ -16,6 +16,7 @@ from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import Occupancy, Slots
 from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
+from lichessbot.config.matchmaking import ColourChoice
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
     Bots,
@@ -28,16 +29,18 @@ from lichessbot.lichess.commands import (
     Statuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
+from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, BotGames, Opponents, Silence
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
 from lichessbot.matchmaking.quota import Quota, clock_time
+from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
-from lichessbot.storage.records import SlotHolder
+from lichessbot.storage.records import LimitedAction, SlotHolder
 from lichessbot.storage.store import Store
-from lichessbot.timeouts import Timeouts
+from lichessbot.timeouts import Timeouts, earliest
 
 _HUMANS_FIRST: Final = Decline(
     DeclineReason.LATER, "humans first", "a human found no free slot and may come back for the next one"
@@ -57,6 +60,7 @@ class Matchmaker:
         snapshot: Callable[[], Snapshot],
     ) -> None:
         self._outbox = outbox
+        self._store = store
         self._timeouts = timeouts
         self._lists = lists
         self._slots = slots
@@ -73,6 +77,9 @@ class Matchmaker:
         self._shortlist: Sequence[Proposal] = ()
         self._open: OpenChallenge | None = None
         self._ours: set[str] = set()
+        self._rematches = RematchOffers(timeouts)
+        self._half_pair: tuple[Proposal, float] | None = None
+        """The last game of a pair that we began as White, and when, in seconds since the epoch."""
         self._last_kind = ""
         self._failures = 0
         self._idle_since = time.monotonic()
@@ -96,7 +103,7 @@ class Matchmaker:
         if self._open is not None:
             return self._open.wake_at
         due_at = self._due_at(self._snapshot(), time.monotonic())
-        return None if math.isinf(due_at) else due_at
+        return earliest(None if math.isinf(due_at) else due_at, self._rematches.wake_at)
 
     def tick(self) -> None:
         """Begin an attempt, or follow the open challenge."""
@@ -105,6 +112,8 @@ class Matchmaker:
             self._idle_since = now
         if self._open is not None:
             self._send(self._open.tick(now))
+        elif not self._asking and (rematch := self._rematches.take(now)) is not None:
+            self._offer_rematch(rematch, snapshot, now)
         elif now >= self._due_at(snapshot, now):
             self._begin(now)
 
@@ -155,22 +164,33 @@ class Matchmaker:
         if self._us is None:
             return
         snapshot = self._snapshot()
-        between = snapshot.config.matchmaking.challenge_timeout * self._timeouts.challenge_minute
         known = Knowledge(
             us=self._us,
             bots=bots,
             opponents=self._opponents,
             bot_games=self._bot_games,
             now=time.time(),
-            pair_break_s=(self._timeouts.pair_break + between).total_seconds(),
+            pair_break_s=self._pair_break_s(snapshot.config),
             is_blocked=partial(self._is_blocked, snapshot.config),
             may_play_correspondence=_may_play_correspondence(snapshot),
+            half_pair=self._due_half_pair(snapshot.config),
         )
         self._shortlist = proposals(snapshot.config, known, self._last_kind, self._random)
         if self._shortlist:
             self._outbox.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
         else:
             self._give_up(f"none of {len(bots)} bots online is suitable", now)
+
+    def _pair_break_s(self, config: Config) -> float:
+        """Return how long after the first game of a pair began the second is due."""
+        between = config.matchmaking.challenge_timeout * self._timeouts.challenge_minute
+        return (self._timeouts.pair_break + between).total_seconds()
+
+    def _due_half_pair(self, config: Config) -> Proposal | None:
+        if self._half_pair is None:
+            return None
+        first, began_at = self._half_pair
+        return first if time.time() <= began_at + self._pair_break_s(config) else None
 
     def _is_blocked(self, config: Config, user_id: str) -> bool:
         sections: list[MatchmakingConfig | ChallengeConfig] = [config.matchmaking]
@@ -191,15 +211,14 @@ class Matchmaker:
         else:
             self._asking = False
             self._last_kind = found.kind
-            self._open = OpenChallenge(found, self._timeouts)
-            self._log.info(
-                "match.challenge",
-                opponent=found.opponent,
-                kind=found.kind,
-                terms=found.terms,
-                colour=found.terms.colour or "random",
-            )
-            self._outbox.send(self._open.creation)
+            self._propose(found)
+
+    def _propose(self, it: Proposal) -> None:
+        """Send a challenge and follow it."""
+        self._open = OpenChallenge(it, self._timeouts)
+        colour = it.terms.colour or "random"
+        self._log.info("match.challenge", opponent=it.opponent, kind=it.kind, terms=it.terms, colour=colour)
+        self._outbox.send(self._open.creation)
 
     def _is_wanted(self, snapshot: Snapshot) -> bool:
         """Return whether to go on: a game or a reload may have come since the attempt began."""
@@ -216,6 +235,44 @@ class Matchmaker:
         self._failures = self._failures + 1 if in_vain else 0
         ceiling = self._timeouts.challenge_spacing_ceiling
         self._not_before = now + doubled(self._timeouts.challenge_spacing, self._failures - 1, ceiling).total_seconds()
+
+    # Rematches
+
+    def game_over(self, game: FinishedGame) -> None:
+        """Offer a rematch soon, if the configuration wants one after this game."""
+        played = self._store.times_done(game.game_id, LimitedAction.REMATCH)
+        proposal = rematch_of(game, self._snapshot().config.rematch, played)
+        if proposal is not None and not self._stopping:
+            self._rematches.add(proposal, time.monotonic())
+
+    def challenged_by(self, user_id: str) -> None:
+        """Leave the rematch to an opponent who asks for one, or for another game."""
+        self._rematches.drop(user_id)
+        if self._open is not None and self._open.proposal.rematch_of and self._open.proposal.opponent == user_id:
+            self.withdraw()
+
+    def _offer_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> None:
+        objection = self._objection_to_rematch(it, snapshot, now)
+        if objection is None:
+            self._propose(it)
+        else:
+            self._log.info("rematch.not_offered", game=it.rematch_of, opponent=it.opponent, reason=objection)
+
+    def _objection_to_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> str | None:
+        """Return why the rematch is not offered now; None if it may be."""
+        config, wall = snapshot.config, time.time()
+        if snapshot.stopping or snapshot.occupancy.free_slots(config.challenge, for_bot=it.is_bot) <= 0:
+            return "no slot is free"
+        if now < snapshot.human_expected_until:
+            return "the slot is kept for a human"
+        if self._quota.rematch_at(config.matchmaking, wall, is_bot=it.is_bot) > wall:
+            return "a quota of Lichess or of matchmaking is used up"
+        section = config.matchmaking if it.is_bot else config.challenge
+        if it.opponent in section.block_list or self._lists.naming(it.opponent, section.block_lists):
+            return "the opponent is on a block list"
+        if it.is_bot and self._opponents.rests_until(it.opponent, it.terms) > wall:
+            return "the bot declined such a challenge"
+        return None
 
     # The open challenge
 
@@ -260,6 +317,7 @@ class Matchmaker:
                 self._ours.add(it.challenge_id or "")
                 self._idle_since = now     # a correspondence game counts too
                 self._opponents.agreed(it.proposal.opponent, it.proposal.terms)
+                self._note_agreement(it.proposal, it.challenge_id or "")
                 if not announced:
                     self._look_for_game(it, now)
             case Declined(reason):
@@ -277,7 +335,19 @@ class Matchmaker:
                     self._look_for_game(it, now)
             case NotSent(error):
                 self._remember_refusal(it.proposal, error, **fields)
-        self._pause(now, in_vain=not isinstance(outcome, Accepted))
+        if not it.proposal.rematch_of:
+            self._pause(now, in_vain=not isinstance(outcome, Accepted))
+
+    def _note_agreement(self, proposal: Proposal, game_id: str) -> None:
+        """Remember of which game this one is the rematch, or that it is half of a pair."""
+        if proposal.rematch_of:
+            self._store.note_rematch(game_id, proposal.rematch_of)
+            self._half_pair = None  # the colours of the first game are reversed by this one
+            return
+        kind = dict(self._snapshot().config.matchmaking.types()).get(proposal.kind)
+        is_pair = kind is not None and kind.challenge_color is ColourChoice.PAIRS
+        begins = is_pair and proposal.terms.colour is Colour.WHITE
+        self._half_pair = (proposal, time.time()) if begins else None
 
     def _look_for_game(self, challenge: OpenChallenge, now: float) -> None:
         """Keep the slot until a list of games tells whether the challenge has become a game unnoticed.
@@ -289,6 +359,9 @@ class Matchmaker:
         self._slots.keep(challenge_id, _slot_holder(challenge.proposal), until=now)
 
     def _remember(self, proposal: Proposal, reason: DeclineReason | Silence, **fields: str | None) -> None:
+        if not proposal.is_bot:
+            self._log.info("match.declined", **fields, reason=reason)
+            return
         rule = self._snapshot().config.matchmaking.challenge_filter
         until = self._opponents.declined(proposal.opponent, proposal.terms, reason, rule, time.time())
         self._log.info("match.declined", **fields, reason=reason, rests_until=clock_time(until, time.time()))
@@ -328,6 +401,7 @@ class Matchmaker:
     def stop(self) -> None:
         """Begin nothing new and withdraw the open challenge."""
         self._stopping = True
+        self._rematches.drop()
         self.withdraw()
 
     def withdraw(self) -> None:
@@ -362,4 +436,4 @@ def _may_play_correspondence(snapshot: Snapshot) -> bool:
 
 
 def _slot_holder(proposal: Proposal) -> SlotHolder:
-    return SlotHolder(proposal.opponent, is_bot=True, has_clock=proposal.terms.has_clock)
+    return SlotHolder(proposal.opponent, is_bot=proposal.is_bot, has_clock=proposal.terms.has_clock)

@@ -114,6 +114,15 @@ class Quota:
         own_at = max(spread_at, self._room_at(own, share))
         return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit(_CHALLENGES).until)
 
+    def rematch_at(self, config: MatchmakingConfig, now: float, *, is_bot: bool) -> float:
+        """Return when we may offer a rematch, which need not wait for its share of the day."""
+        cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
+        credit_at = max(self._credit_at(now, cost), self._limit(_CHALLENGES).until)
+        if not is_bot:
+            return credit_at
+        own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
+        return max(credit_at, self.bot_game_at(config, now), self._room_at(own, self._share(config)))
+
     def _share(self, config: MatchmakingConfig) -> int:
         """Return how many of the day's bot games are for our own challenges."""
         most, others = self.most_bot_games(config), config.bot_games_for_challengers
@@ -125,13 +134,13 @@ class Quota:
             return math.inf
         return began[-most] + self._day_s if len(began) >= most else 0.0
 
-    def _credit_at(self, now: float) -> float:
-        """Return when Lichess's daily credits allow a challenge to a bot."""
+    def _credit_at(self, now: float, needed: int = _COST_OF_A_BOT) -> float:
+        """Return when Lichess's daily credits allow a challenge of this cost."""
         while self._sent and self._sent[0][0] <= now - self._day_s:
             self._sent.popleft()
         left = _CHALLENGE_CREDITS - sum(cost for _, cost in self._sent)
         for sent_at, cost in self._sent:
-            if left >= _COST_OF_A_BOT:
+            if left >= needed:
                 break
             left += cost
             now = sent_at + self._day_s

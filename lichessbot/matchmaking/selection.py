@@ -34,6 +34,9 @@ class Proposal:
     terms: Terms
     kind: str
     """The name of the match type it belongs to."""
+    is_bot: bool = True
+    rematch_of: str = ""
+    """The game after which it is offered, if it is a rematch."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,35 @@ class Knowledge:
     pair_break_s: float
     is_blocked: Callable[[str], bool] = lambda user_id: False
     may_play_correspondence: bool = True
+    half_pair: Proposal | None = None
+    """The game as White of a pair whose other game is due, if this process began it."""
 
 
 def proposals(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
-    """Return proposals of one match type, the best first; empty if no bot is suitable. `last_kind`: the last one."""
+    """Return proposals, the best first; empty if no bot is suitable. `last_kind`: the last match type.
+
+    First comes the second game of a pair; the others are of one match type.
+    """
+    second = _second_of_pair(config, known)
+    if second is not None:
+        others = _of_one_type(config, known, last_kind, random)
+        return (second, *(it for it in others if it.opponent != second.opponent))
+    return _of_one_type(config, known, last_kind, random)
+
+
+def _second_of_pair(config: Config, known: Knowledge) -> Proposal | None:
+    """Return the same game with Black, unless that bot is gone or no longer suits."""
+    first = known.half_pair
+    kind = None if first is None else dict(config.matchmaking.types()).get(first.kind)
+    if first is None or kind is None or kind.challenge_color is not ColourChoice.PAIRS:
+        return None
+    bot = next((it for it in known.bots if it.id == first.opponent), None)
+    if bot is None or not _suits(bot, kind, first.terms, config, known):
+        return None
+    return replace(first, terms=replace(first.terms, colour=Colour.BLACK))
+
+
+def _of_one_type(config: Config, known: Knowledge, last_kind: str, random: Random) -> Sequence[Proposal]:
     for name, kind in _in_order(config, last_kind, random):
         terms = _drawn_terms(kind, config, random, with_days=known.may_play_correspondence)
         found = None if terms is None else _shortlist(name, kind, terms, config, known, random)

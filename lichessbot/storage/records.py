@@ -16,6 +16,8 @@ class LimitedAction(StrEnum):
     GOODBYE = "goodbye"
     DRAW_OFFER = "draw offer"
     TAKEBACK = "takeback"
+    REMATCH = "rematch"
+    """Recorded once for each rematch in a row that led to the game, itself included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecords, Entry,
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
 RETRY_EVERY: Final = timedelta(minutes=1)
 ROUND_TRIPS_KEPT: Final = 1000
+MOST_REMATCHES_COUNTED: Final = 20
 _ROUND_TRIPS_TOGETHER: Final = 20  # Written together; losing the last few does no harm.
 _MOST_REMEMBERED: Final = 10_000
 _MOST_UNWRITTEN: Final = 10_000
@@ -135,6 +136,12 @@ class Store:
         sql = "INSERT INTO deeds (game_id, deed, done_at) VALUES (?, ?, ?)"
         self._put(sql, game_id, action, time.time(), settled=settled)
         return settled
+
+    def note_rematch(self, game_id: str, of: str) -> None:
+        """Record that a game is a rematch of another, so that it is known how many came in a row."""
+        if not self.times_done(game_id, LimitedAction.REMATCH):
+            for _ in range(min(self.times_done(of, LimitedAction.REMATCH) + 1, MOST_REMATCHES_COUNTED)):
+                self.note_done(game_id, LimitedAction.REMATCH)
 
     def note_game(self, game_id: str, opponent: str, *, has_clock: bool = True) -> None:
         """Record a game that we play; also reopens one that we left."""

@@ -91,6 +91,22 @@ def test_a_share_is_left_for_bots_that_challenge_us(books: Books) -> None:
     assert books.quota.challenge_at(config(bot_games_per_day=4, bot_games_for_challengers=4), now) == math.inf
 
 
+def test_a_rematch_keeps_every_quota_but_need_not_wait_for_its_share_of_the_day(books: Books) -> None:
+    def at(is_bot: bool, **keys: Any) -> float:
+        return books.quota.rematch_at(config(**keys), NOW + 200, is_bot=is_bot)
+
+    books.play(NOW, NOW + 100)
+    assert books.quota.challenge_at(config(), NOW + 200) > NOW + 200
+    assert at(is_bot=True) == NOW + 200
+    assert at(is_bot=True, bot_games_per_day=2) == NOW + DAY_S
+    assert at(is_bot=True, bot_games_per_day=4, bot_games_for_challengers=2) == NOW + DAY_S
+    assert at(is_bot=False, bot_games_per_day=2) == NOW + 200, "games with humans are not counted"
+    for number in range(176):
+        books.quota.note_challenge(f"sent{number}", NOW, to_a_bot=True)
+    assert at(is_bot=True) == NOW + 200
+    assert at(is_bot=False) == NOW + DAY_S, "a challenge to a human costs five of the four that are left"
+
+
 def test_the_window_slides(books: Books) -> None:
     settings = config(bot_games_per_day=2, bot_games_for_challengers=0)
     books.play(NOW, NOW + HOUR_S)

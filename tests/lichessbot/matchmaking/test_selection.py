@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -43,11 +44,15 @@ class Memory:
         self.opponents = Opponents(self.store)
         self.bot_games = BotGames(self.store)
         self.has_room_for_days = True
+        self.half_pair: Proposal | None = None
         self.us = Account.model_validate({"id": "us", "username": "Us", "perfs": {"blitz": {"rating": 1600}}})
 
     def propose(self, settings: Config, *bots: BotUser, seed: int = 0, last_kind: str = "") -> list[Proposal]:
         blocked = {"blocked"}.__contains__
-        known = Knowledge(self.us, bots, self.opponents, self.bot_games, NOW, 3600.0, blocked, self.has_room_for_days)
+        room = self.has_room_for_days
+        known = Knowledge(
+            self.us, bots, self.opponents, self.bot_games, NOW, 3600.0, blocked, room, self.half_pair
+        )
         return list(proposals(settings, known, last_kind, Random(seed)))
 
     def firsts(self, settings: Config, *bots: BotUser) -> Counter[str]:
@@ -151,6 +156,22 @@ def test_a_pair_is_finished_with_black_against_the_same_bot(memory: Memory) -> N
     memory.play("rival", Colour.BLACK, NOW - 300)
     assert memory.propose(config(**BLITZ), *bots)[0].opponent != "rival"
     assert memory.propose(config(**BLITZ), bots[0])[0].terms.colour is Colour.WHITE
+
+
+def test_the_second_game_of_a_pair_has_the_terms_of_the_first(memory: Memory) -> None:
+    settings = config(challenge_initial_time=[60, 180, 600], challenge_increment=[0, 1, 2])
+    bots = [bot("rival", 1500), *(bot(f"near{number}", 1600) for number in range(30))]
+    for seed in range(20):
+        memory.half_pair = None
+        (first,) = memory.propose(settings, bots[0], seed=seed)
+        assert first.terms.colour is Colour.WHITE
+        memory.half_pair = first
+        second, *others = memory.propose(settings, *bots, seed=seed + 100)
+        assert second == replace(first, terms=replace(first.terms, colour=Colour.BLACK))
+        assert others
+        assert "rival" not in names(others)
+    assert "rival" not in names(memory.propose(settings, *bots[1:]))
+    assert memory.propose(config(challenge_color="random", **BLITZ), bots[0])[0].terms.colour is None
 
 
 def test_a_pair_broken_off_long_ago_is_not_hurried_but_the_colour_is_remembered(memory: Memory) -> None:

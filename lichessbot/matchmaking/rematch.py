@@ -1,0 +1,88 @@
+"""Rematches that we offer: after which game, to what terms, and when.
+
+Lichess lets bots offer a rematch only as a new challenge. Time is passed in, in monotonic seconds. Whether the offer is
+sent, as slots and quotas allow, is decided elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from lichessbot.config.matchmaking import RematchConfig, offered_base
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed, Variant
+from lichessbot.lichess.finished_game import FinishedGame
+from lichessbot.matchmaking.selection import Proposal
+from lichessbot.timeouts import Timeouts
+
+KIND: Final = "rematch"
+_LONGEST_INCREMENT_S: Final = 180
+_VARIANTS: Final = (Variant.STANDARD, Variant.CHESS960)
+# The opponent is gone, or something is wrong with the game.
+_NOT_AFTER: Final = (GameStatus.TIMEOUT, GameStatus.CHEAT, GameStatus.UNKNOWN_FINISH)
+
+
+def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Proposal | None:
+    """Return the rematch to offer after a game, with colours reversed; None if there is none.
+
+    `played`: how many rematches in a row led to this game.
+    """
+    full, them = game.full, game.opponent
+    if not config.offer.covers(is_bot=them.is_bot) or played >= config.offers_in_a_row:
+        return None
+    if not game.was_played or game.status in _NOT_AFTER or them.id is None or full.tournament_id is not None:
+        return None
+    clock = _offered_clock(full.clock.initial, full.clock.increment) if full.clock else None
+    variant = next((it for it in _VARIANTS if it == full.variant.key), None)
+    if clock is None or variant is None:
+        return None
+    terms = Terms(variant, clock, full.rated, game.colour.other)
+    return Proposal(them.id, terms, KIND, is_bot=them.is_bot, rematch_of=full.id)
+
+
+def _offered_clock(initial_ms: int, increment_ms: int) -> ExactClock | None:
+    """Return the clock if Lichess offers it in challenges of bots."""
+    base_s, increment_s = initial_ms // 1000, increment_ms // 1000
+    try:
+        offered_base(base_s)
+    except ValueError:
+        return None
+    slow_enough = Speed.of_clock(base_s, increment_s) is not None and increment_s <= _LONGEST_INCREMENT_S
+    return ExactClock(base_s, increment_s) if slow_enough else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    proposal: Proposal
+    due_at: float
+
+
+class RematchOffers:
+    """The rematch that is to be offered soon: the newest one."""
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._black_waits_s = timeouts.rematch_black_waits.total_seconds()
+        self._patience_s = timeouts.rematch_patience.total_seconds()
+        self._next: _Offer | None = None
+
+    @property
+    def wake_at(self) -> float | None:
+        """When `take` has something to return."""
+        return None if self._next is None else self._next.due_at
+
+    def add(self, proposal: Proposal, now: float) -> None:
+        """Offer this soon. Whoever had Black waits a moment, so that two bots do not offer each other a rematch."""
+        had_white = proposal.terms.colour is Colour.BLACK
+        self._next = _Offer(proposal, now if had_white else now + self._black_waits_s)
+
+    def take(self, now: float) -> Proposal | None:
+        """Return what is to be offered now, once; nothing if that is overdue, as the opponent may be gone."""
+        offer = self._next
+        if offer is None or now < offer.due_at:
+            return None
+        self._next = None
+        return offer.proposal if now <= offer.due_at + self._patience_s else None
+
+    def drop(self, opponent: str | None = None) -> None:
+        """Offer nothing to this opponent, or to nobody: the opponent challenges us, or the bot stops."""
+        if self._next is not None and opponent in (None, self._next.proposal.opponent):
+            self._next = None

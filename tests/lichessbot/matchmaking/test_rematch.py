@@ -1,0 +1,124 @@
+"""Which rematch is offered after a game, and when."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from lichessbot.config.matchmaking import RematchConfig, RematchWith
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
+from lichessbot.lichess.finished_game import FinishedGame
+from lichessbot.lichess.models import GameFull
+from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
+from lichessbot.matchmaking.selection import Proposal
+from lichessbot.timeouts import Timeouts
+
+GAME = "abcd1234"
+TIMEOUTS = Timeouts(rematch_black_waits=timedelta(seconds=3), rematch_patience=timedelta(seconds=10))
+ALL = RematchConfig(offer=RematchWith.ALL)
+
+
+def finished(
+    colour: Colour = Colour.WHITE, status: GameStatus = GameStatus.MATE, title: str = "", **changes: Any
+) -> FinishedGame:
+    state = {"moves": "e2e4 e7e5", "wtime": 1, "btime": 1, "status": "mate"}
+    us, them = {"id": "testbot"}, {"id": "anna", "name": "Anna", "title": title}
+    white, black = (us, them) if colour is Colour.WHITE else (them, us)
+    body = {"id": GAME, "variant": {"key": "standard"}, "white": white, "black": black, "state": state, "rated": True}
+    full = GameFull.model_validate({**body, "clock": {"initial": 180_000, "increment": 2000}, **changes})
+    return FinishedGame(full, colour, status, Colour.WHITE, 2)
+
+
+@pytest.mark.parametrize("colour", list(Colour))
+def test_a_rematch_is_the_same_game_with_the_other_colour(colour: Colour) -> None:
+    terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=colour.other)
+    assert rematch_of(finished(colour), ALL, 0) == Proposal("anna", terms, "rematch", is_bot=False, rematch_of=GAME)
+
+
+@pytest.mark.parametrize(
+    ("offer", "title", "offered"),
+    [
+        ("none", "", False), ("none", "BOT", False),
+        ("human", "", True), ("human", "GM", True), ("human", "BOT", False),
+        ("bot", "", False), ("bot", "BOT", True), ("all", "", True), ("all", "BOT", True),
+    ],
+)  # fmt: skip
+def test_rematches_are_offered_to_humans_to_bots_or_to_all(offer: str, title: str, offered: bool) -> None:
+    proposal = rematch_of(finished(title=title), RematchConfig(offer=RematchWith(offer)), 0)
+    assert (proposal is not None) is offered
+    assert proposal is None or proposal.is_bot is (title == "BOT")
+
+
+@pytest.mark.parametrize(("most", "played", "offered"), [(1, 0, True), (1, 1, False), (3, 2, True), (3, 3, False)])
+def test_rematches_in_a_row_are_limited(most: int, played: int, offered: bool) -> None:
+    config = RematchConfig(offer=RematchWith.ALL, offers_in_a_row=most)
+    assert (rematch_of(finished(), config, played) is not None) is offered
+
+
+@pytest.mark.parametrize(
+    ("status", "offered"),
+    [
+        (GameStatus.RESIGN, True), (GameStatus.DRAW, True), (GameStatus.OUT_OF_TIME, True), (GameStatus.ABORTED, False),
+        (GameStatus.NO_START, False), (GameStatus.TIMEOUT, False), (GameStatus.CHEAT, False),
+    ],
+)  # fmt: skip
+def test_a_rematch_needs_a_game_that_was_played_to_its_end(status: GameStatus, offered: bool) -> None:
+    assert (rematch_of(finished(status=status), ALL, 0) is not None) is offered
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tournamentId": "hL7vMrFQ"},
+        {"clock": None},
+        {"variant": {"key": "fromPosition"}},
+        {"clock": {"initial": 100_000, "increment": 0}},
+        {"clock": {"initial": 0, "increment": 0}},
+        {"clock": {"initial": 15_000, "increment": 0}},
+        {"black": {"aiLevel": 3}},
+    ],
+    ids=["tournament", "correspondence", "position", "odd clock", "no clock", "ultraBullet", "AI"],
+)
+def test_what_cannot_be_challenged_to_has_no_rematch(changes: dict[str, Any]) -> None:
+    assert rematch_of(finished(**changes), ALL, 0) is None
+
+
+def test_chess960_has_a_rematch() -> None:
+    proposal = rematch_of(finished(variant={"key": "chess960"}), ALL, 0)
+    assert proposal is not None
+    assert proposal.terms.variant is Variant.CHESS960
+
+
+# When
+
+
+def offer(colour: Colour, opponent: str = "anna") -> Proposal:
+    return Proposal(opponent, Terms(Variant.STANDARD, ExactClock(180, 2), False, colour), "rematch", rematch_of=GAME)
+
+
+def test_whoever_had_white_offers_at_once_and_black_a_moment_later() -> None:
+    offers = RematchOffers(TIMEOUTS)
+    offers.add(offer(Colour.BLACK), 100.0)
+    assert offers.wake_at == 100.0
+    assert offers.take(100.0) == offer(Colour.BLACK)
+    assert offers.take(100.0) is None
+    offers.add(offer(Colour.WHITE), 100.0)
+    assert (offers.wake_at, offers.take(102.9)) == (103.0, None)
+    assert offers.take(103.0) == offer(Colour.WHITE)
+
+
+def test_a_rematch_is_not_offered_late() -> None:
+    offers = RematchOffers(TIMEOUTS)
+    offers.add(offer(Colour.BLACK), 100.0)
+    assert offers.take(110.1) is None
+    assert offers.wake_at is None
+
+
+def test_an_opponent_who_challenges_us_gets_no_offer() -> None:
+    offers = RematchOffers(TIMEOUTS)
+    offers.add(offer(Colour.BLACK), 100.0)
+    offers.drop("somebody")
+    assert offers.wake_at == 100.0
+    offers.drop("anna")
+    assert offers.take(100.0) is None
