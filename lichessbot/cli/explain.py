@@ -20,6 +20,7 @@ from lichessbot.config import Config, LoadedConfig, load_config
 from lichessbot.errors import ConfigError, ExitCode, StateError
 from lichessbot.lichess.enums import Colour, ExactClock, Mode, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import BOT_TITLE, ChallengeReceived
+from lichessbot.matchmaking.profile import PastDecline, PastGame, Rest, describe_bot
 from lichessbot.storage.database import FILE_NAME, in_use, read_only
 from lichessbot.storage.records import SELECT, Answer, Entry, ListFetched, SlotHolder
 from lichessbot.timeouts import Timeouts
@@ -172,6 +173,12 @@ def _challenger(text: str) -> Challenger:
 @click.option("--rated", is_flag=True, help="Rated. Default: casual.")
 @click.option("--variant", type=click.Choice(_LICHESS_VARIANTS), default="standard", show_default=True)
 @click.option("--fen", help="Start position.")
+@click.option(
+    "--profile",
+    type=Parsed(player_name),
+    metavar="BOT",
+    help="Say instead what BOT accepts and declines, as far as our challenges have shown.",
+)
 def command(
     config_file: Path | None,
     challenge: str | None,
@@ -183,6 +190,7 @@ def command(
     rated: bool,
     variant: str,
     fen: str | None,
+    profile: str | None,
 ) -> int:
     """Say what became of CHALLENGE, an id or address, or what would happen to a challenge now.
 
@@ -192,9 +200,13 @@ def command(
     lengths = sum((clock is not None, days is not None, unlimited))
     if challenge is not None and (lengths or challenger or name):
         raise ConfigError(["explain: expected either CHALLENGE or the options of a challenge, not both"])
-    if challenge is None and lengths != 1:
-        raise ConfigError(["explain: expected CHALLENGE, or one of --clock, --days and --unlimited"])
+    if profile is not None and (challenge is not None or lengths or challenger or name):
+        raise ConfigError(["explain: expected --profile alone"])
+    if challenge is None and profile is None and lengths != 1:
+        raise ConfigError(["explain: expected CHALLENGE, --profile, or one of --clock, --days and --unlimited"])
     try:
+        if profile is not None:
+            return ExitCode.OK if _explain_bot(loaded.state_dir, profile, sys.stdout) else ExitCode.FAILED
         if challenge is not None:
             known = _explain_past(loaded.state_dir, challenge, Timeouts(), sys.stdout)
             return ExitCode.OK if known else ExitCode.FAILED
@@ -238,6 +250,19 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
         return
     for colour, text in words.items():
         out.write(f"engine as {colour}: {text}\n")
+
+
+def _explain_bot(folder: Path, name: str, out: IO[str]) -> bool:
+    """Write what is known of a bot. Return False if nothing is. Raises StateError."""
+    user_id = name.lower()
+    played = read_only(folder, "SELECT speed, began_at FROM bot_games WHERE ours AND opponent = ?", user_id)
+    declined = read_only(folder, "SELECT terms, reason, declined_at FROM declines WHERE opponent = ?", user_id)
+    rests = read_only(folder, "SELECT subject, until FROM rests WHERE opponent = ?", user_id)
+    games, declines = [PastGame(*row) for row in played], [PastDecline(*row) for row in declined]
+    known = list(describe_bot(games, declines, [Rest(*row) for row in rests], time.time()))
+    for what, text in known or [("note", f"no challenge of ours to {name} is known in {folder / FILE_NAME}")]:
+        out.write(f"{what}: {text}\n")
+    return bool(known)
 
 
 def _challenge_id(text: str) -> str:

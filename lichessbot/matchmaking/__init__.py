@@ -1,9 +1,9 @@
 """Challenging other bots: whom, when and how often.
 
-Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`history`), and the one
-challenge that is open (`outgoing_challenge`).
+Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`history`), which rematches
+to offer (`rematch`), and the one challenge that is open (`outgoing_challenge`).
 Must not know: how games are played, and how challenges to us are answered.
-Offers: `matchmaker`.
+Offers: `matchmaker`, and `profile` (what another bot accepts, in sentences).
 """
 
-__all__ = ["matchmaker"]
+__all__ = ["matchmaker", "profile"]

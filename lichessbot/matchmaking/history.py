@@ -83,6 +83,8 @@ class Opponents:
         self, opponent: str, terms: Terms, reason: DeclineReason | Silence, rule: ChallengeFilter, now: float
     ) -> float:
         """Remember a failed challenge; return until when it is not repeated, or `now` if it may be at once."""
+        sql = "INSERT INTO declines (opponent, terms, reason, declined_at) VALUES (?, ?, ?, ?)"
+        self._store.put(sql, opponent, str(terms), reason, now)
         if rule is ChallengeFilter.NONE:
             return now
         it = _RULES[reason]

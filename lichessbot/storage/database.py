@@ -63,6 +63,11 @@ MIGRATIONS: Final = (
     ALTER TABLE games ADD COLUMN has_clock INTEGER NOT NULL DEFAULT 1;
     CREATE TABLE account (single INTEGER PRIMARY KEY CHECK (single = 1), url TEXT NOT NULL, id TEXT NOT NULL);
     """,
+    """
+    CREATE TABLE declines (
+        opponent TEXT NOT NULL, terms TEXT NOT NULL, reason TEXT NOT NULL, declined_at REAL NOT NULL
+    );
+    """,
 )
 _OWNER_ONLY: Final = 0o600
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}

@@ -319,6 +319,7 @@ def _retention(now_s: float) -> Sequence[Statement]:
         ("DELETE FROM bot_games WHERE began_at < ?", [(game_limit,)]),
         ("DELETE FROM sent_challenges WHERE sent_at < ?", [(answer_limit,)]),
         ("DELETE FROM rests WHERE until < ?", [(rest_limit,)]),
+        ("DELETE FROM declines WHERE declined_at < ?", [(game_limit,)]),
         (
             "DELETE FROM played WHERE played_at < "
             "(SELECT played_at FROM played ORDER BY played_at DESC LIMIT 1 OFFSET ?)",

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from lichessbot.cli.main import main
+from lichessbot.config.matchmaking import ChallengeFilter
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
+from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database, read_only
 from lichessbot.storage.records import Answer, Entry, ListFetched
 from lichessbot.storage.store import Store
@@ -285,3 +289,25 @@ def test_questions_without_sense_are_exit_code_two(ask: Asked, words: str) -> No
 )  # fmt: skip
 def test_words_that_cannot_be_are_exit_code_two(words: str) -> None:
     assert main(["explain", *words.split()]) == 2
+
+
+def test_a_profile_tells_what_a_bot_accepts_and_declines(ask: Asked, tmp_path: Path, store: Store) -> None:
+    terms = Terms(Variant.STANDARD, ExactClock(60, 1), rated=False)
+    Opponents(store).declined("rival", terms, DeclineReason.TOO_FAST, ChallengeFilter.FINE, time.time())
+    BotGames(store).note(BotGame("game0001", "rival", "blitz", Colour.WHITE, ours=True, began_at=time.time()))
+    BotGames(store).note(BotGame("game0002", "rival", "rapid", Colour.WHITE, ours=False, began_at=time.time()))
+    written(store, tmp_path)
+    today = time.strftime("%Y-%m-%d")
+    told = ask("--profile", "Rival")
+    assert told["accepts"] == f"blitz (once, on {today})"
+    assert told["declines"] == f"1+1 is too fast (tooFast, once, on {today})"
+    assert told["rests"].startswith("not challenged to bullet games until ")
+    assert ask.code == 0
+    assert ask("--profile", "Stranger")["note"].startswith("no challenge of ours to Stranger is known in ")
+    assert ask.code == 1
+
+
+@pytest.mark.parametrize("words", [("abcd1234",), ("--clock", "3+0"), ("--from", "bot:1900"), ("--name", "Rival")])
+def test_a_profile_stands_alone(ask: Asked, words: tuple[str, ...]) -> None:
+    ask("--profile", "Rival", *words)
+    assert (ask.code, ask.complaint) == (2, "explain: expected --profile alone\n")
