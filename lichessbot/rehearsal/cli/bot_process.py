@@ -1,6 +1,6 @@
-"""The unchanged bot daemon as a process of its own, pointed at the embedded Lichess.
+"""The unchanged bot daemon as a child process, in front of the embedded Lichess.
 
-Knows how it is started, stopped and looked after; what it plays is not known here.
+Knows how it is started, stopped and checked. Must not know: its games.
 """
 
 import os
@@ -18,18 +18,18 @@ import yaml
 
 STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games left to finish
 LEAVE_TIMEOUT_S = 5.0           # after the second
-BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind would be delivered as one
-LEFTOVER_GRACE_S = 2.0          # children may need a moment to notice that their parent is gone
+BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind are delivered as one
+LEFTOVER_GRACE_S = 2.0          # for children to notice that their parent is gone
 
 _MARK = "LICHESSBOT_REHEARSAL"
 _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify")
-_TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon shortens all its waits by this factor
+_TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How the bot is to play: `config` is the operator's own, if he wants to rehearse with it."""
+    """How the bot plays. `config`: the configuration of the operator, if one is rehearsed."""
 
     concurrency: int
     time_scale: float = 1.0
@@ -37,7 +37,7 @@ class Terms:
 
 
 class Daemon:
-    """One `lichessbot run` against `url`, its config and log in `folder`."""
+    """A `lichessbot run` against `url`, with config and log in `folder`."""
 
     def __init__(self, url: str, token: str, terms: Terms, folder: Path) -> None:
         self.log_path = folder / "daemon.log"
@@ -54,7 +54,7 @@ class Daemon:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """`-P`: the folder one happens to stand in must not shadow the installed package."""
+        """Start the daemon. `-P`: the working folder must not shadow the installed package."""
         command = [sys.executable, "-P", "-m", "lichessbot", "run", "--config", str(self._config_path)]
         with self.log_path.open("wb") as log:
             self._process = subprocess.Popen(
@@ -67,11 +67,11 @@ class Daemon:
             )
 
     def exit_code(self) -> int | None:
-        """None while it runs or before it was started."""
+        """Return the exit code; None before the start and while it runs."""
         return None if self._process is None else self._process.poll()
 
     def stop(self) -> str | None:
-        """Ask it to end, more firmly each time. Returns what was wrong with the way it went, if anything."""
+        """End the daemon, with stronger signals if necessary; return what was wrong, if anything."""
         process = self._process
         if process is None:
             return None
@@ -89,36 +89,36 @@ class Daemon:
         return "the daemon did not end when asked to and was killed"
 
     def leave_now(self) -> None:
-        """Two signals: the daemon leaves its games and ends."""
+        """Send two signals, so that the daemon leaves its games."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             time.sleep(BETWEEN_SIGNALS_S)
         self.stop()
 
     def leftovers(self) -> list[int]:
-        """Processes the daemon started that outlive it; empty where the system has no /proc."""
+        """Return the processes that outlive the daemon; none if the system has no /proc."""
         deadline = time.monotonic() + LEFTOVER_GRACE_S
         while (left := self._marked_processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return left
 
     def logged_errors(self) -> list[str]:
-        """Lines of its log that tell of an error, whatever else they say."""
+        """Return the lines of the log that report errors."""
         return [line for line in self.log_tail(None) if _ERROR.search(line)]
 
     def tells_its_token(self) -> bool:
-        """Whether the token stands anywhere in its log."""
+        """Return whether the log contains the token."""
         return any(self._environment["LICHESS_BOT_TOKEN"] in line for line in self.log_tail(None))
 
     def log_tail(self, lines: int | None) -> list[str]:
-        """The last `lines` lines it wrote; all of them if None."""
+        """Return the last `lines` lines of the log; all if None."""
         if not self.log_path.exists():
             return []
         written = self.log_path.read_text(errors="replace").splitlines()
         return written if lines is None else written[-lines:]
 
     def _marked_processes(self) -> list[int]:
-        """Children inherit the environment, whatever session or parent they end up with."""
+        """Return the processes with the mark: children inherit the environment, whatever their session or parent."""
         mark = self._mark.encode()
         return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
 
@@ -127,17 +127,17 @@ def _environment(process: Path) -> list[bytes]:
     try:
         return (process / "environ").read_bytes().split(b"\0")
     except OSError:
-        return []           # it ended meanwhile, or belongs to somebody else
+        return []           # it ended meanwhile, or belongs to another user
 
 
 def _settings(url: str, concurrency: int, own: Mapping[str, object] | None) -> dict[str, object]:
-    """The operator's own settings but for where Lichess is and who we are there, or some that let every game in."""
+    """Return the operator's settings with the rehearsal's address and token, or settings that accept every game."""
     kept = _open_settings(concurrency) if own is None else own
     return {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
 
 
 def _open_settings(concurrency: int) -> dict[str, object]:
-    """What an operator would write to let every rehearsal game in; on loopback a move's way takes no time."""
+    """Return settings that accept every game; on loopback a round trip takes no time."""
     challenge = {
         "concurrency": concurrency,
         "variants": ["standard", "chess960", "fromPosition"],

@@ -1,6 +1,6 @@
-"""What a person sees of a rehearsal: live boards on a terminal, plain lines elsewhere, a table at the end.
+"""The display of a rehearsal: live boards in a terminal, plain lines elsewhere, a table at the end.
 
-Reads views that were taken on the event loop; it never touches a game itself.
+Reads views that were made on the event loop; never touches a game.
 """
 
 from collections import deque
@@ -41,19 +41,19 @@ _OUTCOME_STYLES = {
 
 @dataclass(frozen=True)
 class GameView:
-    """One game in progress at one instant."""
+    """A running game at one moment."""
 
     title: str
     board: Board
     names: dict[Color, str]
     clocks_ms: dict[Color, int]
     bot_color: Color
-    evaluation_cp: int          # White's view
+    evaluation_cp: int          # from White's view
 
 
 @dataclass(frozen=True)
 class MatchView:
-    """A match at one instant."""
+    """A match at one moment."""
 
     playing: tuple[GameView, ...]
     ended: int
@@ -61,14 +61,14 @@ class MatchView:
 
 
 def view(match: Match) -> MatchView:
-    """Look at a match; to be called on the event loop."""
+    """Return a view of a match; call it on the event loop."""
     playing = [pairing for pairing in match.pairings if pairing.game is not None and not pairing.is_over]
     ended = sum(pairing.is_over for pairing in match.pairings)
     return MatchView(tuple(map(_game_view, playing)), ended, match.plan.games)
 
 
 class Display(Protocol):
-    """Where a rehearsal is shown."""
+    """Shows a rehearsal."""
 
     def __enter__(self) -> "Display": ...
 
@@ -80,14 +80,14 @@ class Display(Protocol):
     ) -> None: ...
 
     def say(self, line: str) -> None:
-        """One event worth knowing; from any thread."""
+        """Show an event; call it from any thread."""
 
     def show(self, match: MatchView) -> None:
-        """The state of things, several times a second."""
+        """Show the state of the match; called several times a second."""
 
 
 class PlainDisplay:
-    """One line for each event, for logs and pipes."""
+    """Writes a line for each event, for logs and pipes."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -107,11 +107,11 @@ class PlainDisplay:
         say(self._console, line)
 
     def show(self, match: MatchView) -> None:
-        """Nothing: whoever reads a log wants events."""
+        """Show nothing: a log is about events."""
 
 
 class LiveDisplay:
-    """Boards, clocks and progress that are redrawn in place."""
+    """Draws boards, clocks and progress in place."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -139,7 +139,7 @@ class LiveDisplay:
 
 
 def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions, theme: Theme) -> RenderableType:
-    """As many whole boards as fit into the terminal, the progress, and the latest lines."""
+    """Return as many whole boards as fit into the terminal, the progress, and the latest lines."""
     across, down = size.width // (GAME_WIDTH + 1), (size.height - RECENT_LINES - 2) // GAME_HEIGHT
     fit = max(1, across * down)
     return Group(
@@ -150,12 +150,12 @@ def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions, the
 
 
 def say(console: Console, line: str, style: str | None = None) -> None:
-    """A line as it is: names from outside are no markup."""
+    """Print a line without markup, as it may contain names from outside."""
     console.print(Text(line, style=style or ""), soft_wrap=True)
 
 
 def show_results(console: Console, pairings: Sequence[Pairing]) -> None:
-    """The result table; on anything but a terminal one plain line for each game."""
+    """Print the results: a table in a terminal, else a line for each game."""
     if console.is_terminal:
         console.print(_result_table(pairings))
         return
@@ -194,7 +194,7 @@ def _game_view(pairing: Pairing) -> GameView:
 
 
 def _game(game: GameView, theme: Theme) -> RenderableType:
-    """The board as the bot sees it: its own side at the bottom."""
+    """Return the board of a game, with the bot's side at the bottom."""
     last_move = game.board.moves[-1] if game.board.moves else ""
     return Panel(
         Group(

@@ -1,6 +1,6 @@
-"""What a person reads of the faults: the catalogue, and the table of what they cost.
+"""The reports about faults: the catalogue, and the table of their costs.
 
-Reads what the ledger has summed up; it never touches a game.
+Reads the summary of the accounting; never touches a game.
 """
 
 import json
@@ -18,26 +18,26 @@ from lichessbot.rehearsal.rules.timing import Timing
 
 _NOTICED = {
     Notice.AT_ONCE: "",
-    Notice.BY_SILENCE: "; noticed by the silence",
-    Notice.BY_ASKING: "; noticed only by asking",
+    Notice.BY_SILENCE: "; noticed by silence",
+    Notice.BY_ASKING: "; noticed only by a request",
 }
 _COLUMNS = ("fault", "struck", "games touched", "games lost", "own fault", "worst delay")
 
 
 def show_catalogue(console: Console) -> None:
-    """Every fault, where it strikes, and what it takes of the clock of a client that makes no mistake."""
+    """Print every fault, where it strikes, and what it costs on the clock of a correct client."""
     timing = Timing()
     for fault in Fault:
         nature = fault.nature
         costs_s = fault.holds_up_s(timing, clock_left_s=float("inf"))
-        cost = f"holds up {costs_s:g} s" if costs_s else "holds up nobody"
+        cost = f"costs {costs_s:g} s" if costs_s else "costs no time"
         places = " ".join(place.value for place in nature.places)
         console.print(Text.assemble((f"{fault.label:<19}", "bold"), nature.says), soft_wrap=True)
         say(console, f"{'':<19}{cost}{_NOTICED[nature.notice]}; at: {places}", style="dim")
 
 
 def show_costs(console: Console, summaries: Sequence[FaultSummary]) -> None:
-    """The table of the ledger; on anything but a terminal one plain line for each fault."""
+    """Print the costs: a table in a terminal, else a line for each fault."""
     if not console.is_terminal:
         for summary in summaries:
             cells = zip(_COLUMNS[1:], _row(summary)[1:], strict=True)
@@ -50,7 +50,7 @@ def show_costs(console: Console, summaries: Sequence[FaultSummary]) -> None:
 
 
 def write_ledger(path: Path, entries: Iterable[Mapping[str, object]]) -> None:
-    """One JSON object a line."""
+    """Write one JSON object per line."""
     path.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
 
 
@@ -62,5 +62,5 @@ def _row(summary: FaultSummary) -> tuple[str, ...]:
         str(summary.games_touched),
         str(summary.games_lost),
         str(summary.own_fault),
-        "never made up for" if delay_ms is None else f"{delay_ms / 1000:.1f} s",
+        "never recovered" if delay_ms is None else f"{delay_ms / 1000:.1f} s",
     )

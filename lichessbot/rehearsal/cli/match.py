@@ -1,7 +1,7 @@
-"""A series of games of the house against one bot: who challenges it when, and what came of it.
+"""A series of games against one bot: its challenges, and the outcome of each game.
 
-Lives on the event loop as an observer of the site. It judges by the state of the games alone; what
-the bot's process does is not known here.
+Lives on the event loop as an observer of the site. Judges only by the state of the games. Must not know: the bot's
+process.
 """
 
 import asyncio
@@ -35,9 +35,9 @@ from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, ChallengeSettled, GameEnded, GameStarted, Happening, Site
 
-MAX_TRIES = 10                  # a bot may say "later" while it tidies up after a game
-MAX_TRIES_IN_TROUBLE = 100      # faults keep it from answering, one after the other
-MAX_PAIRINGS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # faults may make two games of one of them
+MAX_TRIES = 10                  # a bot may decline with "later" shortly after a game
+MAX_TRIES_IN_TROUBLE = 100      # one fault after the other may prevent an answer
+MAX_PAIRINGS_WITH_BOTS = BOT_GAMES_PER_DAY * 9 // 10      # a fault may turn one of them into two games
 
 
 @dataclass(frozen=True)
@@ -51,23 +51,23 @@ class Plan:
     opponent: OpponentKind
     depth: int
     seed: int
-    company: float = 0.0        # how probably opponents talk, offer or ask for something after a move
-    may_resign: bool = False    # the bot is configured to
+    company: float = 0.0        # probability that opponents chat, offer or request something after a move
+    may_resign: bool = False    # the bot's configuration allows it
 
 
 class Outcome(StrEnum):
-    """How a game came out for the bot."""
+    """The outcome of a game for the bot."""
 
     WON = "won"
     DRAWN = "drawn"
     LOST = "lost"
-    FAILED = "failed"           # not decided by the rules on the board, and the bot is to blame
-    EXCUSED = "excused"         # the same, but faults left no client the time to move
+    FAILED = "failed"           # not ended by the rules of chess, through the bot's fault
+    EXCUSED = "excused"         # the same, but faults left no time for a move
 
 
 @dataclass(eq=False)
 class Pairing:
-    """One game of the series, from the first challenge on."""
+    """A game of the series, from its first challenge on."""
 
     number: int
     opponent: Account
@@ -85,7 +85,7 @@ class Pairing:
 
 
 class Match:
-    """Keeps up to `concurrency` games going until all have ended; `say` hears what a reader wants to know."""
+    """Keeps up to `concurrency` games running until all have ended; reports events to `say`."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Match:
     ) -> None:
         self.plan = plan
         self.pairings: list[Pairing] = []
-        self.failed_beside: list[str] = []     # games that came about otherwise, as a bot may challenge, too
+        self.failed_beside: list[str] = []     # games that the bot began by challenges of its own
         self._site = site
         self._bot = bot
         self._schedule = injector.schedule
@@ -116,7 +116,7 @@ class Match:
         return len(self.pairings) == self.plan.games and all(pairing.is_over for pairing in self.pairings)
 
     def fill(self) -> None:
-        """Challenge the bot as often as games are missing; further challenges follow as games end."""
+        """Challenge the bot until enough games run; called again when a game ends."""
         while len(self.pairings) < self.plan.games and len(self._running()) < self.plan.concurrency:
             number = len(self.pairings) + 1
             free = self._free()
@@ -130,7 +130,7 @@ class Match:
         return sum(pairing.outcome is outcome for pairing in self.pairings)
 
     def pgn(self) -> str:
-        """All games that were started, in order."""
+        """Return all started games as PGN, in order."""
         games = [
             export.pgn(pairing.game, self._site.url, round_name=str(pairing.number))
             for pairing in self.pairings
@@ -142,13 +142,13 @@ class Match:
         return [pairing for pairing in self.pairings if not pairing.is_over]
 
     def _free(self) -> list[Account]:
-        """Who does not play, but for bots when the day allows the bot no more games with them."""
+        """Return the opponents without a game; no bots if the daily quota of games between bots is nearly used up."""
         busy = {pairing.opponent for pairing in self._running()}
         humans_only = sum(pairing.opponent.is_bot for pairing in self.pairings) >= MAX_PAIRINGS_WITH_BOTS
         return [it for it in self._opponents if it not in busy and not (humans_only and it.is_bot)]
 
     def _hire(self, house_bots: HouseBots, number: int) -> Account:
-        """Every second player of the house is a bot itself."""
+        """Add a house bot; every second one has the BOT title."""
         kind = self.plan.opponent
         is_bot = number % 2 == 0
         account = Account(
@@ -159,17 +159,17 @@ class Match:
             allows_takebacks=not is_bot,
         )
         self._site.accounts.add(account)
-        return house_bots.hire(account, self._mind)
+        return house_bots.hire(account, self._opponent_of)
 
     def _bot_color(self, number: int) -> Color:
         return Color.BLACK if self._repeats(number) or number % 2 == 0 else Color.WHITE
 
     def _repeats(self, number: int) -> bool:
-        """Whether that game is arranged to end by a threefold repetition."""
+        """Return whether that game is to end by a threefold repetition."""
         return self._schedule.plans(LATE_THREEFOLD, number)
 
-    def _mind(self, game_id: str) -> Opponent:
-        """The same seed gives the same opponent in the same game of the series."""
+    def _opponent_of(self, game_id: str) -> Opponent:
+        """Return the opponent of a game; the same seed gives the same opponent."""
         pairing = self._pairing_of(game_id)
         if pairing is not None and self._repeats(pairing.number):
             return ShufflingOpponent()
@@ -181,7 +181,7 @@ class Match:
         self._site.invite(pairing.opponent, self._bot, self._terms(pairing))
 
     def _on_challenge(self, pairing: Pairing, challenge: Challenge) -> None:
-        """The opponent has challenged the bot; a fault may have caused a second challenge."""
+        """Follow the challenge of a pairing; a fault may have replaced it."""
         self._cancel_timer(pairing)
         pairing.challenge = challenge
         self._schedule.enter(challenge.id, pairing.number)
@@ -190,13 +190,13 @@ class Match:
         )
 
     def _give_up(self, pairing: Pairing, challenge: Challenge) -> None:
-        """Nobody answered: an expired challenge could still be accepted, so it is withdrawn."""
+        """Withdraw an unanswered challenge: it could still be accepted after it expired."""
         self._site.cancel(challenge.id, pairing.opponent)
         if not self._may_ask_again(pairing):
             self._fail(pairing, "challenge not answered")
 
     def _may_ask_again(self, pairing: Pairing) -> bool:
-        """What faults have kept from the bot is asked again."""
+        """Return whether faults may have hidden the challenge, so that it is repeated."""
         return self._schedule.is_on and pairing.tries < MAX_TRIES_IN_TROUBLE
 
     def _terms(self, pairing: Pairing) -> Terms:
@@ -210,7 +210,7 @@ class Match:
         )
 
     def _start(self, pair: int) -> str | None:
-        """Each start is played twice, once with either colour."""
+        """Return the start position; each is played twice, once with each colour."""
         match self.plan.variant:
             case Variant.CHESS960:
                 return chess960_fen(random.Random(f"{self.plan.seed}/{pair}").randrange(CHESS960_STARTS))
@@ -221,7 +221,7 @@ class Match:
 
     def _on(self, happening: Happening) -> None:
         match happening:
-            case ChallengeMade(challenge) if pairing := self._pairing_with(challenge.challenger):
+            case ChallengeMade(challenge) if pairing := self._pairing_against(challenge.challenger):
                 self._on_challenge(pairing, challenge)
             case ChallengeSettled(challenge) if pairing := self._pairing_of(challenge.id):
                 self._on_settled(pairing, challenge)
@@ -233,12 +233,12 @@ class Match:
                 self._on_end_beside(session.game, color)
 
     def _pairing_of(self, challenge_id: str) -> Pairing | None:
-        """A challenge has the id of the game it becomes."""
+        """Return the running pairing of a challenge, or of the game with its id."""
         running = self._running()
         return next((b for b in running if b.challenge is not None and b.challenge.id == challenge_id), None)
 
-    def _pairing_with(self, opponent: Account) -> Pairing | None:
-        """The pairing of that player which has not become a game yet."""
+    def _pairing_against(self, opponent: Account) -> Pairing | None:
+        """Return the pairing with that opponent, if its game has not begun."""
         return next((b for b in self._running() if b.opponent is opponent and b.game is None), None)
 
     def _on_settled(self, pairing: Pairing, challenge: Challenge) -> None:
@@ -269,18 +269,18 @@ class Match:
         return timing.first_moves_in_trouble_s if self._schedule.is_on else timing.first_moves_s
 
     def _abort_idle(self, session: GameSession) -> None:
-        """Clocks do not run before both have moved: a bot that never moves would hold us up for ever."""
+        """Abort a game without the first two moves: no clock runs yet, so it would never end."""
         if session.game.is_abortable:
             session.abort()
 
     def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:
-        """How an ended game came out, with regard to what befell it."""
+        """Return the outcome of a finished game and the reason, with regard to its faults."""
         outcome, reason = judge(game, bot_color, may_resign=self.plan.may_resign)
         savable = self._ledger.close(game, lost=outcome is Outcome.FAILED)
-        return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, no client could have moved in time")
+        return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, faults left no time for a move")
 
     def _on_end_beside(self, game: Game, bot_color: Color) -> None:
-        """Strangers abort what they have begun; only what both have played at is judged."""
+        """Judge a game outside the series, if both sides have moved."""
         if game.ply < BOTH_MOVED_PLIES:
             self._ledger.close(game, lost=False)
             return
@@ -309,10 +309,10 @@ class Match:
 
 
 def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Outcome, str]:
-    """How an ended game came out for the side `bot_color`, and why.
+    """Return the outcome of a finished game for the side `bot_color`, and the reason.
 
-    Flagging, staying away and aborting are failures, and so is resigning unless the bot `may_resign`. A game that the
-    site aborts as the opponent's time ran out after a restart is nobody's.
+    A flag, absence and an abort are failures, and so is a resignation unless the bot `may_resign`. A game that the site
+    aborts because the opponent's clock ran out after a restart is excused.
     """
     reason = game.status.wire_name
     if game.status is Status.ABORTED and game.ply >= BOTH_MOVED_PLIES and game.turn is not bot_color:

@@ -1,6 +1,4 @@
-"""The options of `rehearse`, their values, and which of them contradict each other.
-
-Must not know: what is done with them.
+"""The options of `rehearse`, their values and contradictions. Must not know: their use.
 """
 
 import difflib
@@ -50,7 +48,7 @@ class Options:
 
 
 def rehearsal_options(command: Command) -> Command:
-    """Add the options of `rehearse` to a command, which gets them as keywords."""
+    """Add the options of `rehearse` to a command, which receives them as keywords."""
     positive = click.IntRange(min=1)
     for option in (
         click.option(
@@ -111,7 +109,7 @@ def rehearsal_options(command: Command) -> Command:
 
 
 def match_plan(options: Options, config: Mapping[str, object] | None = None) -> Plan:
-    """What shall be played, by a bot with this configuration of its operator."""
+    """Return the games to play, by a bot with this configuration."""
     has_faults = options.faults is not None or options.chaos is not None
     return Plan(
         games=options.games or GAMES,
@@ -127,13 +125,13 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
 
 
 def _resigns(config: Mapping[str, object] | None) -> bool:
-    """Whether a configuration lets the bot resign, at least in some games, so that it is not blamed for it."""
+    """Return whether a configuration allows resignation, at least in some games."""
     engines = () if config is None else _engines(config)
     return any(_inside(engine, "draw_or_resign", "resign_enabled") is True for engine in engines)
 
 
 def _engines(config: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """The section `engine` and those of the profiles, as far as they are sections."""
+    """Yield the section `engine` and those of the profiles, if they are sections."""
     profiles = config.get("profiles")
     for holder in (config, *(profiles if isinstance(profiles, list) else ())):
         engine = _inside(holder, "engine")
@@ -142,7 +140,7 @@ def _engines(config: Mapping[str, object]) -> Iterator[dict[str, object]]:
 
 
 def _inside(section: object, *keys: str) -> object:
-    """What stands under the keys, one in the other; None if nothing does."""
+    """Return the value below nested keys; None if there is none."""
     for key in keys:
         section = section.get(key) if isinstance(section, Mapping) else None
     return section
@@ -159,7 +157,7 @@ def refuse_contradictions(options: Options) -> None:
 
 
 def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> FaultPlan:
-    """Chaos is of all faults unless some are named; none is left that a bot so configured would not come to see."""
+    """Return the faults to inject; with --chaos all that can strike this bot, unless some are named."""
     if options.faults is None and options.chaos is None:
         return FaultPlan()
     faults = options.faults or _faults(ALL)
@@ -171,14 +169,14 @@ def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> 
 
 
 def _takes_positions(config: Mapping[str, object] | None) -> bool:
-    """Whether a configuration accepts games that begin anywhere, from whomever."""
+    """Return whether a configuration accepts From Position from humans and bots."""
     sections = (("challenge",), ("challenge", "human"), ("challenge", "bot"))
     allowed = (_inside(config, *section, "variants") for section in sections)
     return all(Variant.FROM_POSITION.key in it for it in allowed if isinstance(it, list))
 
 
 def _faults(text: str) -> tuple[Card, ...]:
-    """The faults that `text` names, at the places that it names; none for `list`."""
+    """Return the faults that `text` names, at the places that it names; none for `list`."""
     if text == LIST:
         return ()
     if text == ALL:
@@ -229,7 +227,7 @@ def _clock(text: str) -> RealTime:
 
 
 def own_config(options: Options) -> Mapping[str, object] | None:
-    """The operator's configuration, if he wants to rehearse with it; what cannot be read is a usage error."""
+    """Return the configuration of --config, if given. Raises click.UsageError if it cannot be read."""
     if options.config is None:
         return None
     try:
@@ -244,7 +242,7 @@ def own_config(options: Options) -> Mapping[str, object] | None:
 
 
 def _anchor(engine: dict[str, object], folder: Path) -> None:
-    """Files of engines are meant from the folder of the configuration, and the bot gets a copy in another one."""
+    """Make paths of engines absolute: the bot gets a copy of the configuration in another folder."""
     match engine.get("command"):
         case [str(program), *arguments] if "/" in program:
             engine["command"] = [str(folder / Path(program).expanduser()), *arguments]
@@ -262,7 +260,7 @@ def _anchor(engine: dict[str, object], folder: Path) -> None:
 
 
 def _anchored(names: object, folder: Path) -> object:
-    """One file or a list of them; whatever else stands there is for the bot to complain of."""
+    """Return one path or a list of paths made absolute; other values unchanged, for the bot to report."""
     if isinstance(names, list):
         return [_anchored(name, folder) for name in names]
     return str(folder / Path(names).expanduser()) if isinstance(names, str) else names

@@ -1,7 +1,7 @@
-"""The `rehearse` command: an embedded Lichess, the unchanged bot in front of it, and what came of it.
+"""The `rehearse` command: an embedded Lichess, the unchanged bot, and the result.
 
-Exit code 0 only if every game was ended by the rules, or was lost to faults that no client could have
-survived, if the bot kept to Lichess's rules, and if its process came and went cleanly.
+The exit code is 0 only if every game ended by the rules of chess, or was lost to faults that left no time for a move,
+if the bot kept the rules of Lichess, and if its process started and ended cleanly.
 """
 
 import shlex
@@ -82,10 +82,10 @@ def run(options: Options) -> int:
 
 
 class _Rehearsal:
-    """One run of the command against one server."""
+    """One run of the command."""
 
     def __init__(self, server: RehearsalServer, plan: Plan, faults: FaultPlan, port: int, console: Console) -> None:
-        """Clients come to `port`, where a proxy stands before the server if connections are mistreated, too."""
+        """Serve at `port`, through a proxy if connections have faults."""
         self._server = server
         self._console = console
         self._display: Display = LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
@@ -98,7 +98,7 @@ class _Rehearsal:
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
 
     def play(self, time_scale: float, config: Mapping[str, object] | None) -> int:
-        """The bot's process against the house, to the end of the last game."""
+        """Run the bot against the house bots, to the end of the last game; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         terms = Terms(self._match.plan.concurrency, time_scale, config)
         daemon = Daemon(self._url, self._token, terms, folder)
@@ -115,7 +115,7 @@ class _Rehearsal:
         self._problems += filter(None, [daemon.stop()])
         self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
         self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
-        self._problems += ["the daemon's log tells the token"] if daemon.tells_its_token() else []
+        self._problems += ["the daemon's log contains the token"] if daemon.tells_its_token() else []
         self._problems += [f"the bot misbehaved: {offence}" for offence in self._injector.offences]
         self._problems += self._match.failed_beside
         code = self._conclude()
@@ -139,7 +139,7 @@ class _Rehearsal:
         return self._conclude(may_be_unfinished=not ends)
 
     def close(self, pgn_path: Path | None, ledger_path: Path | None) -> None:
-        """Write what was asked for and let the house go home."""
+        """Write the files that the options name, and stop the proxy and the house bots."""
         if pgn_path is not None:
             pgn_path.write_text(self._server.call(self._match.pgn))
         if ledger_path is not None:
@@ -150,7 +150,7 @@ class _Rehearsal:
 
     @property
     def _url(self) -> str:
-        """Where the bot is sent to."""
+        """The address for the bot."""
         return self._server.site.url if self._proxy is None else self._proxy.url
 
     def _open_proxy(self, port: int) -> Proxy:
@@ -171,7 +171,7 @@ class _Rehearsal:
             BOT_NAME,
             created_at_ms=wall_ms(),
             title=BOT_TITLE,
-            bio="Rehearses before it goes on stage.",
+            bio="The bot of a rehearsal.",
             allows_takebacks=plan.company > 0,
         )
         site.accounts.add(bot)
@@ -194,7 +194,7 @@ class _Rehearsal:
         return injector, token, house_bots, match
 
     def _watch(self, daemon: Daemon) -> None:
-        """Until all games have ended, or the daemon has."""
+        """Wait until all games have ended, or the daemon has."""
         patience_s = CONNECT_TIMEOUT_S
         if self._injector.schedule.is_on:
             patience_s += self._server.site.timing.connect_in_trouble_s
@@ -220,7 +220,7 @@ class _Rehearsal:
             say(self._console, f"problem: {problem}", style="red")
         good = (match.is_over or may_be_unfinished) and match.count(Outcome.FAILED) == 0 and not self._problems
         if not good and self._injector.schedule.is_on:
-            say(self._console, f"the same again: {shlex.join(['lichessbot', *sys.argv[1:]])}")
+            say(self._console, f"to repeat: {shlex.join(['lichessbot', *sys.argv[1:]])}")
         counts = ", ".join(
             f"{match.count(outcome)} {outcome}"
             for outcome in Outcome
@@ -234,17 +234,14 @@ class _Rehearsal:
             show_costs(self._console, self._server.call(self._injector.ledger.summary))
 
     def _show_log(self, daemon: Daemon) -> None:
-        say(self._console, f"the end of the daemon's log, {daemon.log_path}:")
+        say(self._console, f"the last lines of the daemon's log, {daemon.log_path}:")
         for line in daemon.log_tail(LOG_LINES_SHOWN):
             say(self._console, f"  {line}", style="dim")
 
 
 @contextmanager
 def _interrupted_once() -> Iterator[None]:
-    """SIGTERM ends a rehearsal like Ctrl-C, and no further signal cuts the tidying up short.
-
-    The bot's process must not outlive the rehearsal.
-    """
+    """End a rehearsal by SIGTERM like by Ctrl-C, and ignore further signals, so that the bot's process is stopped."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         for number in ENDING_SIGNALS:

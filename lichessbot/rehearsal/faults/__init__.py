@@ -1,7 +1,7 @@
 """What can go wrong between a bot and Lichess, and what each fault cost.
 
-Knows every fault (`catalogue`), when it strikes (`schedule`), how it strikes connections, requests, lines and events,
-whether a client keeps Lichess's rules (`client_checks`), and what each fault cost (`accounting`).
+Knows every fault (`catalogue`), when it strikes (`schedule`), how connections, requests, lines and events are
+disturbed, whether a client keeps the rules of Lichess (`client_checks`), and the costs of faults (`accounting`).
 Must not know: the `rehearse` command and its opponents.
 Offers: `catalogue`, `schedule`, `connection_faults`, `accounting`, and `fault_injector`, which combines all faults.
 """

@@ -1,7 +1,7 @@
-"""What the faults cost: when each struck, which games it touched, and when the client had recovered.
+"""The costs of faults: when each struck, which games it touched, and when the client had recovered.
 
-Lives on the event loop as an observer of the site. From the nature of the faults and the clocks it
-tells whether a lost game could have been saved: an outage longer than the clock loses for anybody.
+Lives on the event loop as an observer of the site. Decides by the kinds of faults and the clocks whether a lost game
+could have been saved: any client loses in an outage that is longer than its clock.
 """
 
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.site import GameChanged, Happening, Site
 
-MOVE_NEEDS_MS = 1000        # undisturbed time on the clock in which any client can move
+MOVE_NEEDS_MS = 1000        # undisturbed time on the clock that suffices for a move
 
 
 @dataclass
 class Cost:
-    """What one strike meant to one game."""
+    """The cost of one strike in one game."""
 
     game: Game
     bot_color: Color
     at_ms: int
     clock_left_ms: int                  # of the bot when it struck
     moves_made: int                     # by the bot when it struck
-    by_asking: bool                     # only a request shows that something is wrong
-    held_up_until_ms: float             # before this not even a correct client could move
-    made_up_ms: int | None = None
-    clock_lost_ms: int = 0              # what ran off the bot's clock until then, thinking included
-    lost: bool = False                  # the game was lost while the fault weighed on it
-    own_fault: bool = False             # and a correct client would have saved it
+    by_asking: bool                     # only a request shows the fault
+    held_up_until_ms: float             # before this a correct client cannot move
+    recovered_ms: int | None = None
+    clock_lost_ms: int = 0              # time on the bot's clock until then, with thinking
+    lost: bool = False                  # the game was lost before the client recovered
+    own_fault: bool = False             # a correct client would have saved the game
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Strike:
     at_ms: int
     game_id: str | None
     costs: list[Cost] = field(default_factory=list)
-    made_up_ms: int | None = None
+    recovered_ms: int | None = None
 
     @property
     def fault(self) -> Fault:
@@ -51,13 +51,13 @@ class Strike:
 
     @property
     def delay_ms(self) -> int | None:
-        """Until the client had recovered; None if it never did."""
-        return None if self.made_up_ms is None else self.made_up_ms - self.at_ms
+        """Time until the client had recovered; None if it never did."""
+        return None if self.recovered_ms is None else self.recovered_ms - self.at_ms
 
 
 @dataclass(frozen=True)
 class FaultSummary:
-    """One fault over the whole rehearsal."""
+    """A fault in the whole rehearsal."""
 
     fault: Fault
     struck: int
@@ -68,7 +68,7 @@ class FaultSummary:
 
 
 class FaultAccounting:
-    """Everything that went wrong for `bot` at `site`."""
+    """The faults that struck `bot` at `site`."""
 
     def __init__(self, site: Site, bot: Account) -> None:
         self.strikes: list[Strike] = []
@@ -77,39 +77,39 @@ class FaultAccounting:
         self._bot = bot
         site.observe(self._on)
 
-    def book(self, card: Card, game_id: str | None) -> None:
-        """`card` strikes now; `game_id` is the game concerned, or the challenge that may become one."""
+    def record(self, card: Card, game_id: str | None) -> None:
+        """Record that `card` strikes now. `game_id`: the game concerned, or the challenge that may become one."""
         now_ms = monotonic_ms()
         strike = Strike(card, now_ms, game_id)
         strike.costs = [self._cost(card, game, now_ms) for game in self._touched(card, game_id)]
         self.strikes.append(strike)
         self._open.append(strike)
         if card.fault.nature.remedy is Remedy.NOTHING:
-            _make_up(strike, strike.costs, now_ms)
+            _recover(strike, strike.costs, now_ms)
 
     def carried_out(self, traffic: Traffic) -> None:
-        """A request of the client succeeded, which may show that it has recovered."""
+        """Note a successful request, which may show that the client has recovered."""
         now_ms = monotonic_ms()
         for strike in self._pending():
             if _is_remedy(traffic, strike):
                 costs = [cost for cost in strike.costs if traffic.game_id in (None, cost.game.id)]
-                _make_up(strike, costs, now_ms)
+                _recover(strike, costs, now_ms)
 
     def strikes_in(self, game_id: str) -> int:
         """Return how many faults have struck that game."""
         return sum(cost.game.id == game_id for strike in self.strikes for cost in strike.costs)
 
     def close(self, game: Game, *, lost: bool) -> bool:
-        """`game` is over; `lost` otherwise than on the board. Returns whether a correct client would have saved it.
+        """Note that `game` is over, and whether it was `lost` otherwise than on the board.
 
-        Nothing that happens makes anybody resign.
+        Returns whether a correct client would have saved it. No fault excuses a resignation.
         """
         now_ms = monotonic_ms()
         mine = [(strike, cost) for strike in self.strikes for cost in strike.costs if cost.game is game]
         costs = [cost for _, cost in mine]
         if not lost:
             for strike, cost in mine:
-                _make_up(strike, [cost], now_ms)
+                _recover(strike, [cost], now_ms)
             return True
         savable = not costs or game.status is Status.RESIGN or self._could_move(costs, game, now_ms)
         for cost in _blamed(costs):
@@ -118,12 +118,12 @@ class FaultAccounting:
         return savable
 
     def summary(self) -> list[FaultSummary]:
-        """One entry for each fault that struck, in the order of the catalogue."""
+        """Return an entry for each fault that struck, in the order of the catalogue."""
         struck = {strike.fault for strike in self.strikes}
         return [_summed(fault, [s for s in self.strikes if s.fault is fault]) for fault in Fault if fault in struck]
 
     def entries(self) -> list[dict[str, object]]:
-        """Every strike as plain data, one entry for each game that it touched."""
+        """Return every strike as plain data, an entry for each game that it touched."""
         entries: list[dict[str, object]] = []
         for strike in self.strikes:
             costs: Sequence[Cost | None] = strike.costs or [None]
@@ -143,7 +143,7 @@ class FaultAccounting:
         return Cost(game, color, now_ms, left_ms, _moves_made(game, color), by_asking, now_ms + held_up_ms)
 
     def _could_move(self, costs: Sequence[Cost], game: Game, now_ms: int) -> bool:
-        """Whether the bot's last turn left a correct client the time to move."""
+        """Return whether a correct client had the time to move in the bot's last turn."""
         if game.is_timed and (left_ms := _left_at_start_ms(game)) < MOVE_NEEDS_MS:
             taken_ms = sum(_most_taken_ms(cost, left_ms) for cost in costs)     # before this turn began
             return left_ms + taken_ms < MOVE_NEEDS_MS
@@ -155,13 +155,13 @@ class FaultAccounting:
         return now_ms - began_ms - _covered_ms(within) >= MOVE_NEEDS_MS
 
     def _pauses(self) -> list[tuple[float, float]]:
-        """The times in which a 429 forbids requests, except where a clock runs."""
+        """Return the spans in which a 429 forbids requests."""
         limits = [strike for strike in self.strikes if strike.fault.nature.is_a_limit]
         return [(it.at_ms, it.at_ms + 1000 * it.fault.nature.lasts_s(self._site.timing)) for it in limits]
 
     def _pending(self) -> list[Strike]:
         """Return the strikes without recovery, and drop the others."""
-        self._open = [strike for strike in self._open if strike.made_up_ms is None]
+        self._open = [strike for strike in self._open if strike.recovered_ms is None]
         return self._open
 
     def _on(self, happening: Happening) -> None:
@@ -169,12 +169,12 @@ class FaultAccounting:
             self._follow(happening.session.game)
 
     def _follow(self, game: Game) -> None:
-        """A move of the bot shows that it has recovered in that game."""
+        """Note that the bot has recovered in a game in which it moved."""
         now_ms = monotonic_ms()
         for strike in self._pending():
             if strike.fault.nature.remedy is Remedy.MOVED:
                 moved = [cost for cost in strike.costs if cost.game is game and _has_moved(cost)]
-                _make_up(strike, moved, now_ms)
+                _recover(strike, moved, now_ms)
 
 
 def _is_remedy(traffic: Traffic, strike: Strike) -> bool:
@@ -193,43 +193,43 @@ def _has_moved(cost: Cost) -> bool:
     return _moves_made(cost.game, cost.bot_color) > cost.moves_made
 
 
-def _make_up(strike: Strike, costs: Sequence[Cost], now_ms: int) -> None:
-    """The client has recovered from `strike` in these games; from all of it once none is left."""
+def _recover(strike: Strike, costs: Sequence[Cost], now_ms: int) -> None:
+    """Note that the client has recovered from `strike` in these games; from all of it if none is left."""
     for cost in costs:
-        if cost.made_up_ms is None:
+        if cost.recovered_ms is None:
             gained_ms = cost.game.clock.increment_ms * (_moves_made(cost.game, cost.bot_color) - cost.moves_made)
             left_ms = cost.game.clock.remaining_ms(cost.bot_color, now_ms)
-            cost.made_up_ms = now_ms
+            cost.recovered_ms = now_ms
             cost.clock_lost_ms = max(0, cost.clock_left_ms + gained_ms - left_ms)
-    if strike.made_up_ms is None and all(cost.made_up_ms is not None for cost in strike.costs):
-        strike.made_up_ms = now_ms
+    if strike.recovered_ms is None and all(cost.recovered_ms is not None for cost in strike.costs):
+        strike.recovered_ms = now_ms
 
 
 def _moves_made(game: Game, color: Color) -> int:
-    """How many moves of that side stand on the board."""
+    """Return the number of moves of that side."""
     first = game.first_to_move is color
     return (game.ply + 1) // 2 if first else game.ply // 2
 
 
 def _blamed(costs: Sequence[Cost]) -> Sequence[Cost]:
-    """The faults without recovery at the loss; if there are none, the last one."""
-    pending = [cost for cost in costs if cost.made_up_ms is None]
+    """Return the costs without recovery at the loss; if there are none, the last one."""
+    pending = [cost for cost in costs if cost.recovered_ms is None]
     return pending or costs[-1:]
 
 
 def _left_at_start_ms(game: Game) -> int:
-    """What the bot had on its clock when its last turn began: what its own last move left it."""
+    """Return the bot's clock at the start of its last turn."""
     return game.clock_history_ms[-2]
 
 
 def _most_taken_ms(cost: Cost, left_ms: int) -> float:
-    """The most time a fault may have cost the bot, whose clock showed `left_ms`."""
-    gone_ms = cost.clock_left_ms - left_ms if cost.made_up_ms is None else cost.clock_lost_ms
+    """Return the most time that a fault may have cost the bot, whose clock shows `left_ms`."""
+    gone_ms = cost.clock_left_ms - left_ms if cost.recovered_ms is None else cost.clock_lost_ms
     return max(gone_ms, cost.held_up_until_ms - cost.at_ms)
 
 
 def _covered_ms(spans: Sequence[tuple[float, float]]) -> float:
-    """The length of the union of these spans; a span may be empty, with its end before its start."""
+    """Return the length of the union of spans; a span whose end is before its start is empty."""
     covered = reached = 0.0
     for start, end in sorted(spans):
         covered += max(0.0, end - max(start, reached))
@@ -259,9 +259,9 @@ def _entry(strike: Strike, cost: Cost | None, began_ms: int) -> dict[str, object
         "delay_ms": strike.delay_ms,
     }
     if cost is not None:
-        made_up_ms = cost.made_up_ms
+        recovered_ms = cost.recovered_ms
         entry |= {
-            "delay_ms": None if made_up_ms is None else made_up_ms - cost.at_ms,
+            "delay_ms": None if recovered_ms is None else recovered_ms - cost.at_ms,
             "clock_left_ms": cost.clock_left_ms,
             "clock_lost_ms": cost.clock_lost_ms,
             "savable": cost.clock_left_ms - (cost.held_up_until_ms - cost.at_ms) >= MOVE_NEEDS_MS,

@@ -1,8 +1,7 @@
-"""The catalogue of faults: what can go wrong between a bot and Lichess, by name.
+"""The catalogue of faults: what can go wrong between a bot and Lichess.
 
-Each fault says where it strikes, how long it lasts, how a client can notice it, and with what the
-client has made up for it: from that follows whether a correct client could have moved in time. When
-a fault strikes and how it is done is not known here.
+Each fault says where it strikes, how long it lasts, how a client can notice it, and what shows that the client has
+recovered. Must not know: when a fault strikes, and how it is carried out.
 """
 
 from collections.abc import Callable
@@ -14,26 +13,26 @@ from lichessbot.rehearsal.rules.timing import Timing
 
 
 class Layer(Enum):
-    """Who does it."""
+    """Where a fault is carried out."""
 
-    LINES = auto()              # what a stream says
-    REQUESTS = auto()           # how the server answers
-    PEOPLE = auto()             # what other players and clients do
-    WIRE = auto()               # what happens to connections on their way
+    LINES = auto()              # in the lines of streams
+    REQUESTS = auto()           # in the answers of the server
+    PEOPLE = auto()             # by other players and clients
+    WIRE = auto()               # in connections
 
 
 class Notice(Enum):
     """How a client learns of a fault."""
 
     AT_ONCE = auto()
-    BY_SILENCE = auto()         # not even the empty lines come any more
-    BY_ASKING = auto()          # the stream looks alive: only a look at `/api/account/playing` tells
+    BY_SILENCE = auto()         # not even empty lines come
+    BY_ASKING = auto()          # the stream looks alive: only `/api/account/playing` shows it
 
 
 class Remedy(Enum):
-    """What shows that the client has made up for a fault."""
+    """What shows that the client has recovered from a fault."""
 
-    NOTHING = auto()            # there is nothing to make up for
+    NOTHING = auto()            # nothing to recover from
     REPEATED = auto()           # a request of the same kind, for the same game, was carried out
     REOPENED = auto()           # the stream of every game concerned was opened again
     LISTENING = auto()          # the event stream was opened again
@@ -55,17 +54,17 @@ class Nature:
     remedy: Remedy = Remedy.NOTHING
     notice: Notice = Notice.AT_ONCE
     lasts_s: Callable[[Timing], float] = _a_moment
-    is_general: bool = False    # every game feels it
-    is_a_limit: bool = False    # the client is asked to wait, but with a clock running need not wait to its end
+    is_general: bool = False    # it touches every game
+    is_a_limit: bool = False    # the client has to wait, but not to the end if a clock runs
 
     @property
     def stops_all(self) -> bool:
-        """Whether requests for every game have to wait; moves may not have to."""
+        """Whether all games wait, at least with requests that are not moves."""
         return self.is_general or self.is_a_limit
 
 
 def _limit(shape: str, says: str, *, named: bool = False) -> Nature:
-    """A 429 that names its pause, or means the usual minute."""
+    """Return a 429 that names its pause, or means a minute."""
 
     def lasts_s(timing: Timing) -> float:
         return float(timing.named_pause_seconds) if named else timing.rate_limit_s
@@ -84,36 +83,36 @@ def _breakdown(name: str, says: str) -> Nature:
 
 
 class Fault(Enum):
-    """Every fault there is."""
+    """Every fault."""
 
     LINE_DOUBLED = Nature("line-doubled", "a line comes twice", Layer.LINES, LINES)
-    LINE_UNKNOWN = Nature("line-unknown", "a line of a type nobody knows comes first", Layer.LINES, LINES)
-    LINE_NOT_JSON = Nature("line-not-json", "a line that is no JSON comes first", Layer.LINES, LINES)
+    LINE_UNKNOWN = Nature("line-unknown", "a line of an unknown type comes first", Layer.LINES, LINES)
+    LINE_NOT_JSON = Nature("line-not-json", "a line that is not JSON comes first", Layer.LINES, LINES)
     LINE_NULLS = Nature(
-        "line-nulls", "a line full of nulls comes first; the true one says null for what it lacks", Layer.LINES, LINES
+        "line-nulls", "a line of nulls comes first; the true line has null for each missing key", Layer.LINES, LINES
     )
     CLOCKS_ZERO = Nature(
         "clocks-zero", "the first line of a game's stream shows zero on both clocks", Layer.LINES, (Place.FULL_LINE,)
     )
     CHALLENGE_LOST = Nature(
-        "challenge-lost", "the line of a challenge never comes", Layer.LINES, (Place.CHALLENGE_LINE,)
+        "challenge-lost", "the line of a challenge is lost", Layer.LINES, (Place.CHALLENGE_LINE,)
     )
     START_LOST = Nature(
-        "start-lost", "gameStart never comes", Layer.LINES, (Place.START_LINE,), Remedy.REOPENED, Notice.BY_ASKING
+        "start-lost", "the line gameStart is lost", Layer.LINES, (Place.START_LINE,), Remedy.REOPENED, Notice.BY_ASKING
     )
-    FINISH_LOST = Nature("finish-lost", "gameFinish never comes", Layer.LINES, (Place.FINISH_LINE,))
+    FINISH_LOST = Nature("finish-lost", "the line gameFinish is lost", Layer.LINES, (Place.FINISH_LINE,))
     STATE_LOST = Nature(
-        "state-lost", "a line with a move never comes", Layer.LINES, (Place.STATE_LINE,), Remedy.MOVED,
+        "state-lost", "a line with a move is lost", Layer.LINES, (Place.STATE_LINE,), Remedy.MOVED,
         Notice.BY_ASKING,
     )
     FINAL_LOST = Nature(
-        "final-lost", "the last state of a game never comes, its stream just ends", Layer.LINES, (Place.FINAL_LINE,)
+        "final-lost", "the last state of a game is lost, its stream just ends", Layer.LINES, (Place.FINAL_LINE,)
     )
 
     LIMIT_JSON = _limit("json", "with a plain JSON error")
     LIMIT_RATELIMIT = _limit("ratelimit", "with a JSON body that names the seconds", named=True)
     LIMIT_RETRY_AFTER = _limit("retry-after", "with a Retry-After header", named=True)
-    LIMIT_HTML = _limit("html", "with a page, as the edge sends it")
+    LIMIT_HTML = _limit("html", "with an HTML page")
     LIMIT_TEXT = _limit("text", "with plain text")
     LIMIT_BARE = _limit("bare", "without any body")
     REFUSED_JSON = _refusal("json", "with a JSON error; nothing was done")
@@ -122,7 +121,7 @@ class Fault(Enum):
     REFUSED_TEXT = _refusal("text", "with plain text; nothing was done")
     REFUSED_BARE = _refusal("bare", "without any body; nothing was done")
     SCOPE_MISSING = Nature(
-        "403-scope", "403 for want of a scope that was not asked for before; nothing was done", Layer.REQUESTS,
+        "403-scope", "403 for a missing scope that was not needed before; nothing was done", Layer.REQUESTS,
         (Place.PLAYING,),
     )
     BROKEN_JSON = _breakdown("500-json", "500 with a JSON error; nothing was done")
@@ -133,7 +132,7 @@ class Fault(Enum):
         "done-but-502", "a command is carried out, but answered with 502", Layer.REQUESTS, COMMANDS, Remedy.NOTHING
     )
     ANSWER_SLOW = Nature(
-        "answer-slow", "a request is carried out and answered only after a while", Layer.REQUESTS, REQUESTS,
+        "answer-slow", "a request is carried out and answered late", Layer.REQUESTS, REQUESTS,
         Remedy.REPEATED, lasts_s=lambda timing: timing.slow_answer_s,
     )
     MAINTENANCE = Nature(
@@ -141,15 +140,15 @@ class Fault(Enum):
         (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
     )
     TAKEBACK = Nature(
-        "takeback", "the opponent's takeback crosses our move: the game is a ply shorter, the move is refused",
+        "takeback", "a takeback crosses the bot's move: the game is a ply shorter, the move is refused",
         Layer.PEOPLE, (Place.MOVE,), Remedy.MOVED,
     )
 
     CHALLENGE_CANCELED = Nature(
-        "challenge-canceled", "a challenge is withdrawn as soon as it is made", Layer.PEOPLE, (Place.CHALLENGE,)
+        "challenge-canceled", "a challenge is withdrawn at once", Layer.PEOPLE, (Place.CHALLENGE,)
     )
     CHALLENGE_REPLACED = Nature(
-        "challenge-replaced", "a challenge is replaced by another one without a word", Layer.PEOPLE,
+        "challenge-replaced", "a challenge is replaced by another one without an event", Layer.PEOPLE,
         (Place.CHALLENGE,),
     )
     CHALLENGE_EXPIRED = Nature(
@@ -158,7 +157,7 @@ class Fault(Enum):
     )
     FLOOD = Nature("flood", "a hundred strangers challenge at once", Layer.PEOPLE, (Place.GAME_START,))
     EVICTION = Nature(
-        "eviction", "another client with our token takes the event stream and leaves again", Layer.PEOPLE,
+        "eviction", "another client with the same token opens the event stream and leaves again", Layer.PEOPLE,
         (Place.GAME_START,), Remedy.LISTENING,
     )
     EVENTS_ENDED = Nature(
@@ -168,7 +167,7 @@ class Fault(Enum):
         "game-stream-ended", "the stream of a running game ends cleanly", Layer.PEOPLE, (Place.TURN,), Remedy.REOPENED
     )
     THREEFOLD = Nature(
-        "threefold", "a position comes a third time, and it takes a while until the draw is told", Layer.PEOPLE,
+        "threefold", "a position repeats a third time, and the draw is shown late", Layer.PEOPLE,
         (Place.THREEFOLD,),
     )
 
@@ -177,11 +176,11 @@ class Fault(Enum):
         Remedy.REPEATED,
     )
     CLOSED = Nature(
-        "closed", "a connection is closed before all was said", Layer.WIRE,
+        "closed", "a connection is closed too early", Layer.WIRE,
         (*STREAMS, *COMMANDS, Place.ACCOUNT, Place.PLAYING), Remedy.REPEATED,
     )
     STALL = Nature(
-        "stall", "a stream falls silent, and its connection stays open", Layer.WIRE, STREAMS, Remedy.REPEATED,
+        "stall", "a stream falls silent, its connection stays open", Layer.WIRE, STREAMS, Remedy.REPEATED,
         Notice.BY_SILENCE,
     )
     CUT = Nature("cut", "a stream breaks off in the middle of a line", Layer.WIRE, STREAMS, Remedy.REPEATED)
@@ -194,11 +193,11 @@ class Fault(Enum):
         "answer-lost", "a command is carried out, and the connection closes before the answer", Layer.WIRE, COMMANDS,
     )
     REFUSED = Nature(
-        "refused", "for a while nobody can connect; what is connected stays", Layer.WIRE, (Place.MOVE,),
+        "refused", "for a while no new connection is accepted; open ones stay", Layer.WIRE, (Place.MOVE,),
         Remedy.MOVED, lasts_s=lambda timing: timing.outage_s, is_general=True,
     )
     RESTART = Nature(
-        "restart", "all connections end, for a while nobody can connect, then everything is as before", Layer.WIRE,
+        "restart", "all connections end, and for a while no new one is accepted", Layer.WIRE,
         (Place.MOVE,), Remedy.REOPENED, lasts_s=lambda timing: timing.restart_s, is_general=True,
     )
 
@@ -215,7 +214,7 @@ class Fault(Enum):
         return next((fault for fault in cls if fault.label == label), None)
 
     def holds_up_s(self, timing: Timing, clock_left_s: float) -> float:
-        """How long even a correct client with that much time left cannot move."""
+        """Return for how long a correct client with that much time left cannot move."""
         lasts_s = self.nature.lasts_s(timing)
         if self.nature.is_a_limit:
             lasts_s = min(lasts_s, clock_left_s / 2)
@@ -230,7 +229,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True)
 class Card:
-    """A fault at one of its places, which a rehearsal assigns to a game."""
+    """A fault at one of its places."""
 
     fault: Fault
     place: Place

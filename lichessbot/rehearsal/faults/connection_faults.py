@@ -1,7 +1,6 @@
-"""A small TCP proxy that breaks and delays connections: it can stand before any server that speaks the Bot API.
+"""A TCP proxy that breaks and delays connections, for any server that speaks the Bot API.
 
-Of HTTP it reads no more than the first line of a request, to know what it holds up. Lives on one
-event loop.
+Reads only the first line of requests, to know what they are. Lives on one event loop.
 """
 
 import asyncio
@@ -17,12 +16,12 @@ from lichessbot.rehearsal.faults.traffic import STREAMS, Place, Traffic, request
 from lichessbot.rehearsal.rules.timing import Timing
 
 BLOCK_BYTES = 1 << 16
-TRICKLE_STEPS = 20                  # a slow answer's first bytes come in so many pieces
+TRICKLE_STEPS = 20                  # pieces in which the start of a slow answer comes
 LOOPBACK = "127.0.0.1"
 
 _METHODS = (b"GET ", b"POST ")
 _RESET_AT_CLOSE = struct.pack("ii", 1, 0)       # SO_LINGER: on, no time to linger
-_TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk: nothing worth striking
+_TICK = b"1\r\n\n\r\n"                  # an empty line as a chunk, which no fault strikes
 
 
 def _ignore(_traffic: Traffic) -> None:
@@ -31,14 +30,14 @@ def _ignore(_traffic: Traffic) -> None:
 
 @dataclass(eq=False)
 class _Connection:
-    """One client's connection and the one it goes on to."""
+    """The connection of a client, and the one to the server."""
 
     client: asyncio.StreamWriter
     server: asyncio.StreamWriter
     traffic: Traffic = field(default_factory=lambda: Traffic(Place.OTHER_REQUEST))
-    fault: Fault | None = None          # strikes when the answer to a command comes
-    is_owed: bool = False               # a request has gone on, and nothing of its answer has come back
-    is_silent: bool = False             # nothing is passed on any more
+    fault: Fault | None = None          # strikes at the answer to a command
+    is_owed: bool = False               # a request was passed on, and nothing of its answer came
+    is_silent: bool = False             # passes nothing on
 
     def close(self) -> None:
         for writer in (self.client, self.server):
@@ -52,7 +51,7 @@ class _Connection:
 
 
 class Proxy:
-    """Listens on loopback and passes everything on to `host`:`port`, unless a fault of `schedule` strikes."""
+    """Listens on loopback and passes all to `host`:`port`, unless a fault of `schedule` strikes."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class Proxy:
         timing: Timing,
         on_loss: Callable[[Traffic], None] = _ignore,
     ) -> None:
-        """`on_loss` hears of every request whose answer does not reach the client, or not for a while."""
+        """`on_loss` is called with each request whose answer reaches the client late or not at all."""
         self._host = host
         self._port = port
         self._schedule = schedule
@@ -80,7 +79,7 @@ class Proxy:
         return f"http://{LOOPBACK}:{self._own_port}"
 
     def open(self, port: int = 0) -> None:
-        """Listen; port 0 takes a free one. Raises OSError if the port is taken."""
+        """Listen; port 0 chooses a free one. Raises OSError if the port is taken."""
         self._listener = socket.create_server((LOOPBACK, port))
         self._listener.setblocking(False)
         self._own_port = self._listener.getsockname()[1]
@@ -102,7 +101,7 @@ class Proxy:
             self._listener = None
 
     def _refuse_for(self, pause_s: float) -> None:
-        """Nobody can connect for a while; a pause under way is replaced by this one."""
+        """Accept no connection for a while; replaces an earlier pause."""
         self._stop_listening()
         if self._comeback is not None:
             self._comeback.cancel()
@@ -116,7 +115,7 @@ class Proxy:
         try:
             client, _ = listener.accept()
         except OSError:
-            return                      # it went away again
+            return                      # the client is gone
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)       # lines must not wait
         served = asyncio.get_running_loop().create_task(self._serve(client))
         self._served.add(served)
@@ -142,7 +141,7 @@ class Proxy:
     async def _pass_both_ways(
         self, connection: _Connection, from_client: asyncio.StreamReader, from_server: asyncio.StreamReader
     ) -> None:
-        """Until either side has ended the connection."""
+        """Pass data on until either side ends the connection."""
         ways = [
             asyncio.ensure_future(self._pass_requests(connection, from_client)),
             asyncio.ensure_future(self._pass_answers(connection, from_server)),
@@ -155,7 +154,7 @@ class Proxy:
             await asyncio.gather(*ways, return_exceptions=True)
 
     async def _pass_requests(self, connection: _Connection, from_client: asyncio.StreamReader) -> None:
-        with contextlib.suppress(OSError):          # either end may go away at any time
+        with contextlib.suppress(OSError):          # either end may close at any time
             while data := await from_client.read(BLOCK_BYTES):
                 if data.startswith(_METHODS) and not self._take_request(connection, data):
                     return
@@ -163,7 +162,7 @@ class Proxy:
                     return
 
     def _take_request(self, connection: _Connection, data: bytes) -> bool:
-        """Look at a new request; False if it does not get through. Streams are struck by their lines."""
+        """Handle a new request; return False if it is not passed on. Faults of streams strike at their lines."""
         method, path, *_ = data.partition(b"\r\n")[0].decode("latin-1").split(" ")
         connection.traffic = traffic = request_traffic(method, path)
         connection.fault = None
@@ -190,10 +189,10 @@ class Proxy:
                 if not connection.is_silent and not await self._pass_answer(connection, data):
                     return
         if connection.is_silent:
-            await asyncio.Event().wait()            # the server has ended; the client must not learn of it
+            await asyncio.Event().wait()            # the server has closed, which the client must not see
 
     async def _pass_answer(self, connection: _Connection, data: bytes) -> bool:
-        """Give a piece of an answer to the client; False if the connection ends with it."""
+        """Pass a piece of an answer on; return False if the connection ends with it."""
         client, traffic = connection.client, connection.traffic
         fault, connection.fault = connection.fault, None
         if traffic.place in STREAMS and data != _TICK:
@@ -217,7 +216,7 @@ class Proxy:
         return is_through and fault not in (Fault.CUT, Fault.CLOSED)
 
     async def _trickle(self, client: asyncio.StreamWriter, data: bytes) -> bool:
-        """Byte by byte, the rest at the end of the time; False if the client is gone."""
+        """Send the start byte by byte, then the rest; return False if the client is gone."""
         for position in range(TRICKLE_STEPS):
             if not await _send(client, data[position : position + 1]):
                 return False
@@ -226,7 +225,7 @@ class Proxy:
 
 
 async def _send(writer: asyncio.StreamWriter, data: bytes) -> bool:
-    """Pass on a piece; False if the client is gone."""
+    """Send a piece; return False if the client is gone."""
     if writer.is_closing():
         return False
     writer.write(data)

@@ -1,6 +1,6 @@
-"""Faults caused by other players and clients: challenges withdrawn, replaced or sent by the hundred, a second client.
+"""Faults by other players and clients: challenges withdrawn, replaced or sent by the hundred, a second client.
 
-Lives on the event loop as an observer of the site, where it acts like any other player.
+Lives on the event loop as an observer of the site, and acts like any other player.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ STRANGERS = 100
 
 
 class EventFaults:
-    """Carries out these faults of `schedule` against `bot`, which `grant` belongs to."""
+    """Carries out these faults of `schedule` against `bot`, the owner of `grant`."""
 
     def __init__(self, site: Site, bot: Account, grant: Grant, schedule: FaultSchedule) -> None:
         self._site = site
@@ -30,7 +30,7 @@ class EventFaults:
         site.observe(self._on)
 
     def _on(self, happening: Happening) -> None:
-        """Act a moment later, so that the other observers are told of the event first."""
+        """Act in a later turn of the event loop, so that other observers come first."""
         match happening:
             case ChallengeMade(challenge):
                 asyncio.get_running_loop().call_soon(self._strike, challenge)
@@ -38,13 +38,13 @@ class EventFaults:
                 if self._is_late(session.game.id):
                     session.threefold_settle_s = self._site.timing.threefold_late_s
                 self._soon(self._schedule.strike(Layer.PEOPLE, Place.GAME_START, session.game.id), session)
-            case GameStarted(session) if self._is_a_strangers(session):
+            case GameStarted(session) if self._is_of_a_stranger(session):
                 asyncio.get_running_loop().call_soon(session.abort)
             case GameChanged(session):
                 self._on_change(session)
 
     def _strike(self, challenge: Challenge) -> None:
-        """Called when it is known whether the challenge belongs to the rehearsal."""
+        """Strike a new challenge if it belongs to the rehearsal."""
         if self._schedule.number(challenge.id) is not None and challenge.is_active:
             fault = self._schedule.strike(Layer.PEOPLE, Place.CHALLENGE, challenge.id)
             self._play(fault, challenge, None)
@@ -79,14 +79,14 @@ class EventFaults:
                 session.end_streams()
 
     def _evict(self) -> None:
-        """Another client opens the event stream, which ends the older one, and keeps it for a while."""
+        """Open the event stream as another client, which ends the bot's, and keep it for a while."""
         stream = self._site.open_event_stream(self._grant)
         asyncio.get_running_loop().call_later(
             self._site.timing.second_client_s, self._site.close_event_stream, self._grant, stream
         )
 
     def _flood(self, session: GameSession) -> None:
-        """A hundred accounts challenge the bot; what is not answered in time is withdrawn."""
+        """Challenge the bot from a hundred accounts; unanswered challenges are withdrawn."""
         if not self._strangers:
             self._strangers = [Account(f"Stranger{number}", wall_ms()) for number in range(1, STRANGERS + 1)]
             for account in self._strangers:
@@ -100,10 +100,10 @@ class EventFaults:
             if challenge.is_active:
                 self._site.cancel(challenge.id, challenge.challenger)
 
-    def _is_a_strangers(self, session: GameSession) -> bool:
+    def _is_of_a_stranger(self, session: GameSession) -> bool:
         return any(player.account in self._strangers for player in (session.game.setup.white, session.game.setup.black))
 
     def _is_late(self, game_id: str) -> bool:
-        """Whether the draw by repetition is to come late in that game."""
+        """Return whether the draw by repetition is shown late in that game."""
         number = self._schedule.number(game_id)
         return number is not None and self._schedule.plans(LATE_THREEFOLD, number)

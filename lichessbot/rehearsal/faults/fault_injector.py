@@ -1,4 +1,4 @@
-"""All fault injectors for one bot, with the ledger of what they did."""
+"""All fault injectors for one bot, and the accounting of their faults."""
 
 from functools import partial
 
@@ -12,16 +12,16 @@ from lichessbot.rehearsal.server.site import Site
 
 
 class FaultInjector:
-    """Inject the planned faults at every layer; an empty plan only checks the client."""
+    """Injects the planned faults; an empty plan only checks the client."""
 
     def __init__(self, site: Site, bot: Account, grant: Grant, plan: FaultPlan) -> None:
         self.ledger = FaultAccounting(site, bot)
-        self.schedule = FaultSchedule(plan, self.ledger.book)
+        self.schedule = FaultSchedule(plan, self.ledger.record)
         self.http_faults = HttpFaults(site, bot, self.schedule, self.ledger)
         self.event_faults = EventFaults(site, bot, grant, self.schedule)
         site.write_with(partial(tampered_writing, self.schedule))
 
     @property
     def offences(self) -> list[str]:
-        """What the client did wrong, in words."""
+        """The broken rules, in words."""
         return self.http_faults.checks.offences

@@ -1,7 +1,7 @@
-"""Faults in the answers to requests: refusals, breakdowns, delays.
+"""Faults in the answers to requests: refusals, errors, delays.
 
-An ASGI application around another. It sees every request first and every answer last, so it also tells the accounting
-what was carried out, and has the client checked.
+An ASGI application around another. It sees every request and every answer, so it also reports successful requests to
+the accounting, and moves to the checks of the client.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ HTTP_REFUSED = range(400, 500)
 
 
 class HttpFaults:
-    """Guards the site's application and injects faults into requests of `bot`."""
+    """Stands before the site's application and injects faults into requests of `bot`."""
 
     def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, ledger: FaultAccounting) -> None:
         self.checks = ClientChecks(site.timing)
@@ -39,7 +39,7 @@ class HttpFaults:
         self._down_until_ms = 0.0
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to `app` or answer it with a fault; requests of others are passed on."""
+        """Pass a request to `app` or answer it with a fault; requests of other accounts are passed on."""
         traffic = request_traffic(scope["method"], scope["path"])
         if not self._is_of_the_bot(scope, traffic):
             await app(scope, receive, send)
@@ -67,7 +67,7 @@ class HttpFaults:
                 await self._stand_in(fault, traffic, scope, receive, send)
 
     def _is_of_the_bot(self, scope: Scope, traffic: Traffic) -> bool:
-        """Who asks for a cloud evaluation shows no token; nobody else here does."""
+        """Return whether the bot sent the request; only the bot requests cloud evaluations, without a token."""
         if traffic.place is Place.CLOUD:
             return True
         token = Headers(scope=scope).get("authorization", "").rpartition(" ")[2]
@@ -75,7 +75,7 @@ class HttpFaults:
         return grant is not None and grant.account is self._bot
 
     def _noted(self, traffic: Traffic, send: Send) -> Send:
-        """Return `send`, but note on its way out what the application answers."""
+        """Return a `send` that also checks and records the answer of the application."""
         arrival = self._arrival(traffic)
 
         async def note(message: Message) -> None:
@@ -94,15 +94,14 @@ class HttpFaults:
         """Answer instead of the application."""
         self._check(traffic, self._arrival(traffic), is_refused=False)
         if fault.nature.is_a_limit and fault is not Fault.LIMIT_RATELIMIT:
-            # A named quota forbids nothing else, so that no request offends it. Noted before the answer is on its
-            # way: only what is lost from now on is a loss of this answer.
+            # A named quota forbids nothing else. Noted before the answer is sent, as the proxy may lose it.
             self.checks.was_limited(traffic, fault.nature.lasts_s(self._site.timing), monotonic_ms())
         answer = refusal(fault, self._site.timing)
         assert answer is not None, f"{fault} has no answer"
         await answer(scope, receive, send)
 
     def _take_back(self, traffic: Traffic) -> None:
-        """The opponent's takeback crosses the move that has just come, if both have moved."""
+        """Let a takeback cross the move that arrives, if both sides have moved."""
         session = self._session(traffic)
         if session is None or session.game.is_over or session.game.ply < BOTH_MOVED_PLIES:
             return
@@ -112,7 +111,7 @@ class HttpFaults:
                 session.take_back_last()
 
     def _session(self, traffic: Traffic) -> GameSession | None:
-        """Where a move is to be played; None for other requests."""
+        """Return the game of a move; None for other requests."""
         if traffic.place is not Place.MOVE or traffic.game_id is None:
             return None
         try:
@@ -121,11 +120,11 @@ class HttpFaults:
             return None
 
     def _arrival(self, traffic: Traffic) -> Arrival | None:
-        """Return what is known of a move before it is carried out; None if there is nothing to check."""
+        """Return a move and its position before it is carried out; None if there is nothing to check."""
         session = self._session(traffic)
         color = None if session is None else session.game.setup.color_of(self._bot)
         if session is None or color is None or traffic.uci is None or session.game.threefold_pending:
-            return None     # while the draw is not told, it looks like the bot's turn, and is nobody's
+            return None     # until the draw is shown, it seems to be the bot's turn
         game = session.game
         is_legal = not game.is_over and game.turn is color and is_legal_move(game.board(), traffic.uci)
         return Arrival(
@@ -152,17 +151,17 @@ async def _unheard(_message: Message) -> None:
 _TOO_MANY = "Too many requests. Try again later."
 _QUOTA = "You played 100 games against other bots today, please wait before challenging another bot."
 _THEIR_QUOTA = "Eve played 100 games against other bots today, please wait to challenge them."
-_REFUSED = "The rehearsal refuses this for once"
+_REFUSED = "The rehearsal refuses this request once"
 
 
 def refusal(fault: Fault, timing: Timing) -> Response | None:
-    """The answer that replaces the true one; None for a fault of another kind."""
+    """Return the answer that replaces the true one; None for a fault of another kind."""
     answer = _ANSWERS.get(fault)
     return None if answer is None else answer(timing)
 
 
 def _page(status: int, title: str) -> Response:
-    """A page, as a web server in front of the site sends it."""
+    """Return a page like that of a web server in front of the site."""
     text = f"<html><head><title>{status} {title}</title></head><body><h1>{title}</h1></body></html>"
     return HTMLResponse(text, status)
 

@@ -1,6 +1,6 @@
-"""Lines that are not what they should be: doubled, strange, full of nulls, or missing.
+"""Faulty lines: doubled, unknown, full of nulls, or lost.
 
-Turns one payload into the lines that are sent instead; the schedule decides whether and when.
+Turns a payload into the lines that are sent instead; the schedule decides when.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from lichessbot.rehearsal.server.streams import Writing, encode
 UNKNOWN_LINE = encode({"type": "weatherReport", "outlook": ["sunny", {"later": "rain"}]})
 NOT_JSON = b"<html><body>nginx is having a moment</body></html>\n"
 
-# What the contract lets be absent, by type of line (contract 4 and 5).
+# Optional keys by type of line (contract 4 and 5).
 _OPTIONAL = {
     "gameStart": ("winner", "ratingDiff", "tournamentId", "swissId"),
     "gameFinish": ("winner", "ratingDiff", "tournamentId", "swissId"),
@@ -26,7 +26,7 @@ _OPTIONAL = {
 
 
 def tampered_writing(schedule: FaultSchedule, game_id: str | None) -> Writing:
-    """How the stream of a game (None: the event stream) is written while faults are injected."""
+    """Return how to write the stream of a game (None: the event stream) with faults."""
 
     def lines(payload: dict[str, Any]) -> list[bytes]:
         traffic = line_traffic(payload, game_id)
@@ -54,12 +54,12 @@ def _lines(payload: dict[str, Any], fault: Fault | None) -> list[bytes]:
 
 
 def _only_nulls(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A line of the same type that says nothing."""
+    """Return a line of the same type with nulls only."""
     return {key: value if key == "type" else None for key, value in payload.items()}
 
 
 def _with_nulls(payload: dict[str, Any]) -> dict[str, Any]:
-    """The same line with an explicit null for whatever it could also have said."""
+    """Return the same line with null for each missing optional key."""
     kind = payload["type"]
     nulls = dict.fromkeys(_OPTIONAL.get(kind, ()))
     inner = {"gameStart": "game", "gameFinish": "game", "challenge": "challenge"}.get(kind)

@@ -1,7 +1,7 @@
-"""When a fault strikes: asked at every opportunity, answered from the seed alone.
+"""When faults strike: decided at every opportunity, by the seed alone.
 
-Opportunities are counted for each game of the rehearsal, so that the same seed plans the same faults
-however the games are woven together. What a fault does, and what it costs, is not known here.
+Opportunities are counted per game of the rehearsal, so that the same seed plans the same faults in whatever order the
+games are struck. Must not know: what a fault does and costs.
 """
 
 import random
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from lichessbot.rehearsal.faults.catalogue import Card, Fault, Layer
 from lichessbot.rehearsal.faults.traffic import Place
 
-SPACING = 3         # opportunities from one fault dealt to a game to the next at the same place
+SPACING = 3         # opportunities between two faults of a game at the same place
 
 _Strike = Callable[[Card, str | None], None]
-# These come before there is any game, or without one.
-_HOUSE_REQUESTS = (
+# Requests that belong to no game.
+_REQUESTS_WITHOUT_GAME = (
     Place.ACCOUNT, Place.PLAYING, Place.EVENT_STREAM, Place.CREATE, Place.CANCEL, Place.SHOW, Place.ONLINE,
     Place.STATUS, Place.TOURNAMENT, Place.CLOUD, Place.OTHER_REQUEST,
 )
-# These come many times in every game: a fault need not strike at the first.
+# Frequent in every game, so that a fault need not strike at the first opportunity.
 _FREQUENT = (
     (Layer.LINES, Place.STATE_LINE),
     (Layer.REQUESTS, Place.MOVE),
@@ -33,12 +33,11 @@ _FREQUENT = (
 
 @dataclass(frozen=True)
 class FaultPlan:
-    """Which faults, how often, and the seed that settles everything else.
+    """Which faults, how often, and the seed of everything else.
 
-    Without a `chance` each card is dealt to one of the games and strikes once, early in it. With a
-    `chance` every opportunity is taken with that probability; but what stops all games strikes as
-    seldom as if each of those `at_once` had a share in it. Otherwise the more games there were, the
-    less would Lichess be there at all.
+    Without a `chance` each card is assigned to one of the games and strikes once, early in it. With a `chance` a fault
+    strikes at each opportunity with that probability, divided by the games `at_once` if it stops all games: otherwise
+    Lichess would be less available the more games there are.
     """
 
     cards: tuple[Card, ...] = ()
@@ -49,44 +48,44 @@ class FaultPlan:
 
     @property
     def needs_a_proxy(self) -> bool:
-        """Whether faults on connections are planned, which need the proxy."""
+        """Whether faults of connections are planned, which need the proxy."""
         return any(card.fault.nature.layer is Layer.WIRE for card in self.cards)
 
 
 @dataclass
-class _Dealt:
+class _Assigned:
     """A fault assigned to a game (None: to none), which strikes from opportunity `due` on."""
 
     card: Card
     number: int | None
     due: int
-    played: bool = False
+    struck: bool = False
 
 
 class FaultSchedule:
-    """Decides at every opportunity whether a fault strikes; `on_strike` is called with each that does."""
+    """Decides at every opportunity whether a fault strikes, and calls `on_strike` with it."""
 
     def __init__(self, plan: FaultPlan, on_strike: _Strike = lambda _card, _game_id: None) -> None:
         self.plan = plan
         self.on_strike = on_strike
         self._numbers: dict[str, int] = {}
         self._opportunities: Counter[tuple[Layer, Place, int | None]] = Counter()
-        self._hands = [] if plan.chance is not None else _deal(plan)
+        self._assigned = [] if plan.chance is not None else _assign(plan)
 
     @property
     def is_on(self) -> bool:
         return bool(self.plan.cards)
 
     def enter(self, game_id: str, number: int) -> None:
-        """The game or challenge `game_id` belongs to game `number` of the rehearsal."""
+        """Note that the game or challenge `game_id` belongs to game `number` of the rehearsal."""
         self._numbers[game_id] = number
 
     def number(self, game_id: str | None) -> int | None:
-        """The number of a game of the rehearsal; None for anything else."""
+        """Return the number of a game of the rehearsal; None if it is not one."""
         return None if game_id is None else self._numbers.get(game_id)
 
     def strike(self, layer: Layer, place: Place, game_id: str | None = None) -> Fault | None:
-        """The fault that strikes now, if any; it counts as done."""
+        """Return the fault that strikes now, if any."""
         candidates = [card for card in self.plan.cards if card.place is place and card.fault.nature.layer is layer]
         if not candidates:
             return None
@@ -100,23 +99,23 @@ class FaultSchedule:
         return card.fault
 
     def carry_out(self, card: Card, game_id: str) -> None:
-        """`card` strikes in the game that was arranged for it."""
+        """Note that `card` strikes in the game that was prepared for it."""
         number = self.number(game_id)
-        for dealt in self._hands:
-            dealt.played = dealt.played or (dealt.card == card and dealt.number == number)
+        for assigned in self._assigned:
+            assigned.struck = assigned.struck or (assigned.card == card and assigned.number == number)
         self.on_strike(card, game_id)
 
     def plans(self, card: Card, number: int) -> bool:
-        """Whether `card` is planned for game `number`, which has to be arranged for it; nothing counts as done."""
+        """Return whether `card` is planned for game `number`, which has to be prepared for it."""
         if card not in self.plan.cards:
             return False
         if self.plan.chance is not None:
             return self._dice("arrange", card, number).random() < self.plan.chance
-        return any(it.card == card and it.number == number for it in self._hands)
+        return any(it.card == card and it.number == number for it in self._assigned)
 
     def _choose(self, candidates: Sequence[Card], number: int | None, opportunity: int) -> Card | None:
         if self.plan.chance is None:
-            return self._play(candidates, number, opportunity)
+            return self._next_assigned(candidates, number, opportunity)
         dice = self._dice(candidates[0].fault.nature.layer.name, candidates[0].place.value, number, opportunity)
         if dice.random() >= self.plan.chance:
             return None
@@ -124,31 +123,30 @@ class FaultSchedule:
         shares = self.plan.at_once if card.fault.nature.stops_all and number is not None else 1
         return card if dice.randrange(shares) == 0 else None
 
-    def _play(self, candidates: Sequence[Card], number: int | None, opportunity: int) -> Card | None:
-        for dealt in self._hands:
-            if not dealt.played and dealt.number == number and dealt.due <= opportunity and dealt.card in candidates:
-                dealt.played = True
-                return dealt.card
+    def _next_assigned(self, candidates: Sequence[Card], number: int | None, opportunity: int) -> Card | None:
+        for it in self._assigned:
+            if not it.struck and it.number == number and it.due <= opportunity and it.card in candidates:
+                it.struck = True
+                return it.card
         return None
 
     def _dice(self, *what: object) -> random.Random:
         return random.Random("/".join(map(str, (self.plan.seed, *what))))
 
 
-def _deal(plan: FaultPlan) -> list[_Dealt]:
-    """Assign the cards of each place to the games in turn; general ones to no game."""
-    dealt: list[_Dealt] = []
-    dealt_at: Counter[tuple[Layer, Place]] = Counter()
+def _assign(plan: FaultPlan) -> list[_Assigned]:
+    """Assign the cards of each place to the games in turn; those of requests without a game to none."""
+    assigned: list[_Assigned] = []
+    assigned_at: Counter[tuple[Layer, Place]] = Counter()
     for card in plan.cards:
         spot = card.fault.nature.layer, card.place
-        hands = 1 if _is_of_the_house(card) else plan.games
-        rounds, seat = divmod(dealt_at[spot], hands)
-        number = None if _is_of_the_house(card) else 1 + (seat + plan.seed) % plan.games
+        rounds, turn = divmod(assigned_at[spot], 1 if _belongs_to_no_game(card) else plan.games)
+        number = None if _belongs_to_no_game(card) else 1 + (turn + plan.seed) % plan.games
         late = random.Random(f"{plan.seed}/{card}").randrange(SPACING) if spot in _FREQUENT else 0
-        dealt.append(_Dealt(card, number, 1 + late + SPACING * rounds))
-        dealt_at[spot] += 1
-    return sorted(dealt, key=lambda it: it.due)
+        assigned.append(_Assigned(card, number, 1 + late + SPACING * rounds))
+        assigned_at[spot] += 1
+    return sorted(assigned, key=lambda it: it.due)
 
 
-def _is_of_the_house(card: Card) -> bool:
-    return card.place in _HOUSE_REQUESTS
+def _belongs_to_no_game(card: Card) -> bool:
+    return card.place in _REQUESTS_WITHOUT_GAME

@@ -1,6 +1,6 @@
-"""The kinds of requests, lines and events between a client and Lichess, and the game each belongs to.
+"""The kinds of requests, lines and events between a client and Lichess, and the game that each belongs to.
 
-Knows methods, paths and the shapes of lines (contract 3 to 5); what they do is not known here.
+Knows methods, paths and the JSON of lines (contract 3 to 5). Must not know: their effects.
 """
 
 import re
@@ -26,11 +26,11 @@ class Place(Enum):
     COMMAND = "command"                 # abort, resign, draw
     TAKEBACK = "takeback"
     CLAIM = "claim"
-    CREATE = "create"                   # a challenge by the bot, and what it does about it
+    CREATE = "create"                   # a challenge by the bot
     CANCEL = "cancel"
     SHOW = "show"
-    ONLINE = "online"                   # which bots are there
-    STATUS = "status"                   # who of them plays
+    ONLINE = "online"                   # the bots that are online
+    STATUS = "status"                   # the status of users
     TOURNAMENT = "tournament"
     CLOUD = "cloud"
     OTHER_REQUEST = "other-request"
@@ -43,9 +43,9 @@ class Place(Enum):
     FINAL_LINE = "final-line"
     OTHER_LINE = "other-line"
 
-    CHALLENGE = "challenge"             # a player of the house challenges the bot
+    CHALLENGE = "challenge"             # a house bot challenges the bot
     GAME_START = "game-start"
-    TURN = "turn"                       # a move was made, and it is the bot's turn
+    TURN = "turn"                       # it has become the bot's turn
     THREEFOLD = "threefold"
 
 
@@ -99,15 +99,15 @@ _RUNNING = {status.wire_name for status in Status if not status.is_over}
 
 @dataclass(frozen=True)
 class Traffic:
-    """One request or line: where it belongs, and the game (or the challenge that may become one)."""
+    """A request or line: its kind, and its game (or the challenge that may become one)."""
 
     place: Place
     game_id: str | None = None
-    uci: str | None = None              # the move that a request brings
+    uci: str | None = None              # the move of a request
 
 
 def request_traffic(method: str, path: str) -> Traffic:
-    """What a request with this method and path is; a query does not matter."""
+    """Return the kind of a request; a query does not matter."""
     for its_method, pattern, place in _PATHS:
         found = pattern.fullmatch(path.partition("?")[0]) if re.fullmatch(its_method, method) else None
         if found is not None:
@@ -117,7 +117,7 @@ def request_traffic(method: str, path: str) -> Traffic:
 
 
 def line_traffic(payload: Mapping[str, Any], game_id: str | None) -> Traffic:
-    """What a line is; `game_id` if it belongs to the stream of that game."""
+    """Return the kind of a line; `game_id` if it belongs to the stream of a game."""
     kind = payload["type"]
     if kind == "gameState":
         return Traffic(Place.STATE_LINE if payload["status"] in _RUNNING else Place.FINAL_LINE, game_id)

@@ -1,7 +1,7 @@
 """What opponents do besides moving: chat, draw offers, takeback requests, and leaving.
 
-Lives on the event loop as an observer of the site, and acts for the players of the house like any caller. All of it
-is allowed at Lichess: a bot may answer as it is configured, but must come to no harm.
+Lives on the event loop as an observer of the site, and acts for the house bots like any caller. Lichess allows all of
+it: a bot answers as it is configured, and must lose no game to it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from lichessbot.rehearsal.server.params import ChatMessage
 from lichessbot.rehearsal.server.site import GameChanged, GameEnded, GameStarted, Happening, Site
 
 LINES: Final = ("!help", "!name", "!eval", "!wait", "!queue", "!", "hello", "{me} {0}", "x" * 140)
-LEAVING: Final = 0.1                 # of the games end with an opponent who is not there any more
+LEAVING: Final = 0.1                 # of the games end with an absent opponent
 LEAVING_PLIES: Final = (4, 40)
 SHORT_SEARCH_S: Final = 0.05
 
@@ -32,7 +32,7 @@ class _Deed(Enum):
 
 
 class Behaviour:
-    """The house bots that play against `bot`, in the games of the rehearsal."""
+    """The behaviour of the house bots in games against `bot`."""
 
     def __init__(self, site: Site, bot: Account, schedule: FaultSchedule, chance: float, seed: int) -> None:
         """`chance`: the probability of an action after every move and at the start of a game."""
@@ -45,7 +45,7 @@ class Behaviour:
         site.observe(self._on)
 
     def _on(self, happening: Happening) -> None:
-        """Act a moment later, so that the other observers are told of the event first."""
+        """Act in a later turn of the event loop, so that other observers come first."""
         match happening:
             case GameStarted(session) if (number := self._schedule.number(session.game.id)) is not None:
                 dice = self._dice[session.game.id] = random.Random(f"{self._seed}/company/{number}")
@@ -63,7 +63,7 @@ class Behaviour:
     def _perhaps_act(self, session: GameSession) -> None:
         dice = self._dice.get(session.game.id)
         if dice is not None and dice.random() < self._chance:
-            # At any moment of a short search, or just when its move arrives.
+            # At any moment of a short search, or when its move arrives.
             asyncio.get_running_loop().call_later(dice.random() * SHORT_SEARCH_S, self._act, session, dice)
 
     def _act(self, session: GameSession, dice: random.Random) -> None:

@@ -1,7 +1,7 @@
-"""The players of the house: accounts that answer challenges and play their games by themselves.
+"""House bots: accounts that answer challenges and play their games by themselves.
 
-They are told what happens like any observer of the site and act through it like any caller. Their
-thinking is done in worker threads, so that the event loop never waits for it.
+They observe the site and act through it like any caller. They think in worker threads, so that the event loop never
+waits for them.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameEnd
 
 THINKING_THREADS = 4
 
-Hiring = Callable[[str], Opponent]      # game id to a fresh mind for that game
+Hiring = Callable[[str], Opponent]      # from the id of a game to its opponent
 
 
 @dataclass(frozen=True)
 class AnswerPolicy:
-    """How a house bot answers challenges: it accepts them by default."""
+    """How a house bot answers challenges. Default: accept."""
 
     declines: DeclineReason | None = None
     ignores: bool = False
@@ -37,27 +37,27 @@ OBLIGING = AnswerPolicy()
 
 
 class HouseBots:
-    """All accounts that the rehearsal itself plays for, the built-in AI included."""
+    """All accounts for which the rehearsal plays."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._hirings: dict[Account, Hiring] = {}
         self._policies: dict[Account, AnswerPolicy] = {}
-        self._minds: dict[tuple[str, Color], Opponent] = {}
+        self._opponents: dict[tuple[str, Color], Opponent] = {}
         self._threads = ThreadPoolExecutor(THINKING_THREADS, thread_name_prefix="house")
         self._thinking: set[asyncio.Task[None]] = set()
         self._busy: set[Opponent] = set()
         site.observe(self._on)
 
     def hire(self, account: Account, hiring: Hiring, policy: AnswerPolicy = OBLIGING) -> Account:
-        """Play for `account` from now on; a second call replaces the opponent and the policy."""
+        """Play for `account` from now on; a second call replaces opponent and policy."""
         account.is_house = True
         self._hirings[account] = hiring
         self._policies[account] = policy
         return account
 
     def close(self) -> None:
-        """Stop thinking; moves under way are not played."""
+        """Stop thinking; moves that are being computed are not played."""
         for task in self._thinking:
             task.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -70,7 +70,7 @@ class HouseBots:
                 self._move_if_on_turn(session)
             case GameEnded(session):
                 for color in Color:
-                    self._minds.pop((session.game.id, color), None)
+                    self._opponents.pop((session.game.id, color), None)
 
     def _answer(self, challenge: Challenge) -> None:
         """Answer a challenge: accept it unless the variant is unknown or the policy says otherwise."""
@@ -87,42 +87,42 @@ class HouseBots:
 
     def _move_if_on_turn(self, session: GameSession) -> None:
         game = session.game
-        mind = self._mind(game, game.turn)
-        if mind is None or mind in self._busy or game.is_over or game.threefold_pending:
+        opponent = self._opponent(game, game.turn)
+        if opponent is None or opponent in self._busy or game.is_over or game.threefold_pending:
             return
         if session.is_left_by(game.turn):
             return
-        self._busy.add(mind)
-        task = asyncio.get_running_loop().create_task(self._move(session, mind))
+        self._busy.add(opponent)
+        task = asyncio.get_running_loop().create_task(self._move(session, opponent))
         self._thinking.add(task)
         task.add_done_callback(self._thinking.discard)
 
-    def _mind(self, game: Game, color: Color) -> Opponent | None:
-        """The opponent that thinks for that side, if a house bot plays it."""
+    def _opponent(self, game: Game, color: Color) -> Opponent | None:
+        """Return the opponent of that side; None if no house bot plays it."""
         key = (game.id, color)
-        if key not in self._minds:
+        if key not in self._opponents:
             hiring = self._hirings.get(game.setup.player(color).account)
             if hiring is None:
                 return None
-            self._minds[key] = hiring(game.id)
-        return self._minds[key]
+            self._opponents[key] = hiring(game.id)
+        return self._opponents[key]
 
-    async def _move(self, session: GameSession, mind: Opponent) -> None:
+    async def _move(self, session: GameSession, opponent: Opponent) -> None:
         game = session.game
         color, moves = game.turn, list(game.moves)
         loop = asyncio.get_running_loop()
         try:
-            move = await loop.run_in_executor(self._threads, mind.choose, game.board(), _clocks(game))
+            move = await loop.run_in_executor(self._threads, opponent.choose, game.board(), _clocks(game))
         finally:
-            self._busy.discard(mind)
+            self._busy.discard(opponent)
         if game.moves == moves and not game.is_over and not game.threefold_pending and not session.is_left_by(color):
             session.play(color, move)
         else:
-            self._move_if_on_turn(session)        # the game went on meanwhile: a takeback, or its end
+            self._move_if_on_turn(session)        # a takeback or the end came meanwhile
 
 
 def _clocks(game: Game) -> Limits:
-    """What is left on both clocks; no limits in a game without them."""
+    """Return the limits of both clocks; none in a game without clocks."""
     if not isinstance(game.setup.time_control, RealTime):
         return Limits()
     now_ms = monotonic_ms()

@@ -1,6 +1,6 @@
-"""Ways to choose a move for the players of the house. Each blocks; the caller picks the thread.
+"""Ways to choose a move. Each blocks; the caller chooses the thread.
 
-A choice depends on the position, the clocks where it thinks ahead, and the seed: nothing else.
+A choice depends only on the position, the seed and, for the engine, the clocks.
 """
 
 import random
@@ -11,14 +11,14 @@ from typing import Protocol
 from engine.facade import Board, Engine, Limits
 
 ENGINE_HASH_MB = 4
-ENGINE_OVERHEAD_MS = 10         # it moves in this very process: nothing travels
+ENGINE_OVERHEAD_MS = 10         # it runs in this process
 MAX_ENGINE_DEPTH = 64
 
 _WORTH = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
 
 
 class OpponentKind(StrEnum):
-    """What can be chosen on the command line."""
+    """The choices of the command line."""
 
     RANDOM = "random"
     GREEDY = "greedy"
@@ -29,11 +29,11 @@ class Opponent(Protocol):
     """Chooses the moves of one game."""
 
     def choose(self, board: Board, clocks: Limits) -> str:
-        """A legal move in UCI, in a position that has one."""
+        """Return a legal move in UCI notation; the position has one."""
 
 
 class RandomOpponent:
-    """Any legal move."""
+    """Plays random moves."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -43,7 +43,7 @@ class RandomOpponent:
 
 
 class GreedyOpponent:
-    """Mates in one if it can, else takes or promotes for the most material, else plays anything."""
+    """Plays a mate in one, else the capture or promotion that wins most, else a random move."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -56,7 +56,7 @@ class GreedyOpponent:
 
 
 class ShufflingOpponent:
-    """Takes back its last move whenever it can, and so repeats the position."""
+    """Reverses its last move if it can, and so repeats positions."""
 
     def __init__(self) -> None:
         self._last = ""
@@ -69,7 +69,7 @@ class ShufflingOpponent:
 
 
 class EngineOpponent:
-    """Our own engine at a fixed depth, minding the clock."""
+    """Our own engine at a fixed depth, within its clock."""
 
     def __init__(self, depth: int) -> None:
         self._depth = depth
@@ -83,7 +83,7 @@ class EngineOpponent:
 
 
 def opponent(kind: OpponentKind, *, seed: str, depth: int) -> Opponent:
-    """A new opponent; only the engine uses `depth`, only the others `seed`."""
+    """Return a new opponent; only the engine uses `depth`, only the others `seed`."""
     match kind:
         case OpponentKind.RANDOM:
             return RandomOpponent(seed)
@@ -100,7 +100,7 @@ def _mates(board: Board, move: str) -> bool:
 
 
 def _gain(board: Board, move: str) -> int:
-    """Material won at once, in pawns; en passant and promotions included."""
+    """Return the material that a move wins at once, in pawns."""
     origin, target, promotion = move[:2], move[2:4], move[4:]
     mover, captured = board.piece_at(origin), board.piece_at(target)
     assert mover is not None

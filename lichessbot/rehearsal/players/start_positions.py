@@ -1,9 +1,9 @@
-"""Start positions for From Position games of the house: a few ordinary middlegames and endgames.
+"""Start positions for From Position games: middlegames and endgames.
 
-Composed for this project to exercise castling rights, en passant, black to move and promotion.
+Composed for this project, to cover castling, en passant, Black to move and promotion.
 """
 
-# Black can only go to and fro between h8 and g8, so that White decides when a position comes a third time.
+# Black can only move between h8 and g8, so White decides when a position repeats a third time.
 REPETITION_FEN = "7k/7p/7P/8/8/8/4K3/5R2 b - - 0 1"
 
 FROM_POSITION_FENS = (

@@ -1,6 +1,6 @@
 """The rules of Lichess without HTTP: accounts, challenges, games, clocks, arenas.
 
-Knows what Lichess allows and what follows from a command, as pure state: the time is passed in.
+Knows what Lichess allows and what a command leads to, as pure state: the time is a parameter.
 Must not know: HTTP, JSON shapes, faults and the bot under test.
 Offers: all its modules.
 """

@@ -1,4 +1,4 @@
-"""Users and tokens. Knows nothing of games or of HTTP."""
+"""Users and tokens. Must not know: games and HTTP."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Account:
     rating: int = 1500
     bio: str = ""
     allows_takebacks: bool = True
-    is_house: bool = False          # played by the rehearsal itself: online without holding a stream
+    is_house: bool = False          # a house bot: online without a stream
     wins: int = 0
     losses: int = 0
     draws: int = 0
@@ -52,7 +52,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Grant:
-    """What a token proves: whose it is and what it may do."""
+    """The account of a token and its scopes."""
 
     token: str = field(repr=False)
     account: Account
@@ -60,14 +60,14 @@ class Grant:
 
 
 class Accounts:
-    """All users and all tokens."""
+    """All users and tokens."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, Account] = {}
         self._grants: dict[str, Grant] = {}
 
     def add(self, account: Account) -> Account:
-        """Open an account; the name must be free."""
+        """Add an account, whose name must be new, and return it."""
         if account.id in self._by_id:
             raise ValueError(f"the name {account.name!r} is taken")
         self._by_id[account.id] = account
@@ -80,7 +80,7 @@ class Accounts:
         return list(self._by_id.values())
 
     def issue_token(self, account: Account, scopes: frozenset[Scope] = BOT_SCOPES) -> str:
-        """A new token for `account`, known to nobody else."""
+        """Return a new token for `account`."""
         token = f"lip_{secrets.token_hex(12)}"
         self._grants[token] = Grant(token, account, scopes)
         return token

@@ -1,7 +1,7 @@
-"""Arena tournaments: who may join, who waits for a game, who plays whom, and the points.
+"""Arena tournaments: joining, waiting for a game, pairing, and points.
 
-Pure: monotonic milliseconds are passed in. A person is paired while the page is open; a program only
-for a while after it asked (`pairMeAsap`), so it has to ask again after every game.
+Pure: monotonic milliseconds are passed in. Lichess pairs people while they have the page open, and programs only for a
+while after a request (`pairMeAsap`), so a program repeats the request after every game.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -18,7 +18,7 @@ DRAW_POINTS = 1
 
 @dataclass(frozen=True)
 class ArenaTerms:
-    """What the organiser settles. `teams`: who is a member of which, if it is a battle of teams."""
+    """What the organiser decides. `teams`: the members of each team, if it is a team battle."""
 
     name: str
     clock: RealTime
@@ -31,7 +31,7 @@ class ArenaTerms:
 
 @dataclass(frozen=True)
 class Application:
-    """What comes with a request to join."""
+    """The parameters of a request to join."""
 
     password: str | None = None
     team: str | None = None
@@ -40,10 +40,10 @@ class Application:
 
 @dataclass(eq=False)
 class Entry:
-    """A player of the tournament."""
+    """A player in the tournament."""
 
     account: Account
-    here: bool = True                   # not withdrawn
+    here: bool = True                   # has not withdrawn
     waits_until_ms: float = 0.0
     idle_since_ms: float = 0.0
     score: int = 0
@@ -66,7 +66,7 @@ class Arena:
         return now_ms >= self.ends_ms
 
     def join(self, account: Account, application: Application, now_ms: int, waits_s: float) -> None:
-        """Enter, come back, or go on waiting; the reasons to refuse are spelled as the server does."""
+        """Enter, return, or keep waiting. Raises Refused with the words of Lichess."""
         if self.is_finished(now_ms):
             raise Refused("This tournament no longer exists")
         entry = self.entries.get(account)
@@ -78,7 +78,7 @@ class Arena:
             entry.waits_until_ms = now_ms + 1000 * waits_s
 
     def withdraw(self, account: Account, now_ms: int) -> None:
-        """Leave before the start, pause after it; nothing happens to somebody who is not in."""
+        """Leave before the start, or pause after it; no effect on accounts that have not joined."""
         if account not in self.entries:
             return
         if self.is_started(now_ms):
@@ -87,9 +87,9 @@ class Arena:
             del self.entries[account]
 
     def pairs(self, busy: Collection[Account], now_ms: int) -> Iterator[tuple[Account, Account]]:
-        """Those who wait, two by two, the better first; the white player is named first.
+        """Return pairs of waiting players, the best first, each as White and Black.
 
-        One too many sits out: who played last.
+        If their number is odd, the player who played last waits.
         """
         if not self.is_started(now_ms) or self.is_finished(now_ms):
             return
@@ -104,7 +104,7 @@ class Arena:
             yield one.account, other.account
 
     def free(self, account: Account, now_ms: int) -> None:
-        """His game is over."""
+        """Note that the game of a player is over."""
         if account in self.entries:
             self.entries[account].idle_since_ms = now_ms
 

@@ -1,7 +1,6 @@
-"""Challenges: which may be made, and how they live and end (contract 3.4 and 4).
+"""Challenges: which are allowed, and how they change (contract 3.4 and 4).
 
-Pure: monotonic milliseconds are passed in, ids and random colours come from the caller. Who is told
-of what is not known here.
+Pure: monotonic milliseconds, ids and random colours are passed in. Must not know: streams.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ CHESS960_STARTS = 960
 
 @dataclass(frozen=True)
 class Terms:
-    """What is proposed. `fen` is the start position where it is not the variant's own."""
+    """What is proposed. `fen`: the start position, unless it is the one of the variant."""
 
     variant: Variant
     time_control: TimeControl
@@ -36,14 +35,14 @@ class Challenge:
     challenger: Account
     target: Account
     final_color: Color                    # the challenger's
-    seen_at_ms: int                       # created, or last known to be waited for
-    rematch_of: str | None = None         # the game after which it is offered
-    kept_alive: bool = False              # somebody holds a keepAliveStream
+    seen_at_ms: int                       # created, or its keepAliveStream ended
+    rematch_of: str | None = None         # the game that it is a rematch of
+    kept_alive: bool = False              # a keepAliveStream is open
     settled: ChallengeStatus | None = None
     decline_reason: DeclineReason | None = None
 
     def status(self, now_ms: int, expiry_s: float) -> ChallengeStatus:
-        """Unanswered real-time challenges go offline in silence; they can still be accepted."""
+        """Return the status. Unanswered real-time challenges go offline without an event, but can be accepted."""
         if self.settled is not None:
             return self.settled
         never_expires = self.kept_alive or not isinstance(self.terms.time_control, RealTime)
@@ -59,7 +58,7 @@ class Challenge:
 
 
 def settled_terms(terms: Terms, *, by_bot: bool) -> Terms:
-    """The terms as Lichess stores them: some are refused, some silently changed."""
+    """Return the terms as Lichess stores them. Raises InvalidForm; some terms are changed without an error."""
     clock = terms.time_control if isinstance(terms.time_control, RealTime) else None
     if clock is not None and clock.estimate_s == 0:
         raise InvalidForm({"clock": "Invalid clock"})
@@ -75,7 +74,7 @@ def settled_terms(terms: Terms, *, by_bot: bool) -> Terms:
 
 
 def check_parties(terms: Terms, challenger: Account, target: Account) -> None:
-    """Raise if these two cannot play on these terms."""
+    """Raise Refused if these two cannot play on these terms."""
     if challenger is target:
         raise Refused("You cannot challenge yourself")
     if target.is_bot and terms.rules:
@@ -85,14 +84,14 @@ def check_parties(terms: Terms, challenger: Account, target: Account) -> None:
 
 
 class ChallengeBook:
-    """All challenges, settled ones included."""
+    """All challenges, also settled ones."""
 
     def __init__(self, expiry_s: float) -> None:
         self._expiry_s = expiry_s
         self._challenges: dict[str, Challenge] = {}
 
     def add(self, challenge: Challenge) -> None:
-        """Keep one open challenge per pair: an older one ends silently (contract 4)."""
+        """Add a challenge. An older open one of the same pair ends without an event (contract 4)."""
         for older in self._challenges.values():
             same_pair = older.challenger is challenge.challenger and older.target is challenge.target
             if same_pair and older.is_active:
@@ -106,11 +105,11 @@ class ChallengeBook:
         return challenge.status(now_ms, self._expiry_s)
 
     def incoming(self, account: Account) -> list[Challenge]:
-        """Active challenges to `account`, oldest first."""
+        """Return the active challenges to `account`, oldest first."""
         return [c for c in self._challenges.values() if c.is_active and c.target is account]
 
     def outgoing(self, account: Account) -> list[Challenge]:
-        """Active challenges of `account`, oldest first."""
+        """Return the active challenges of `account`, oldest first."""
         return [c for c in self._challenges.values() if c.is_active and c.challenger is account]
 
     def accept(self, challenge_id: str, account: Account) -> Challenge:
@@ -139,12 +138,12 @@ class ChallengeBook:
         return challenge
 
     def cancel(self, challenge: Challenge) -> None:
-        """The challenger withdraws an active challenge."""
+        """Withdraw an active challenge."""
         challenge.settled = ChallengeStatus.CANCELED
 
 
 def _with_start(terms: Terms) -> Terms:
-    """Settle variant and start position together."""
+    """Return the terms with matching variant and start position."""
     if terms.variant is Variant.CHESS960:
         return replace(terms, fen=terms.fen and _chess960_start(terms.fen))
     if terms.variant not in (Variant.STANDARD, Variant.FROM_POSITION):
@@ -166,7 +165,7 @@ def _with_start(terms: Terms) -> Terms:
 
 
 def _chess960_start(fen: str) -> str | None:
-    """The start that this is, None for anything else."""
+    """Return the Chess960 start position of a FEN; None if it is not one."""
     try:
         start = Board(fen, chess960=True).fen()
     except InvalidFen:

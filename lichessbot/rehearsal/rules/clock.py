@@ -1,15 +1,15 @@
-"""Time controls and the clock of one game. Pure: the time is passed in as monotonic milliseconds.
+"""Time controls and the clock of one game. Pure: monotonic milliseconds are passed in.
 
-A bot gets no lag credit: all the time that passes at the server counts (contract 6.1).
+Bots get no lag compensation: all time at the server counts (contract 6.1).
 """
 
 from dataclasses import dataclass
 
 from lichessbot.rehearsal.rules.enums import Color, Speed
 
-UNLIMITED_MS = 2_147_483_647     # what a game without a clock shows (contract 5)
+UNLIMITED_MS = 2_147_483_647     # shown in games without a clock (contract 5)
 DAY_MS = 24 * 60 * 60 * 1000
-ZERO_LIMIT_START_S = 3           # a clock with base 0 starts with this, or the increment if larger
+ZERO_LIMIT_START_S = 3           # a clock with base 0 starts with this, or with a larger increment
 TIMED_FROM_PLY = 2               # each side's first move is free
 
 _SPEED_BELOW_S = (
@@ -25,8 +25,8 @@ _SPEED_BELOW_S = (
 class RealTime:
     """Base time and increment in seconds.
 
-    `hurried` marks a rehearsal clock quicker than Lichess allows bots: it is called bullet instead
-    of ultraBullet, so that a short rehearsal meets the rules the operator wrote for bullet.
+    `hurried`: a rehearsal may be faster than Lichess allows for bots. Its speed is then called bullet instead of
+    ultraBullet, so that the operator's rules for bullet apply.
     """
 
     limit_s: int
@@ -35,7 +35,7 @@ class RealTime:
 
     @property
     def estimate_s(self) -> int:
-        """The expected time of one side (contract 6.1)."""
+        """Return the expected time of one side (contract 6.1)."""
         return self.limit_s + 40 * self.increment_s
 
     @property
@@ -50,7 +50,7 @@ class RealTime:
 
     @property
     def is_offered(self) -> bool:
-        """Whether base and increment, each by itself, can be asked for in a challenge (contract 3.4)."""
+        """Return whether challenges may ask for this base and for this increment (contract 3.4)."""
         limit_offered = self.limit_s in (15, 30, 45, 90) or self.limit_s % 60 == 0
         return limit_offered and 0 <= self.limit_s <= 10800 and 0 <= self.increment_s <= 180
 
@@ -60,7 +60,7 @@ class RealTime:
 
 @dataclass(frozen=True)
 class Correspondence:
-    """So many days for each move; a rehearsal's day may be shorter than ours."""
+    """Days for each move; the day of a rehearsal may be shorter."""
 
     days: int
     day_ms: int = DAY_MS
@@ -75,7 +75,7 @@ class Correspondence:
 
 @dataclass(frozen=True)
 class Unlimited:
-    """No clock at all."""
+    """No clock."""
 
     @property
     def speed(self) -> Speed:
@@ -89,7 +89,7 @@ TimeControl = RealTime | Correspondence | Unlimited
 
 
 class GameClock:
-    """What each side has left. It runs from the second ply on, for the side to move."""
+    """The remaining time of each side. The clock of the side to move runs from the second ply on."""
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
@@ -103,34 +103,34 @@ class GameClock:
 
     @property
     def running(self) -> Color | None:
-        """The side whose time is passing."""
+        """The side whose clock runs."""
         return self._running
 
     def remaining_ms(self, color: Color, now_ms: int) -> int:
-        """What `color` has left at `now_ms`, running time deducted; never negative."""
+        """Return the remaining time of `color` at `now_ms`; never negative."""
         spent_ms = now_ms - self._since_ms if color is self._running else 0
         return max(0, self._left_ms[color] - spent_ms)
 
     def is_flagged(self, color: Color, now_ms: int) -> bool:
-        """Whether the time of `color` is running and used up."""
+        """Return whether the clock of `color` runs and has reached zero."""
         return color is self._running and self.remaining_ms(color, now_ms) == 0
 
     def press(self, mover: Color, plies_played: int, now_ms: int) -> None:
-        """`mover` has made ply number `plies_played`: stop that clock, start the other one."""
+        """Stop the clock of `mover`, who has made ply number `plies_played`, and start the other one."""
         if mover is self._running:
             self.stop(now_ms)
             self._left_ms[mover] = self._after_move_ms(self._left_ms[mover])
         self.run(mover.other, plies_played, now_ms)
 
     def run(self, color: Color, plies_played: int, now_ms: int) -> None:
-        """Let the time of `color` pass from now on, if the game is far enough for clocks to run."""
+        """Start the clock of `color`, unless it is too early in the game for clocks to run."""
         self.stop(now_ms)
         if plies_played >= TIMED_FROM_PLY and not isinstance(self.control, Unlimited):
             self._running = color
             self._since_ms = now_ms
 
     def give(self, color: Color, gift_ms: int, now_ms: int) -> None:
-        """Add to what `color` has left at `now_ms`, whether its time is passing or not."""
+        """Add time to the clock of `color`, running or not."""
         running = self._running
         self.stop(now_ms)
         self._left_ms[color] += gift_ms
@@ -138,7 +138,7 @@ class GameClock:
             self._running, self._since_ms = running, now_ms
 
     def stop(self, now_ms: int) -> None:
-        """Freeze both sides."""
+        """Stop both clocks."""
         if self._running is not None:
             self._left_ms[self._running] = self.remaining_ms(self._running, now_ms)
             self._running = None

@@ -1,6 +1,4 @@
-"""The words of the Lichess API as enumerations, spelled as they stand on the wire.
-
-Knows names and numbers only; no rule of the game and no shape of a payload lives here.
+"""The words of the Lichess API as enumerations, spelled as on the wire. Names and numbers only.
 """
 
 from enum import Enum, StrEnum
@@ -36,7 +34,7 @@ class ColorChoice(StrEnum):
 
 
 class Status(Enum):
-    """How a game stands or ended: number and name (contract 6)."""
+    """The status of a game: number and name (contract 6)."""
 
     CREATED = (10, "created")
     STARTED = (20, "started")
@@ -98,12 +96,12 @@ class Variant(Enum):
 
     @property
     def is_playable(self) -> bool:
-        """Whether this server knows the rules; other variants can be proposed, not played."""
+        """Whether this server can play the variant; others can only be proposed."""
         return self in (Variant.STANDARD, Variant.CHESS960, Variant.FROM_POSITION)
 
     @property
     def has_own_start(self) -> bool:
-        """Whether the start position differs from the ordinary one and must be sent."""
+        """Whether the start position is not the standard one, and so is sent."""
         return self in (Variant.CHESS960, Variant.FROM_POSITION)
 
 
@@ -130,7 +128,7 @@ class Source(StrEnum):
 
 
 class Rule(StrEnum):
-    """Restrictions a challenger may put on the game (contract 3.4)."""
+    """Restrictions that a challenge may set (contract 3.4)."""
 
     NO_ABORT = "noAbort"
     NO_REMATCH = "noRematch"
@@ -140,7 +138,7 @@ class Rule(StrEnum):
 
 
 class ChallengeStatus(StrEnum):
-    """The life of a challenge (contract 3.4)."""
+    """The status of a challenge (contract 3.4)."""
 
     CREATED = "created"
     OFFLINE = "offline"
@@ -150,7 +148,7 @@ class ChallengeStatus(StrEnum):
 
 
 class DeclineReason(Enum):
-    """Key as sent, and the sentence the challenger reads (contract 3.4)."""
+    """The key in a request, and the sentence that the challenger reads (contract 3.4)."""
 
     GENERIC = ("generic", "I'm not accepting challenges at the moment.")
     LATER = ("later", "This is not the right time for me, please ask again later.")
@@ -172,12 +170,12 @@ class DeclineReason(Enum):
 
     @classmethod
     def of_key(cls, key: str) -> "DeclineReason":
-        """Case-insensitive; an unknown key is generic (contract 3.4)."""
+        """Return the reason of a key, in any case; unknown keys mean generic (contract 3.4)."""
         return next((reason for reason in cls if reason.wire_key == key.lower()), cls.GENERIC)
 
     @property
     def wire_key(self) -> str:
-        """As the challenger receives it: all lowercase."""
+        """The key as the challenger receives it: lowercase."""
         return self.value[0].lower()
 
     @property
@@ -186,7 +184,7 @@ class DeclineReason(Enum):
 
 
 class ChatRoom(StrEnum):
-    """Who reads a chat line (contract 3.3)."""
+    """The room of a chat line (contract 3.3)."""
 
     PLAYER = "player"
     SPECTATOR = "spectator"
@@ -203,7 +201,7 @@ class Scope(StrEnum):
 
 
 class CastlingSpelling(StrEnum):
-    """How the game stream writes castling in standard games: servers have sent both (contract 5.1)."""
+    """How the game stream writes castling in standard games: Lichess has sent both (contract 5.1)."""
 
     KING_TO_TARGET = "e1g1"
     KING_TAKES_ROOK = "e1h1"

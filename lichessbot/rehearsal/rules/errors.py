@@ -1,13 +1,13 @@
-"""What the embedded Lichess answers when it does not do what was asked. Knows no HTTP library.
+"""The error answers of the embedded Lichess. Must not know: the HTTP library.
 
     ApiError                any answer with status 400 or above
     ├── Refused        400  {"error": "text"}
     ├── InvalidForm    400  {"error": {"field": ["text"]}, "field": ["text"]}
-    ├── Unauthorized   401  no token, unknown token, or a token of somebody else
+    ├── Unauthorized   401  no token, an unknown one, or one of another account
     ├── MissingScope   403  the token may not do this
-    ├── NotFound       404  no such thing, or not yours
+    ├── NotFound       404  no such thing, or it belongs to others
     ├── OpponentCapped 400  the other bot has played all its games of the day
-    ├── QuotaUsedUp    429  the caller has
+    ├── QuotaUsedUp    429  the caller has played all its games of the day
     └── TooManyRequests 429 some other limit
 """
 
@@ -21,7 +21,7 @@ GLOBAL_FIELD = "global"
 
 
 class ApiError(Exception):
-    """An answer that refuses a request (contract 1.1)."""
+    """An error answer (contract 1.1)."""
 
     status: ClassVar[int] = 400
 
@@ -37,11 +37,11 @@ class ApiError(Exception):
 
 
 class Refused(ApiError):
-    """A command the rules do not allow now."""
+    """The rules do not allow the command now."""
 
 
 class InvalidForm(ApiError):
-    """Parameters that did not validate: the texts of each field, repeated beside `error` (contract 1.1)."""
+    """Invalid parameters: the texts of each field, repeated beside `error` (contract 1.1)."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{field}: {text}" for field, text in problems.items()))
@@ -52,13 +52,13 @@ class InvalidForm(ApiError):
 
 
 class Unauthorized(ApiError):
-    """The request does not prove who sends it."""
+    """The request has no valid token."""
 
     status = 401
 
 
 class MissingScope(ApiError):
-    """The token is good, but may not do this."""
+    """The token is valid, but lacks the scope."""
 
     status = 403
 
@@ -75,7 +75,7 @@ class MissingScope(ApiError):
 
 
 class NotFound(ApiError):
-    """No such thing, or none of the caller's."""
+    """There is no such thing, or it does not belong to the caller."""
 
     status = 404
 
@@ -84,7 +84,7 @@ class NotFound(ApiError):
 
 
 class _BotGamesUsedUp(ApiError):
-    """The quota of games between bots, with the seconds that it lasts (contract 2)."""
+    """The quota of games between bots is used up; with the seconds until it is not (contract 2)."""
 
     def __init__(self, text: str, seconds: int) -> None:
         super().__init__(text)
@@ -95,7 +95,7 @@ class _BotGamesUsedUp(ApiError):
 
 
 class OpponentCapped(_BotGamesUsedUp):
-    """The opponent has played all its games: not our fault, hence 400."""
+    """The opponent has played all its games of the day: 400, because the caller has not."""
 
     def __init__(self, name: str, most: int, seconds: int) -> None:
         until = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
@@ -115,7 +115,7 @@ class TooManyRequests(ApiError):
 
 
 class QuotaUsedUp(_BotGamesUsedUp):
-    """The caller has played all its games."""
+    """The caller has played all its games of the day."""
 
     status = 429
 

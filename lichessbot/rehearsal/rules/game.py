@@ -1,7 +1,7 @@
 """One game as a pure state machine: commands in, lines of the game stream out (contract 6).
 
-Knows the rules of chess through `engine.facade.Board`, the clocks, every way a game can end, offers,
-and the talk at the board. It reads no clock and does no I/O: monotonic milliseconds are passed in.
+Knows clocks, every end of a game, offers and chat; the rules of chess come from `engine.facade.Board`. Reads no clock
+and does no I/O: monotonic milliseconds are passed in.
 """
 
 import re
@@ -16,13 +16,13 @@ from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
 
 BOTH_MOVED_PLIES = 2             # until then a game can be aborted, and nothing can be offered or claimed
-MAX_PLIES = 600                  # a move tried beyond draws the game
+MAX_PLIES = 600                  # a further move draws the game
 FIFTY_MOVES_PLIES = 100
 DRAW_OFFER_SPACING_PLIES = 20
 EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
 
 MAX_CHAT_LENGTH = 140
-SYSTEM_NAME = "lichess"          # who announces offers in the players' room
+SYSTEM_NAME = "lichess"          # announces offers in the players' room
 
 _LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|io|gg|tv|me|co)\b", re.IGNORECASE)
 _UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
@@ -30,7 +30,7 @@ _UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
 
 @dataclass(frozen=True)
 class GameState:
-    """The changing part of a game at one instant."""
+    """The state of a game at one moment."""
 
     moves: tuple[str, ...]
     white_ms: int
@@ -44,7 +44,7 @@ class GameState:
 
 @dataclass(frozen=True)
 class ChatLine:
-    """One line of talk, as both players see it."""
+    """One chat line."""
 
     room: ChatRoom
     username: str
@@ -55,7 +55,7 @@ Line = GameState | ChatLine
 
 
 class Game:
-    """A game from its first position to its end. Each command returns the lines it writes."""
+    """A game from its first position to its end. Each command returns the lines for the streams."""
 
     def __init__(self, setup: GameSetup, now_ms: int) -> None:
         self.setup = setup
@@ -64,7 +64,7 @@ class Game:
         self.winner: Color | None = None
         self.moves: list[str] = []                # as written on the wire
         self.clock = GameClock(setup.time_control)
-        self.clock_history_ms: list[int] = []     # what the mover had left after each move
+        self.clock_history_ms: list[int] = []     # remaining time of the mover after each move
         self.chat: list[ChatLine] = []
         self.threefold_pending = False
         self.takebacks = 0
@@ -79,7 +79,7 @@ class Game:
         self._takeback_offer: Color | None = None
         self._restarted_ms = self._aborts_until_ms = now_ms
 
-    # What everybody may know.
+    # The state.
 
     @property
     def id(self) -> str:
@@ -87,7 +87,7 @@ class Game:
 
     @property
     def ply(self) -> int:
-        """Plies played; a custom start position counts as zero."""
+        """Plies played since the start position."""
         return len(self.moves)
 
     @property
@@ -110,15 +110,15 @@ class Game:
 
     @property
     def is_timed(self) -> bool:
-        """Whether moves cost time by now."""
+        """Whether a clock runs."""
         return isinstance(self.setup.time_control, RealTime) and self.ply >= BOTH_MOVED_PLIES
 
     def board(self) -> Board:
-        """A copy of the position."""
+        """Return a copy of the position."""
         return self._board.copy()
 
     def board_after(self, plies: int) -> Board:
-        """The position after the first `plies` moves."""
+        """Return the position after the first `plies` moves."""
         board = self._fresh_board()
         for move in self.moves[:plies]:
             board.push(move)
@@ -150,7 +150,7 @@ class Game:
     # Moves and the clock.
 
     def play(self, color: Color, uci: str, now_ms: int) -> list[Line]:
-        """A move arrives. Too late it ends the game instead: the sender is told nothing else."""
+        """Play a move. If the clock has run out, the game ends instead, without an error."""
         if not _UCI.fullmatch(uci):
             raise Refused(f"Invalid UCI: {uci}")
         if self.is_over or self.threefold_pending or self.turn is not color:
@@ -180,13 +180,13 @@ class Game:
         return self._finish(Status.OUT_OF_TIME, winner, now_ms)
 
     def settle_threefold(self, now_ms: int) -> list[Line]:
-        """Second step of a threefold repetition: the draw, a moment after the move (contract 6.3)."""
+        """Draw the game, some time after the move that repeated the position a third time (contract 6.3)."""
         if self.is_over or not self.threefold_pending:
             return []
         return self._finish(Status.DRAW, None, now_ms)
 
     def outlive_restart(self, timing: Timing, now_ms: int) -> None:
-        """The site starts anew: clocks are given time, and for a while nobody loses by them (contract 6.1)."""
+        """Survive a restart of the site: clocks gain time, and for a while a flag aborts the game (contract 6.1)."""
         if isinstance(self.setup.time_control, RealTime):
             self.clock.give(self.turn, round(1000 * timing.restart_gift_s), now_ms)
             self.clock.give(self.turn.other, round(1000 * timing.restart_other_gift_s), now_ms)
@@ -194,7 +194,7 @@ class Game:
         self._aborts_until_ms = now_ms + round(1000 * timing.restart_mercy_s)
 
     def check_start(self, ply: int, now_ms: int) -> list[Line]:
-        """The time for that first move is up: the side that has not made it loses (contract 6.1)."""
+        """End the game if the first move of ply number `ply` was not made in time (contract 6.1)."""
         if self.is_over or self.ply != ply:
             return []
         return self._finish(Status.NO_START, self.turn.other, now_ms)
@@ -207,7 +207,7 @@ class Game:
         return self._finish(Status.ABORTED, None, now_ms)
 
     def resign(self, color: Color, now_ms: int) -> list[Line]:
-        """Before both have moved this aborts instead."""
+        """Resign; before both sides have moved, abort instead."""
         if self.is_abortable:
             return self.abort(now_ms)
         if self.is_over or self.ply < BOTH_MOVED_PLIES:
@@ -215,7 +215,7 @@ class Game:
         return self._finish(Status.RESIGN, color.other, now_ms)
 
     def claim_victory(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
-        """Without effect, but no error, when it is the claimer's turn or there is no clock."""
+        """Claim a win; no effect and no error on the claimer's turn or without a clock."""
         if not self.is_over and (self.turn is color or not isinstance(self.setup.time_control, RealTime)):
             return []
         if not (self.can_be_claimed and opponent_gone):
@@ -223,7 +223,7 @@ class Game:
         return self._finish(Status.TIMEOUT, self._winner_by_default(color), now_ms)
 
     def claim_draw(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
-        """Without effect, but no error, only while the game could be aborted."""
+        """Claim a draw; no effect and no error while the game can be aborted."""
         if not self.is_over and self.ply < BOTH_MOVED_PLIES:
             return []
         if self.turn is color or not (self.can_be_claimed and opponent_gone):
@@ -232,7 +232,7 @@ class Game:
 
     @property
     def can_be_claimed(self) -> bool:
-        """Whether a player who stays away can lose by it (contract 6.2)."""
+        """Whether the game of an absent player can be claimed (contract 6.2)."""
         return (
             not self.is_over
             and isinstance(self.setup.time_control, RealTime)
@@ -240,10 +240,10 @@ class Game:
             and Rule.NO_CLAIM_WIN not in self.setup.rules
         )
 
-    # Offers. None of these commands is ever an error: what the rules do not allow is ignored.
+    # Offers. No error: an offer that the rules do not allow is ignored.
 
     def offer_draw(self, color: Color, now_ms: int) -> list[Line]:
-        """Offer a draw, accept the opponent's, or claim one that stands on the board."""
+        """Offer a draw, accept the opponent's offer, or claim a threefold repetition."""
         if self.is_over:
             return []
         if self._board.repetition_count() >= 3 or self._draw_offer is color.other:
@@ -257,7 +257,7 @@ class Game:
         return [self._announce(f"{color.capitalize()} offers draw"), self.state(now_ms)]
 
     def decline_draw(self, color: Color) -> None:
-        """Turn down the opponent's offer. Nothing is written (contract 5)."""
+        """Decline the opponent's offer; streams show nothing (contract 5)."""
         if self._draw_offer is color.other:
             self._draw_offer = None
 
@@ -273,11 +273,11 @@ class Game:
         return [self._announce("Takeback sent"), self.state(now_ms)]
 
     def take_back_last(self, now_ms: int) -> list[Line]:
-        """Undo the last move as if its player had asked for it and been allowed to."""
+        """Take back the last move, as if its player had requested it and the opponent had agreed."""
         return self._rewind(1, now_ms)
 
     def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
-        """Turn down the opponent's request, or withdraw one's own."""
+        """Decline the opponent's request, or withdraw one's own."""
         if self._takeback_offer is None:
             return []
         answer = "Takeback cancelled" if self._takeback_offer is color else "Takeback declined"
@@ -285,7 +285,7 @@ class Game:
         return [self._announce(answer), self.state(now_ms)]
 
     def say(self, color: Color, room: ChatRoom, text: str) -> list[Line]:
-        """A chat line; links posted by bots are dropped in silence (contract 3.3)."""
+        """Post a chat line; lines of bots with links are dropped without an error (contract 3.3)."""
         if not 1 <= len(text) <= MAX_CHAT_LENGTH:
             raise InvalidForm({"text": f"Must be between 1 and {MAX_CHAT_LENGTH} characters"})
         player = self.setup.player(color)
@@ -293,13 +293,13 @@ class Game:
             return []
         return [self._keep(ChatLine(room, player.name, text))]
 
-    # Inside.
+    # Parts.
 
     def _fresh_board(self) -> Board:
         return Board(self.setup.initial_fen, chess960=self.setup.variant.has_own_start)
 
     def _wire_spelling(self, uci: str) -> str:
-        """How the move is written: always king-takes-rook where the start is a custom one (contract 5.1)."""
+        """Return the move as the stream writes it; after other starts castling is king takes rook (contract 5.1)."""
         if self.setup.variant.has_own_start or self.setup.spelling is CastlingSpelling.KING_TAKES_ROOK:
             return self._board.king_takes_rook(uci)
         return self._board.normalise(uci)
@@ -329,7 +329,7 @@ class Game:
         return Status.DRAW if fifty_moves or fivefold or self._board.is_insufficient_material() else None
 
     def _is_automatic_threefold(self) -> bool:
-        """Bots never have to claim; a recent draw offer of either side claims too (contract 6.3)."""
+        """Return whether this threefold repetition needs no claim: with a bot, or after a draw offer (contract 6.3)."""
         bot_plays = any(self.setup.player(color).is_bot for color in Color)
         return (bot_plays or any(map(self._offered_lately, Color))) and self._board.repetition_count() >= 3
 
@@ -347,7 +347,7 @@ class Game:
         return last_ply is not None and self.ply - last_ply <= DRAW_OFFER_SPACING_PLIES
 
     def _winner_by_default(self, claimer: Color) -> Color | None:
-        """The claimer wins, or draws if no sequence of moves could mate."""
+        """Return `claimer`; None, a draw, if that side cannot mate by any sequence of moves."""
         return None if self._board.has_insufficient_material(claimer.rules_name) else claimer
 
     def _rewind(self, plies: int, now_ms: int) -> list[Line]:

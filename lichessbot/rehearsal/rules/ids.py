@@ -1,6 +1,6 @@
 """Random ids of games, challenges, tournaments and players' places, as Lichess writes them.
 
-An id starts with a letter: one of digits alone would be read as a number where YAML expects text.
+An id starts with a letter: YAML would read digits alone as a number.
 """
 
 import secrets
@@ -8,7 +8,7 @@ import string
 from typing import Final
 
 ID_LENGTH: Final = 8
-SECRET_LENGTH: Final = 4            # the end of a full id, known only to one of the two players
+SECRET_LENGTH: Final = 4            # the end of a full id, known to its player only
 
 _CHARACTERS: Final = string.ascii_letters + string.digits
 

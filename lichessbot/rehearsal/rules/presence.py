@@ -1,6 +1,6 @@
 """Which players are present, and when an opponent's absence can be claimed (contract 6.2).
 
-Pure: monotonic milliseconds are passed in. A bot is at the board while its game stream is open.
+Pure: monotonic milliseconds are passed in. A bot is present while its game stream is open.
 """
 
 import math
@@ -18,7 +18,7 @@ _WAIT_FACTOR = {Speed.RAPID: 2.0, Speed.CLASSICAL: 3.0}
 
 @dataclass(frozen=True)
 class OpponentGone:
-    """A line for the player `to`: the opponent left (and how soon that can be claimed) or is back."""
+    """A line for player `to`: the opponent left, with the seconds until a claim, or is back."""
 
     to: Color
     gone: bool
@@ -26,7 +26,7 @@ class OpponentGone:
 
 
 class Presence:
-    """The comings and goings at one board. Everybody is present at the start."""
+    """The presence of both players of one game; both are present at the start."""
 
     def __init__(self, timing: Timing) -> None:
         self._timing = timing
@@ -34,25 +34,25 @@ class Presence:
         self._claim_in_s_told: dict[Color, int] = {}
 
     def arrive(self, color: Color) -> list[OpponentGone]:
-        """`color` is present; the opponent is told if the absence was."""
+        """Note that `color` is present; return a line for the opponent if the absence was announced."""
         self._away_since_ms.pop(color, None)
         was_told = self._claim_in_s_told.pop(color, None) is not None
         return [OpponentGone(color.other, gone=False)] if was_told else []
 
     def leave(self, color: Color, now_ms: int) -> None:
-        """The connection of `color` ended; it counts as absence only after a short lapse."""
+        """Note that the connection of `color` ended, which counts as absence after a short time."""
         self._away_since_ms[color] = now_ms + 1000 * self._timing.presence_lapse_s
 
     def is_away(self, color: Color) -> bool:
-        """Whether `color` has left, however lately."""
+        """Return whether `color` has left."""
         return color in self._away_since_ms
 
     def is_claimable(self, leaver: Color, game: Game, now_ms: int) -> bool:
-        """Whether `leaver` has been away long enough to lose by it."""
+        """Return whether `leaver` has been absent long enough for a claim."""
         return self._away_ms(leaver, now_ms) >= self._wait_ms(leaver, game)
 
     def look(self, game: Game, now_ms: int) -> list[OpponentGone]:
-        """The regular check of presence: what the players must be told about each other."""
+        """Return the lines that tell players of each other's absence; called regularly."""
         return [line for leaver in Color for line in self._look_for(leaver, game, now_ms)]
 
     def _look_for(self, leaver: Color, game: Game, now_ms: int) -> list[OpponentGone]:
@@ -74,7 +74,7 @@ class Presence:
         return 0.0 if since_ms is None else max(0.0, now_ms - since_ms)
 
     def _wait_ms(self, leaver: Color, game: Game) -> float:
-        """How long `leaver` may stay away before the opponent can claim."""
+        """Return how long `leaver` may be absent before the opponent can claim."""
         wait_s = self._timing.claim_wait_s * _WAIT_FACTOR.get(game.setup.time_control.speed, 1.0)
         if _pawns_down(leaver, game) >= PAWNS_DOWN_FOR_SHORT_WAIT:
             wait_s /= 3
@@ -82,7 +82,7 @@ class Presence:
 
 
 def _pawns_down(color: Color, game: Game) -> int:
-    """By how much material, in pawns, `color` is behind."""
+    """Return by how many pawns of material `color` is behind."""
     placement = game.fen().split()[0]
     white_ahead = sum(
         _PAWN_UNITS.get(piece.lower(), 0) * (1 if piece.isupper() else -1) for piece in placement

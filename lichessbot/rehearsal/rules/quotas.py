@@ -1,7 +1,7 @@
-"""What Lichess allows in a day or less: games between bots, challenges, arenas (contract 2 and 12).
+"""The quotas of Lichess: games between bots, challenges, arenas (contract 2 and 12).
 
-Pure: monotonic milliseconds are passed in. A quota is a sliding count; what is beyond it is refused
-with the seconds until it is not any more.
+Pure: monotonic milliseconds are passed in. A quota counts in a sliding window; a refusal names the seconds until it
+allows the request.
 """
 
 import math
@@ -26,7 +26,7 @@ COST_OF_AN_ARENA = 2
 
 @dataclass
 class _Count:
-    """What was spent when, in a window of time."""
+    """The costs in a sliding window, each with its time."""
 
     window_ms: float
     spent: deque[tuple[int, int]] = field(default_factory=deque)
@@ -37,12 +37,12 @@ class _Count:
         return sum(cost for _, cost in self.spent)
 
     def left_s(self, now_ms: int) -> int:
-        """Until the oldest of it counts no longer; whole seconds, as on the wire."""
+        """Return the whole seconds until the oldest cost leaves the window."""
         return max(1, math.ceil((self.spent[0][0] + self.window_ms - now_ms) / 1000))
 
 
 class Quotas:
-    """The counts of every player. Tests change what a day allows."""
+    """The counts of every player. Tests change the limits."""
 
     def __init__(self, timing: Timing) -> None:
         self.bot_games_per_day = BOT_GAMES_PER_DAY
@@ -52,7 +52,7 @@ class Quotas:
         self._joins: dict[Account, tuple[_Count, ...]] = {}
 
     def check_bot_game(self, asking: Account, other: Account, now_ms: int) -> None:
-        """Raise if one of two bots has played all its games against bots; games with humans are free."""
+        """Raise if one of two bots has used up its games against bots; games with humans do not count."""
         if not (asking.is_bot and other.is_bot):
             return
         most = self.bot_games_per_day
@@ -63,13 +63,13 @@ class Quotas:
             raise OpponentCapped(other.name, most, theirs.left_s(now_ms))
 
     def note_game(self, one: Account, other: Account, now_ms: int) -> None:
-        """A game has begun, rated or casual."""
+        """Count a game that has begun."""
         if one.is_bot and other.is_bot:
             for account in (one, other):
                 self._count(account).spent.append((now_ms, 1))
 
     def spend(self, challenger: Account, target: Account, now_ms: int) -> None:
-        """A challenge is to be made: raise if the credits of the minute or the day do not suffice."""
+        """Count a challenge. Raises TooManyRequests if it exceeds a limit."""
         cost = COST_OF_A_BOT if target.is_bot else COST_OF_A_HUMAN
         counts = [
             (self._credits.setdefault((challenger, most), _Count(1000 * window_s)), cost, most)
@@ -78,7 +78,7 @@ class Quotas:
         _spend(counts, now_ms)
 
     def join_arena(self, account: Account, now_ms: int, *, is_new: bool) -> None:
-        """A player joins an arena or comes back: raise if he does so too often, or joined too many new ones."""
+        """Count a request to join an arena. Raises TooManyRequests if there were too many, or too many new arenas."""
         minute_ms, day_ms = 1000 * self._timing.minute_s, 1000 * self._timing.day_s
         windows = (10 * minute_ms, day_ms / 24, day_ms)
         joins, hour, day = self._joins.setdefault(account, tuple(_Count(window_ms) for window_ms in windows))
@@ -97,7 +97,7 @@ class Quotas:
 
 
 def _spend(counts: Iterable[tuple[_Count, int, int]], now_ms: int) -> None:
-    """Add to every count its cost, or raise if that exceeds the most it may hold."""
+    """Add its cost to every count. Raises TooManyRequests if one would exceed its limit."""
     counts = tuple(counts)
     if any(count.sum(now_ms) + cost > most for count, cost, most in counts):
         raise TooManyRequests

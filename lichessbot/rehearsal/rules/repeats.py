@@ -1,4 +1,4 @@
-"""Which games repeat an earlier one: Lichess makes them unrated without a word (contract 12). Pure."""
+"""Games that repeat an earlier one, which Lichess makes unrated without an event (contract 12). Pure."""
 
 from collections import deque
 
@@ -18,7 +18,7 @@ class Repeats:
         self._last: dict[frozenset[Account], deque[_Course]] = {}
 
     def note(self, game: Game) -> bool:
-        """Take note of a game that is over; return whether it repeats one of the pair's last two."""
+        """Remember a finished game; return whether it repeats one of the last two of the same players."""
         white, black = game.setup.white.account, game.setup.black.account
         if white is None or black is None or not (white.is_bot or black.is_bot):
             return False

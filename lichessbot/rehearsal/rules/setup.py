@@ -1,4 +1,4 @@
-"""What is settled before the first move of a game: who plays, at which board, with which clock."""
+"""What is decided before the first move of a game: players, start position, clock."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Player:
 
 @dataclass(frozen=True)
 class GameSetup:
-    """What is settled before the first move."""
+    """Everything about a game that does not change."""
 
     id: str
     white: Player
@@ -35,7 +35,7 @@ class GameSetup:
     initial_fen: str
     rated: bool
     source: Source
-    created_at_ms: int            # since the epoch; everything else counts on the monotonic clock
+    created_at_ms: int            # since the epoch; all other times are monotonic
     rules: frozenset[Rule] = frozenset()
     spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET
     tournament_id: str | None = None
@@ -44,7 +44,7 @@ class GameSetup:
         return self.white if color is Color.WHITE else self.black
 
     def full_id(self, color: Color) -> str:
-        """Game id and the player's secret: 12 characters."""
+        """Return the game id and the player's secret: 12 characters."""
         return self.id + self.player(color).secret
 
     def color_of(self, account: Account) -> Color | None:

@@ -1,7 +1,7 @@
-"""Every wait of the embedded Lichess, named once, so that tests can run at a fraction of real time.
+"""Every wait of the embedded Lichess, by name, so that tests can shorten them.
 
-Sources are the contract's sections 3 to 6; a wait that the contract leaves open says so.
-The two clocks are here too: waits and games count on the monotonic one, dates are wall time.
+They come from sections 3 to 6 of the contract, unless a comment says that they are guesses. Also the two clocks: waits
+and games use the monotonic one, dates are wall time.
 """
 
 import math
@@ -10,63 +10,63 @@ from dataclasses import dataclass, fields, replace
 
 
 def monotonic_ms() -> int:
-    """Milliseconds on a clock that nobody sets."""
+    """Return the monotonic milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 
 def wall_ms() -> int:
-    """Milliseconds since the epoch, for what people read."""
+    """Return the milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Waits in seconds. Game clocks are not among them: they belong to each game."""
+    """Waits in seconds, without the clocks of games."""
 
-    tick_s: float = 7.0                     # empty line on every stream; also when a flag is looked at
-    challenge_expiry_s: float = 20.0        # an unanswered real-time challenge goes offline, silently
-    challenge_keep_alive_s: float = 50.0    # empty line on a keepAliveStream
-    threefold_settle_s: float = 0.05        # from the third repetition to the draw: "a moment", a guess
+    tick_s: float = 7.0                     # between empty lines on every stream, and between checks of a flag
+    challenge_expiry_s: float = 20.0        # before an unanswered real-time challenge goes offline
+    challenge_keep_alive_s: float = 50.0    # between empty lines on a keepAliveStream
+    threefold_settle_s: float = 0.05        # from the third repetition to the draw; a guess
     claim_s: float = 0.5                    # claim-victory takes at least this long
-    presence_lapse_s: float = 1.0           # from the end of the game stream to being absent
-    absence_check_s: float = 5.0            # how often absence is looked at, and how long it must last
-    claim_wait_s: float = 40.0              # absence before a claim, in bullet and blitz
-    claim_clock_margin_s: float = 3.0       # the leaver's clock must exceed the wait by this much
-    later_retry_s: float = 0.5              # the house asks a bot again that said "later"
-    first_moves_s: float = 30.0             # until both have moved, or the house aborts
+    presence_lapse_s: float = 1.0           # from the end of the game stream to absence
+    absence_check_s: float = 5.0            # between checks of absence, and its minimum
+    claim_wait_s: float = 40.0              # of absence before a claim, in bullet and blitz
+    claim_clock_margin_s: float = 3.0       # by which the absent player's clock must exceed the wait
+    later_retry_s: float = 0.5              # before a house bot repeats a challenge declined with "later"
+    first_moves_s: float = 30.0             # for both first moves before the house bot aborts
 
-    arena_waits_s: float = 60.0             # how long a program that asked waits to be paired in an arena
-    arena_pairs_s: float = 1.0              # how often an arena looks for pairs: a guess
+    arena_waits_s: float = 60.0             # for which a request for an arena game counts
+    arena_pairs_s: float = 1.0              # between pairings in an arena; a guess
     arena_first_move_s: float = 16.0        # for each side's first move in an arena (contract 6.1, blitz)
-    restart_gift_s: float = 20.0            # a restart of the site adds it to the clock of the side to move
-    restart_other_gift_s: float = 10.0      # and this to the other one
-    restart_mercy_s: float = 120.0          # who flags so soon after a restart, unmoved since, does not lose
-    day_s: float = 86_400.0                 # of correspondence; in it bot games and challenges are counted (contract 2)
-    minute_s: float = 60.0                  # in which challenges are counted, too
+    restart_gift_s: float = 20.0            # added to the clock of the side to move by a restart of the site
+    restart_other_gift_s: float = 10.0      # and to the other clock
+    restart_mercy_s: float = 120.0          # after a restart in which a flag aborts, if the player has not moved since
+    day_s: float = 86_400.0                 # of correspondence games and of quotas (contract 2)
+    minute_s: float = 60.0                  # of the quota of challenges
 
-    first_moves_in_trouble_s: float = 150.0  # the same while faults are about
-    connect_in_trouble_s: float = 300.0     # longer than usual, from the bot's start to its event stream
+    first_moves_in_trouble_s: float = 150.0  # the same with faults
+    connect_in_trouble_s: float = 300.0     # more time for the bot to open its event stream, with faults
 
-    # Waits of the faults (all of them ours: the contract does not say how long things go wrong).
-    rate_limit_s: float = 60.0              # nothing but moves after a 429: "a full minute" (contract 2)
-    named_pause_s: float = 30.0             # what a 429 asks for that names its pause, in whole seconds
+    # Durations of the faults: all of them guesses.
+    rate_limit_s: float = 60.0              # after a 429, with nothing but moves: "a full minute" (contract 2)
+    named_pause_s: float = 30.0             # named by a 429, in whole seconds
     slow_answer_s: float = 5.0
     slow_headers_s: float = 5.0
-    outage_s: float = 10.0                  # nobody can connect
+    outage_s: float = 10.0                  # without new connections
     restart_s: float = 20.0                 # from the end of all streams to the first answer
-    second_client_s: float = 1.0            # the other client keeps the event stream
-    flood_s: float = 10.0                   # strangers wait for an answer to their challenges
-    threefold_late_s: float = 1.0           # from the third repetition to the draw, when it is late
-    notice_silence_s: float = 20.0          # a correct client calls a silent stream dead: nearly three ticks
-    notice_asking_s: float = 30.0           # a correct client asks what is being played, if it has a doubt
-    event_streams_window_s: float = 600.0   # 30 openings of the event stream are allowed in it (contract 2)
-    account_window_s: float = 300.0         # 30 looks at the account are allowed in it (contract 2)
+    second_client_s: float = 1.0            # for which the other client keeps the event stream
+    flood_s: float = 10.0                   # before unanswered challenges of a flood are withdrawn
+    threefold_late_s: float = 1.0           # from the third repetition to a late draw
+    notice_silence_s: float = 20.0          # before a correct client treats a silent stream as dead: nearly three ticks
+    notice_asking_s: float = 30.0           # before a correct client asks for the games in progress
+    event_streams_window_s: float = 600.0   # with 30 openings of the event stream at most (contract 2)
+    account_window_s: float = 300.0         # with 30 requests for the account at most (contract 2)
 
     @property
     def named_pause_seconds(self) -> int:
-        """The named pause as it stands on the wire."""
+        """The named pause in whole seconds, as on the wire."""
         return math.ceil(self.named_pause_s)
 
     def scaled(self, factor: float) -> "Timing":
-        """The same waits, each multiplied by `factor`."""
+        """Return the waits multiplied by `factor`."""
         return replace(self, **{field.name: getattr(self, field.name) * factor for field in fields(self)})

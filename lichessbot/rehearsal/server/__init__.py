@@ -1,7 +1,7 @@
 """The embedded Lichess as an HTTP server: routes, payloads, streams, running games.
 
-Knows who asks for what over HTTP (`auth`, `params`, `routes`), what the answers look like (`payloads`, `export`), and
-the state of the whole site (`site`, `game_session`, `arena_runner`), which lives on one event loop.
+Knows requests (`auth`, `params`, `routes`), answers (`payloads`, `export`), and the state of the whole site
+(`site`, `game_session`, `arena_runner`), which lives on one event loop.
 Must not know: faults and the bot under test.
 Offers: `server` and `site`, and what the faults and the players of a rehearsal need of running games and streams.
 """

@@ -1,7 +1,6 @@
-"""Runs the arena tournaments: pairs the players who wait, times their first moves, counts points.
+"""Runs the arena tournaments: pairs waiting players, limits their first moves, counts points.
 
-Lives on the event loop. How a game is started it is told by the site; who may join and who plays whom
-is decided in `arenas`.
+Lives on the event loop. The site starts the games; `arenas` decides about joining and pairing.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ class ArenaRunner:
         self._running: dict[GameSession, Arena] = {}
 
     def open(self, terms: ArenaTerms, *, starts_in_s: float, lasts_s: float) -> Arena:
-        """Create a tournament; the players who wait in it are paired from its start on."""
+        """Create a tournament; from its start on, waiting players are paired."""
         starts_ms = monotonic_ms() + 1000 * starts_in_s
         arena = Arena(new_id(), terms, starts_ms, starts_ms + 1000 * lasts_s)
         self._arenas[arena.id] = arena
@@ -46,17 +45,17 @@ class ArenaRunner:
         return self._arenas[arena_id]
 
     def shown(self, arena_id: str) -> Json:
-        """The tournament as anybody sees it."""
+        """Return the public description of a tournament."""
         return _shape(self.arena(arena_id), monotonic_ms())
 
     def join(self, arena_id: str, account: Account, application: Application) -> None:
-        """Raises TooManyRequests beside what the arena refuses."""
+        """Add a player to an arena. Raises Refused or TooManyRequests."""
         arena, now_ms = self.arena(arena_id), monotonic_ms()
         self._quotas.join_arena(account, now_ms, is_new=account not in arena.entries)
         arena.join(account, application, now_ms, self._timing.arena_waits_s)
 
     def follow(self, session: GameSession) -> None:
-        """A game of the site has changed, or ended."""
+        """Handle a change or the end of a game."""
         arena = self._running.get(session)
         if arena is None:
             return
@@ -69,7 +68,7 @@ class ArenaRunner:
                 late = session.game.setup.player(session.game.winner.other).account
                 arena.withdraw(late, monotonic_ms())
         else:
-            self._mind_first_move(session)
+            self._limit_first_move(session)
 
     def _pair(self, arena: Arena) -> None:
         players = (session.game.setup.player(color) for session in self._running for color in Color)
@@ -78,12 +77,12 @@ class ArenaRunner:
             session = self._start(arena, white, black)
             if not session.game.is_over:
                 self._running[session] = arena
-                self._mind_first_move(session)
+                self._limit_first_move(session)
         if not arena.is_finished(monotonic_ms()):
             asyncio.get_running_loop().call_later(self._timing.arena_pairs_s, self._pair, arena)
 
-    def _mind_first_move(self, session: GameSession) -> None:
-        """Each side has a time limit of its own for it."""
+    def _limit_first_move(self, session: GameSession) -> None:
+        """Limit the time for the first move of each side."""
         if session.game.ply < BOTH_MOVED_PLIES:
             loop = asyncio.get_running_loop()
             loop.call_later(self._timing.arena_first_move_s, session.check_start, session.game.ply)
@@ -99,7 +98,7 @@ def _book(arena: Arena, session: GameSession) -> None:
 
 
 def _shape(it: Arena, now_ms: int) -> Json:
-    """After the published description of the API; what is over or to come is told by what is left out."""
+    """Return the JSON of a tournament as the API's specification says; some keys depend on its start and end."""
     terms, speed = it.terms, it.terms.clock.speed
     ranked = sorted(it.entries.values(), key=lambda entry: -entry.score)
     shape: Json = {

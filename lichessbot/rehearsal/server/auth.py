@@ -1,6 +1,6 @@
-"""What comes in over HTTP: who asks, and with which parameters (contract 1 and 1.1).
+"""Authorisation and parameters of requests (contract 1 and 1.1).
 
-Knows Starlette's request and the accounts; knows no endpoint.
+Knows Starlette's request and the accounts. Must not know: endpoints.
 """
 
 import json
@@ -20,7 +20,7 @@ _NAMED_USER = re.compile(r"\b(?:user|as):\s*([\w-]{3,31})", re.IGNORECASE | re.A
 
 
 class Call:
-    """One authorised request: the caller and its parameters."""
+    """An authorised request: its caller and parameters."""
 
     def __init__(self, request: Request, grant: Grant) -> None:
         self.request = request
@@ -45,7 +45,7 @@ class Call:
 
 
 def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...]) -> Grant:
-    """The grant of the request's token, which must hold one of the `accepted` scopes, if any is named."""
+    """Return the grant of the request's token, which needs one of the `accepted` scopes, if any. Raises ApiError."""
     header = request.headers.get("authorization")
     bearer = None if header is None else _BEARER.fullmatch(header.strip())
     if bearer is None:
@@ -62,7 +62,7 @@ def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...])
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The parameters of the body, form-encoded or a flat JSON object; null is absent (contract 1)."""
+    """Return the parameters of the body, form-encoded or a flat JSON object; null is absent (contract 1)."""
     body = await request.body()
     if not body:
         return {}
@@ -78,12 +78,12 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 async def read_list(request: Request) -> list[str]:
-    """The comma separated words of a text/plain body."""
+    """Return the comma-separated words of a text/plain body."""
     body = await request.body()
     return [word.strip() for word in body.decode(errors="replace").split(",") if word.strip()]
 
 
 def _text(value: object) -> str:
-    """Half a character, which JSON can spell, would fit into no answer."""
+    """Return a value as text, without half characters, which JSON can spell but no answer can contain."""
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return text.encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""Games written out: PGN and JSON of `/game/export` (contract 3.5), and the PGN of a rehearsal."""
+"""Games as text: PGN and JSON of `/game/export` (contract 3.5), and the PGN of a rehearsal."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.setup import Player
 from lichessbot.rehearsal.server.payloads import perf_key
 
-ONGOING_DELAY_PLIES = 3         # an ongoing game is shown so much late
+ONGOING_DELAY_PLIES = 3         # spectators see a running game so much later
 RESULT_UNKNOWN = "*"
 
 _VARIANT_TAGS = {Variant.CHESS960: "Chess960", Variant.FROM_POSITION: "From Position"}
@@ -23,14 +23,14 @@ _TERMINATIONS = {
 
 
 def result(game: Game) -> str:
-    """`1-0`, `0-1`, `1/2-1/2`, or `*` while there is none."""
+    """Return `1-0`, `0-1`, `1/2-1/2`, or `*` if there is no result."""
     if not game.is_over or game.status is Status.ABORTED:
         return RESULT_UNKNOWN
     return {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[game.winner]
 
 
 def pgn(game: Game, site_url: str, *, round_name: str = "-") -> str:
-    """The game as PGN, ongoing ones as late as spectators see them."""
+    """Return the game as PGN; of a running game what spectators see."""
     plies = _plies_shown(game)
     clocks_s = [left_ms / 1000 for left_ms in game.clock_history_ms[:plies]]
     has_clock = isinstance(game.setup.time_control, RealTime)
@@ -43,7 +43,7 @@ def pgn(game: Game, site_url: str, *, round_name: str = "-") -> str:
 
 
 def game_json(game: Game) -> dict[str, Any]:
-    """GameJson (contract 3.5)."""
+    """Return the game as GameJson (contract 3.5)."""
     setup = game.setup
     control = setup.time_control
     plies = _plies_shown(game)

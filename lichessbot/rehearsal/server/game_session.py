@@ -1,7 +1,6 @@
 """One game at the site: its streams, its timers, and the commands of its players.
 
-Lives on the event loop. Knows who hears which line of the game; what a line looks like is in
-`payloads`, what a command does to the game is in `game`.
+Lives on the event loop. Knows which stream gets which line; `payloads` knows the JSON, `game` the effects of commands.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing
 
 
 class GameSession:
-    """A game with its audience. `on_change` is called after every change, also after the last one."""
+    """A game and its streams. Calls `on_change` after every change, also after the end."""
 
     def __init__(
         self, game: Game, timing: Timing, writing: Writing, on_change: Callable[["GameSession"], None]
@@ -39,7 +38,7 @@ class GameSession:
     # Streams.
 
     def open_stream(self, color: Color, user_agent: str) -> LineStream:
-        """A player's view of the game; an older one of the same player and program ends."""
+        """Open a stream for a player; an older one of the same player and program ends."""
         now_ms = monotonic_ms()
         stream = LineStream(self._timing.tick_s, [payloads.game_full(self.game, now_ms)], self._writing)
         if self.game.is_over:
@@ -50,7 +49,7 @@ class GameSession:
         return stream
 
     def close_stream(self, color: Color, user_agent: str, stream: LineStream) -> None:
-        """The connection of a stream is gone; a player without any will count as absent."""
+        """Forget a stream whose connection ended; a player without a stream becomes absent."""
         self._streams.close((color, user_agent), stream)
         if all(key[0] is not color for key, _ in self._streams):
             self._presence.leave(color, monotonic_ms())
@@ -59,7 +58,7 @@ class GameSession:
         self._streams.end_all()
 
     def leave(self, color: Color) -> None:
-        """A house bot, which needs no stream, leaves and does not come back."""
+        """Make a house bot, which needs no stream, absent for good."""
         if not self.is_left_by(color):
             self._presence.leave(color, monotonic_ms())
 
@@ -67,7 +66,7 @@ class GameSession:
         return self._presence.is_away(color)
 
     def outlive_restart(self) -> None:
-        """The site restarts in the middle of the game."""
+        """Survive a restart of the site."""
         if not self.game.is_over:
             self.game.outlive_restart(self._timing, monotonic_ms())
             self._arm_flag_timer()
@@ -75,7 +74,7 @@ class GameSession:
     # Commands of the players (contract 3.3).
 
     def play(self, color: Color, uci: str, *, offering_draw: bool | None = None) -> None:
-        """A move, after the draw offer or refusal that comes with it."""
+        """Play a move, after the draw offer or decline that comes with it."""
         if offering_draw is not None and not self.game.is_over:
             self.answer_draw(color, accept=offering_draw)
             if self.game.is_over:
@@ -93,7 +92,7 @@ class GameSession:
         self._commit(command(color, monotonic_ms()))
 
     def take_back_last(self) -> None:
-        """The last move is undone, as by a takeback that was asked for and granted."""
+        """Take back the last move, as by a granted request."""
         self._commit(self.game.take_back_last(monotonic_ms()))
 
     def check_start(self, ply: int) -> None:
@@ -119,10 +118,10 @@ class GameSession:
     def say(self, color: Color, message: ChatMessage) -> None:
         self._publish(self.game.say(color, message.room, message.text))
 
-    # Inside.
+    # Parts.
 
     def _commit(self, lines: list[Line]) -> None:
-        """Tell everybody what a command did, and arm the timers that follow from it."""
+        """Write the lines of a command to the streams, and set the timers."""
         self._publish(lines)
         if not lines:
             return
@@ -146,7 +145,7 @@ class GameSession:
         self._commit(self.game.settle_threefold(monotonic_ms()))
 
     def _arm_flag_timer(self) -> None:
-        """A person's page calls a flag at once; between programs it is seen at the next tick (6.1)."""
+        """Set the timer of the flag: people's pages claim it at once, for programs it is checked at each tick (6.1)."""
         self._cancel_flag_timer()
         color = self.game.clock.running
         if color is None:
@@ -166,10 +165,10 @@ class GameSession:
         if lines:
             self._commit(lines)
         elif not self.game.is_over:
-            self._arm_flag_timer()      # timers may fire a moment early
+            self._arm_flag_timer()      # a timer may fire early
 
     def _seat_players(self) -> None:
-        """House bots need no stream; every other player is present once a stream is open."""
+        """Make players absent until they open a stream; house bots need none."""
         for color in Color:
             account = self.game.setup.player(color).account
             if not account.is_house:

@@ -1,6 +1,6 @@
-"""Parameters of requests into typed values; every problem is told by its field (contract 1.1 and 3.4).
+"""Parse parameters of requests; an error names its field (contract 1.1 and 3.4).
 
-Both body encodings arrive here as one flat mapping of texts in which null is already absent.
+Both body encodings arrive as one flat mapping of texts, without nulls.
 """
 
 from collections.abc import Mapping
@@ -23,24 +23,24 @@ _TRUE = frozenset({"true", "yes", "on", "1"})
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """The form of a chat line (contract 3.3)."""
+    """The parameters of a chat line (contract 3.3)."""
 
     room: ChatRoom
     text: str
 
 
 def is_true(text: str | None) -> bool:
-    """Yes is `yes`, `true`, `1` or `on`; anything else is no."""
+    """Return whether the text is `yes`, `true`, `1` or `on`."""
     return text is not None and text.lower() in _TRUE
 
 
 def optional_bool(text: str | None) -> bool | None:
-    """None if the parameter is absent."""
+    """Return a flag; None if it is absent."""
     return None if text is None else is_true(text)
 
 
 def whole_number(form: Form, field: str, default: int | None = None) -> int:
-    """The value of `field`; required if there is no default."""
+    """Return the value of `field`, which is required if there is no default."""
     text = form.get(field)
     if text is None:
         if default is None:
@@ -53,7 +53,7 @@ def whole_number(form: Form, field: str, default: int | None = None) -> int:
 
 
 def terms(form: Form) -> Terms:
-    """The terms of a challenge, each field valid by itself."""
+    """Return the terms of a challenge, each field checked by itself."""
     return Terms(
         variant=_variant(form),
         time_control=_time_control(form),
@@ -65,7 +65,7 @@ def terms(form: Form) -> Terms:
 
 
 def application(form: Form) -> Application:
-    """What comes with a request to join an arena."""
+    """Return the parameters of a request to join an arena."""
     return Application(form.get("password"), form.get("team"), is_true(form.get("pairMeAsap")))
 
 
@@ -76,7 +76,7 @@ def chat_message(form: Form) -> ChatMessage:
 
 
 def _word(form: Form, field: str, kind: type[Word], default: str | None = None) -> Word:
-    """One of the words of an enumeration; required if there is no default."""
+    """Return a member of an enumeration, which is required if there is no default."""
     text = form.get(field, default)
     if text is None:
         raise InvalidForm({field: "This field is required"})

@@ -1,7 +1,7 @@
-"""Every JSON shape the embedded Lichess writes, each naming its section of the API contract.
+"""The JSON that the embedded Lichess writes, with the sections of the API contract.
 
-Plain functions from state to dict. The same thing has different shapes in different places
-(section 8): that is why nothing here is shared unless the contract shares it.
+Functions from state to dict. Lichess describes the same thing differently in different places (section 8), so code is
+shared only where the contract is.
 """
 
 from collections.abc import Iterable
@@ -19,19 +19,19 @@ Json = dict[str, Any]
 
 OK: Json = {"ok": True}
 ORDINARY_START = "startpos"
-NEW_RATING_DEVIATION = 150      # every rating here is provisional: the rehearsal rates nobody
+NEW_RATING_DEVIATION = 150      # every rating is provisional: a rehearsal changes none
 
 _SHORT_LIMITS = {15: "¼", 30: "½", 45: "¾"}
 
 
 def perf_key(variant: Variant, speed: Speed) -> str:
-    """The rating category: the speed in standard chess, else the variant (section 3.1)."""
+    """Return the rating category: the speed in standard chess, else the variant (section 3.1)."""
     own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
     return variant.key if own_rating else speed.value
 
 
 def perf_title(variant: Variant, speed: Speed) -> str:
-    """The name a person reads: never a key (section 8)."""
+    """Return the displayed name of the rating category (section 8)."""
     own_rating = variant not in (Variant.STANDARD, Variant.FROM_POSITION)
     return variant.display_name if own_rating else speed.display_name
 
@@ -40,7 +40,7 @@ def perf_title(variant: Variant, speed: Speed) -> str:
 
 
 def user(account: Account, site_url: str, playing_url: str | None = None) -> Json:
-    """User object (section 3.1)."""
+    """Return a user (section 3.1)."""
     perf_keys = [*Speed, *(v.key for v in Variant if v not in (Variant.STANDARD, Variant.FROM_POSITION))]
     perf = {"games": 0, "rating": account.rating, "rd": NEW_RATING_DEVIATION, "prog": 0, "prov": True}
     shape: Json = {
@@ -62,7 +62,7 @@ def user(account: Account, site_url: str, playing_url: str | None = None) -> Jso
 
 
 def extended_user(account: Account, site_url: str, games_playing: int, playing_url: str | None) -> Json:
-    """User object with counts, for the account itself and for one named user (section 3.1)."""
+    """Return a user with counts (section 3.1)."""
     counts = {
         "all": account.games_played,
         "rated": 0,
@@ -84,7 +84,7 @@ def extended_user(account: Account, site_url: str, games_playing: int, playing_u
 
 
 def user_status(account: Account, *, online: bool, playing_id: str | None, with_game_id: bool) -> Json:
-    """One row of the users' status; false flags are omitted (section 3.1)."""
+    """Return the status of a user, without flags that are false (section 3.1)."""
     shape: Json = {"id": account.id, "name": account.name}
     if account.title is not None:
         shape["title"] = account.title
@@ -98,7 +98,7 @@ def user_status(account: Account, *, online: bool, playing_id: str | None, with_
 
 
 def token_test(grant: Grant | None) -> Json | None:
-    """What one token is worth (section 3.1)."""
+    """Return the answer to the test of a token (section 3.1)."""
     if grant is None:
         return None
     return {"userId": grant.account.id, "scopes": ",".join(sorted(grant.scopes)), "expires": None}
@@ -108,7 +108,7 @@ def token_test(grant: Grant | None) -> Json | None:
 
 
 def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: str | None = None) -> Json:
-    """Challenge object; `direction` is absent on streams (section 3.4)."""
+    """Return a challenge; `direction` is absent on streams (section 3.4)."""
     terms = it.terms
     speed = terms.time_control.speed
     shape: Json = {
@@ -140,7 +140,7 @@ def challenge(it: Challenge, status: ChallengeStatus, site_url: str, direction: 
 
 
 def challenge_compat(terms: Terms) -> Json:
-    """Stands beside a challenge that is announced for the first time (section 4)."""
+    """Return what stands beside a challenge that is announced for the first time (section 4)."""
     return {
         "bot": terms.time_control.speed is not Speed.ULTRA_BULLET,
         "board": terms.time_control.speed not in (Speed.ULTRA_BULLET, Speed.BULLET),
@@ -148,22 +148,22 @@ def challenge_compat(terms: Terms) -> Json:
 
 
 def challenge_event(shape: Json, compat: Json | None = None) -> Json:
-    """A challenge is announced, or replayed without `compat` (section 4)."""
+    """Return the event of a new challenge, or without `compat` of a replayed one (section 4)."""
     return {"type": "challenge", "challenge": shape, **({} if compat is None else {"compat": compat})}
 
 
 def challenge_canceled(shape: Json) -> Json:
-    """The challenger took it back (section 4)."""
+    """Return the event of a withdrawn challenge (section 4)."""
     return {"type": "challengeCanceled", "challenge": shape}
 
 
 def challenge_declined(shape: Json) -> Json:
-    """The target said no (section 4)."""
+    """Return the event of a declined challenge (section 4)."""
     return {"type": "challengeDeclined", "challenge": shape}
 
 
 def challenge_done(status: ChallengeStatus) -> Json:
-    """Second and last line of a keepAliveStream (section 3.4)."""
+    """Return the last line of a keepAliveStream (section 3.4)."""
     return {"done": status.value}
 
 
@@ -171,24 +171,24 @@ def challenge_done(status: ChallengeStatus) -> Json:
 
 
 def game_start(game: Game, color: Color, now_ms: int) -> Json:
-    """A game starts, or goes on when the stream is opened (section 4)."""
+    """Return the event of a game that starts, or runs when the stream is opened (section 4)."""
     return {"type": "gameStart", "game": game_event(game, color, now_ms)}
 
 
 def game_finish(game: Game, color: Color, now_ms: int) -> Json:
-    """A game ended, aborts included (section 4)."""
+    """Return the event of a game that ended or was aborted (section 4)."""
     return {"type": "gameFinish", "game": game_event(game, color, now_ms)}
 
 
 def game_event(game: Game, color: Color, now_ms: int) -> Json:
-    """`game` object of the event stream (section 4)."""
+    """Return the `game` of an event (section 4)."""
     setup = game.setup
     compat = {"bot": setup.is_bot_compatible, "board": setup.time_control.speed is not Speed.BULLET}
     return {**playing(game, color, now_ms), "compat": compat, "id": game.id}
 
 
 def playing(game: Game, color: Color, now_ms: int) -> Json:
-    """One entry of `nowPlaying`: as on the event stream, without `compat` and `id` (section 3.1)."""
+    """Return an entry of `nowPlaying`: as in an event, without `compat` and `id` (section 3.1)."""
     setup = game.setup
     speed = setup.time_control.speed
     shape: Json = {
@@ -221,7 +221,7 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
 
 
 def game_full(game: Game, now_ms: int) -> Json:
-    """First line of every game stream (section 5)."""
+    """Return the first line of a game stream (section 5)."""
     setup = game.setup
     control = setup.time_control
     shape: Json = {
@@ -247,7 +247,7 @@ def game_full(game: Game, now_ms: int) -> Json:
 
 
 def game_state(state: GameState) -> Json:
-    """Flags are true or omitted (section 5)."""
+    """Return a state, without flags that are false (section 5)."""
     shape: Json = {
         "type": "gameState",
         "moves": " ".join(state.moves),
@@ -266,12 +266,12 @@ def game_state(state: GameState) -> Json:
 
 
 def chat_line(line: ChatLine) -> Json:
-    """Somebody said something (section 5)."""
+    """Return a chat line (section 5)."""
     return {"type": "chatLine", "room": line.room.value, "username": line.username, "text": line.text}
 
 
 def opponent_gone(line: OpponentGone) -> Json:
-    """The opponent left or came back (section 5)."""
+    """Return the line about an opponent who left or is back (section 5)."""
     shape: Json = {"type": "opponentGone", "gone": line.gone}
     if line.claim_win_in_s is not None:
         shape["claimWinInSeconds"] = line.claim_win_in_s
@@ -279,7 +279,7 @@ def opponent_gone(line: OpponentGone) -> Json:
 
 
 def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
-    """GET chat: the players' room as one array (section 3.3)."""
+    """Return the lines of the players' room (section 3.3)."""
     return [{"text": line.text, "user": line.username} for line in lines if line.room is ChatRoom.PLAYER]
 
 
@@ -287,7 +287,7 @@ def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
 
 
 def _status(status: Status) -> Json:
-    """An object here; a name in the game stream (section 8)."""
+    """Return a status as an object; the game stream has only its name (section 8)."""
     return {"id": status.number, "name": status.wire_name}
 
 
@@ -296,19 +296,19 @@ def _variant_with_short(variant: Variant) -> Json:
 
 
 def _challenge_user(account: Account) -> Json:
-    """A user inside a challenge (section 3.4)."""
+    """Return a user of a challenge (section 3.4)."""
     title = {} if account.title is None else {"title": account.title}
     return {"id": account.id, "name": account.name, **title, "rating": account.rating, "provisional": True}
 
 
 def _opponent(player: Player) -> Json:
-    """The other side on the event stream (section 4). A name may carry the title (section 1)."""
+    """Return the opponent in an event (section 4). The name may start with the title (section 1)."""
     title = f"{player.account.title} " if player.account.title else ""
     return {"id": player.account.id, "username": f"{title}{player.name}", "rating": player.account.rating}
 
 
 def _game_player(player: Player) -> Json:
-    """A side on the game stream (section 5)."""
+    """Return a player of the game stream (section 5)."""
     account = player.account
     return {
         "id": account.id,

@@ -1,6 +1,6 @@
-"""The endpoints of contract section 3, each a few lines in front of the site.
+"""The endpoints of section 3 of the contract, each a few lines in front of the site.
 
-Every authorised request passes through `_door`: authorisation, dispatch and refusals in one place.
+Every authorised request passes through `_authorised`.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ PGN = "application/x-chess-pgn"
 
 
 class NdjsonStream(StreamingResponse):
-    """A stream as a chunked response; `on_close` is called when either side has ended it."""
+    """A stream as a chunked response; calls `on_close` when either side has ended it."""
 
     def __init__(self, stream: LineStream, on_close: Callable[[], None]) -> None:
         super().__init__(stream.body(), media_type=NDJSON)
@@ -63,7 +63,7 @@ class NdjsonStream(StreamingResponse):
 
 
 def application(site: Site) -> Starlette:
-    """The whole API in front of `site`."""
+    """Return the API in front of `site`."""
     return Starlette(
         routes=_routes(site),
         exception_handlers={ApiError: _refuse, HTTPException: _not_found},
@@ -71,48 +71,48 @@ def application(site: Site) -> Starlette:
 
 
 def _routes(site: Site) -> list[BaseRoute]:
-    def door(path: str, handler: Handler, accepted: tuple[Right, ...], method: str = "GET") -> Route:
-        return Route(path, partial(_door, site, handler, accepted), methods=[method])
+    def authorised(path: str, handler: Handler, accepted: tuple[Right, ...], method: str = "GET") -> Route:
+        return Route(path, partial(_authorised, site, handler, accepted), methods=[method])
 
-    def open_door(path: str, handler: OpenHandler, method: str = "GET") -> Route:
+    def public(path: str, handler: OpenHandler, method: str = "GET") -> Route:
         return Route(path, partial(handler, site), methods=[method])
 
     game = "/api/bot/game/{game_id}"
     return [
-        door("/api/account", account, ANY_SCOPE),
-        door("/api/account/playing", now_playing, ANY_SCOPE),
-        door("/api/bot/account/upgrade", upgrade, PLAY_SCOPES, "POST"),
-        open_door("/api/token/test", test_tokens, "POST"),
-        open_door("/api/user/{name}", public_user),
-        open_door("/api/users/status", users_status),
-        open_door("/api/bot/online", online_bots),
-        open_door("/game/export/{game_id}", export_game),
-        open_door("/api/cloud-eval", cloud_evaluation),
-        door("/api/stream/event", event_stream, EVENT_SCOPES),
-        door("/api/bot/game/stream/{game_id}", game_stream, PLAY_SCOPES),
-        door(f"{game}/move/{{uci}}", move, PLAY_SCOPES, "POST"),
-        door(f"{game}/chat", read_chat, PLAY_SCOPES),
-        door(f"{game}/chat", write_chat, PLAY_SCOPES, "POST"),
-        door(f"{game}/abort", abort, PLAY_SCOPES, "POST"),
-        door(f"{game}/resign", resign, PLAY_SCOPES, "POST"),
-        door(f"{game}/draw/{{accept}}", draw, PLAY_SCOPES, "POST"),
-        door(f"{game}/takeback/{{accept}}", takeback, PLAY_SCOPES, "POST"),
-        door(f"{game}/claim-victory", claim_victory, PLAY_SCOPES, "POST"),
-        door(f"{game}/claim-draw", claim_draw, PLAY_SCOPES, "POST"),
-        door(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
-        open_door("/api/tournament/{arena_id}", show_arena),
-        door("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
-        door("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
-        door("/api/challenge", list_challenges, READ_SCOPES),
-        door("/api/challenge/{challenge_id}/show", show_challenge, READ_SCOPES),
-        door("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
-        door("/api/challenge/{challenge_id}/decline", decline_challenge, CHALLENGE_SCOPES, "POST"),
-        door("/api/challenge/{challenge_id}/cancel", cancel_challenge, CHALLENGE_SCOPES, "POST"),
-        door("/api/challenge/{name}", create_challenge, CHALLENGE_SCOPES, "POST"),
+        authorised("/api/account", account, ANY_SCOPE),
+        authorised("/api/account/playing", now_playing, ANY_SCOPE),
+        authorised("/api/bot/account/upgrade", upgrade, PLAY_SCOPES, "POST"),
+        public("/api/token/test", test_tokens, "POST"),
+        public("/api/user/{name}", public_user),
+        public("/api/users/status", users_status),
+        public("/api/bot/online", online_bots),
+        public("/game/export/{game_id}", export_game),
+        public("/api/cloud-eval", cloud_evaluation),
+        authorised("/api/stream/event", event_stream, EVENT_SCOPES),
+        authorised("/api/bot/game/stream/{game_id}", game_stream, PLAY_SCOPES),
+        authorised(f"{game}/move/{{uci}}", move, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/chat", read_chat, PLAY_SCOPES),
+        authorised(f"{game}/chat", write_chat, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/abort", abort, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/resign", resign, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/draw/{{accept}}", draw, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/takeback/{{accept}}", takeback, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/claim-victory", claim_victory, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/claim-draw", claim_draw, PLAY_SCOPES, "POST"),
+        authorised(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
+        public("/api/tournament/{arena_id}", show_arena),
+        authorised("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
+        authorised("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
+        authorised("/api/challenge", list_challenges, READ_SCOPES),
+        authorised("/api/challenge/{challenge_id}/show", show_challenge, READ_SCOPES),
+        authorised("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
+        authorised("/api/challenge/{challenge_id}/decline", decline_challenge, CHALLENGE_SCOPES, "POST"),
+        authorised("/api/challenge/{challenge_id}/cancel", cancel_challenge, CHALLENGE_SCOPES, "POST"),
+        authorised("/api/challenge/{name}", create_challenge, CHALLENGE_SCOPES, "POST"),
     ]
 
 
-async def _door(site: Site, handler: Handler, accepted: tuple[Right, ...], request: Request) -> Response:
+async def _authorised(site: Site, handler: Handler, accepted: tuple[Right, ...], request: Request) -> Response:
     return await handler(site, Call(request, authorise(request, site.accounts, accepted)))
 
 
@@ -122,7 +122,7 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 
 
 async def _not_found(_request: Request, _error: Exception) -> Response:
-    """No such path, or not with this method."""
+    """Answer an unknown path, or a wrong method."""
     return await _refuse(_request, NotFound())
 
 
@@ -153,7 +153,7 @@ async def test_tokens(site: Site, request: Request) -> Response:
 
 
 async def cloud_evaluation(site: Site, request: Request) -> Response:
-    """What is known of a position (3.5)."""
+    """Answer with the cloud evaluation of a position (3.5)."""
     fen = request.query_params.get("fen", "")
     known = site.cloud_evaluations.get(" ".join(fen.split()[:4]))
     if known is None:
@@ -181,7 +181,7 @@ async def users_status(site: Site, request: Request) -> Response:
 
 
 async def online_bots(site: Site, request: Request) -> Response:
-    """A finite list, without a newline after the last line; bots without a bio are not shown."""
+    """Answer with the bots that are online and have a bio; without a newline after the last line."""
     count = min(forms.whole_number(request.query_params, "nb", DEFAULT_BOTS), MAX_BOTS)
     bots = [bot for bot in site.accounts.all() if bot.is_bot and bot.bio and site.is_online(bot)]
     lines = [json.dumps(payloads.user(bot, site.url, _playing_url(site, bot))) for bot in bots[:count]]

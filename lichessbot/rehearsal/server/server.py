@@ -1,6 +1,6 @@
-"""The serving thread: one event loop that owns the site, an HTTP server on loopback in front of it.
+"""The server thread: an event loop that owns the site, and an HTTP server on loopback in front of it.
 
-The only room where threads and the event loop meet: `call` runs a function on the loop.
+The only module that connects threads and the event loop: `call` runs a function on the loop.
 """
 
 import asyncio
@@ -23,18 +23,18 @@ LOOPBACK = "127.0.0.1"
 START_TIMEOUT_S = 10.0
 CALL_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 10.0
-IDLE_CONNECTION_S = 75          # as long as common web servers keep an idle connection
+IDLE_CONNECTION_S = 75          # before an idle connection is closed, as web servers usually do
 
 Result = TypeVar("Result")
 Guard = Callable[[ASGIApp, Scope, Receive, Send], Awaitable[None]]
 
 
 class ServerDidNotStart(Exception):
-    """The port is taken, or the event loop did not come up."""
+    """The port is taken, or the event loop did not start."""
 
 
 class _Front:
-    """The API, and the guard that every request passes first."""
+    """The API behind a guard."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -48,7 +48,7 @@ class _Front:
 
 
 class RehearsalServer:
-    """An embedded Lichess that can be reached at `site.url` while the context is open."""
+    """An embedded Lichess at `site.url` while the context is open."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class RehearsalServer:
         seed: int = 0,
         spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET,
     ) -> None:
-        """Bind at once, so that the address is known; port 0 takes a free one."""
+        """Bind at once, so that the address is known; port 0 chooses a free one."""
         self._socket = _listen(port)
         url = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}"
         self.site = Site(url, timing=timing, seed=seed, spelling=spelling)
@@ -100,7 +100,7 @@ class RehearsalServer:
         logger.removeFilter(_is_failure)
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run `function` on the event loop, which owns the site, and return what it returns."""
+        """Return the result of `function`, run on the event loop."""
 
         async def run() -> Result:
             return function()
@@ -108,11 +108,11 @@ class RehearsalServer:
         return self.wait_for(run())
 
     def wait_for(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """The same for a coroutine."""
+        """Return the result of a coroutine, run on the event loop."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_S)
 
     def guard_with(self, guard: Guard) -> None:
-        """Every request goes to `guard` from now on, which lets it through to the API or does not."""
+        """Pass every request to `guard`, which passes it on to the API or answers it."""
         self._front.guard = guard
 
     def _serve(self) -> None:
@@ -126,13 +126,13 @@ class RehearsalServer:
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    """Whether a record is more than that a client stays connected: for each one, uvicorn logs a traceback."""
+    """Return whether a record reports a failure: uvicorn also logs a traceback for each client that stays connected."""
     is_cancelled = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not is_cancelled and "timeout graceful shutdown exceeded" not in record.getMessage()
 
 
 def _listen(port: int) -> socket.socket:
-    """The protocol is named because asyncio sets TCP_NODELAY only where it is: lines must not wait."""
+    """Return a listening socket. Its protocol is named, because asyncio sets TCP_NODELAY only then."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

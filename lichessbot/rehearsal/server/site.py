@@ -1,7 +1,7 @@
-"""Everything Lichess does: accounts, challenges, games, and who is told of what.
+"""The state of the embedded Lichess: accounts, challenges, games, and events.
 
-Lives on one event loop: every method is called there, so nothing needs a lock. The HTTP routes and
-the players of the house are both callers. Observers hear of everything that happens.
+Lives on one event loop, where every method is called, so nothing needs a lock. The HTTP routes and the house bots call
+it. Observers are called with everything that happens.
 """
 
 import random
@@ -43,7 +43,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json
 from lichessbot.rehearsal.server.streams import LineStream, StreamBook, Writing, one_line
 
-MAX_GAMES = 200             # of one player at a time; beyond it challenges are not created
+MAX_GAMES = 200             # of one player at a time; further challenges are not created
 MAX_REAL_TIME_GAMES = 100
 
 
@@ -60,7 +60,7 @@ class ChallengeMade:
 
 @dataclass(frozen=True)
 class ChallengeSettled:
-    """Accepted, declined or canceled; going offline is silent."""
+    """The challenge was accepted, declined or canceled."""
 
     challenge: Challenge
 
@@ -99,7 +99,7 @@ class Site:
         self.accounts = Accounts()
         self.challenges = ChallengeBook(self.timing.challenge_expiry_s)
         self.quotas = Quotas(self.timing)
-        # By the first four fields of the FEN, in the form of contract 3.5 without `fen`; nothing is known at first.
+        # By the first four fields of the FEN, as in contract 3.5 without `fen`.
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
         self._repeats = Repeats()
         self._spelling = spelling
@@ -116,13 +116,13 @@ class Site:
         self._observers.append(observer)
 
     def write_with(self, writing: Callable[[str | None], Writing]) -> None:
-        """From now on streams are written as `writing` of their game (None: the event stream) says."""
+        """Write streams with `writing` of their game (None: the event stream) from now on."""
         self._writing = writing
 
-    # Who is there, and what is played.
+    # Accounts and games.
 
     def is_online(self, account: Account) -> bool:
-        """A player is online while one of their event streams is open (contract 4)."""
+        """Return whether an event stream of the account is open (contract 4); house bots are always online."""
         return account.is_house or any(grant.account is account for grant, _ in self._event_streams)
 
     def session(self, game_id: str) -> GameSession:
@@ -131,7 +131,7 @@ class Site:
         return self._sessions[game_id]
 
     def games_of(self, account: Account) -> list[GameSession]:
-        """Games in progress of `account`, most urgent first: its turn, then the least time left."""
+        """Return the running games of `account`, most urgent first: its turn, then the least time left."""
         now_ms = monotonic_ms()
 
         def urgency(session: GameSession) -> tuple[bool, int]:
@@ -144,7 +144,7 @@ class Site:
     # Streams of events and of challenges.
 
     def open_event_stream(self, grant: Grant) -> LineStream:
-        """What is going on is replayed first; an older stream of the same token ends (contract 4)."""
+        """Open an event stream, which first replays what runs and ends an older one of the token (contract 4)."""
         account = grant.account
         now_ms = monotonic_ms()
         games = [
@@ -166,7 +166,7 @@ class Site:
         self._event_streams.close(grant, stream)
 
     def open_challenge_stream(self, challenge: Challenge) -> LineStream:
-        """The challenge does not expire while this stream is held (contract 3.4)."""
+        """Open a stream that keeps a challenge from expiring (contract 3.4)."""
         challenge.kept_alive = True
         opening = self.challenge_shape(challenge, challenge.challenger)
         stream = LineStream(self.timing.challenge_keep_alive_s, [opening])
@@ -179,14 +179,14 @@ class Site:
         self._challenge_streams.close(challenge.id, stream)
 
     def end_streams(self) -> None:
-        """End every open response cleanly: the site closes."""
+        """End every stream cleanly."""
         self.end_event_streams()
         self._challenge_streams.end_all()
         for session in self._sessions.values():
             session.end_streams()
 
     def restart(self) -> None:
-        """As when the site restarts: all streams end, and the clocks get some time back for the outage."""
+        """End all streams and add time to the clocks, like a restart of the site."""
         self.end_streams()
         for session in self._sessions.values():
             session.outlive_restart()
@@ -197,13 +197,13 @@ class Site:
     # Challenges.
 
     def challenge_shape(self, challenge: Challenge, reader: Account | None = None) -> Json:
-        """The challenge object, with its direction if it is written for one reader."""
+        """Return the JSON of a challenge, with its direction if there is one `reader`."""
         direction = None if reader is None else "out" if challenge.challenger is reader else "in"
         status = self.challenges.status(challenge, monotonic_ms())
         return payloads.challenge(challenge, status, self.url, direction)
 
     def shown_challenge(self, challenge_id: str, reader: Account) -> Json:
-        """A challenge of `reader`, settled or not; the game's full id once there is one."""
+        """Return the JSON of a challenge of `reader`, with the game's full id once there is a game. Raises NotFound."""
         challenge = self.challenges.get(challenge_id)
         if challenge is None or reader not in (challenge.challenger, challenge.target):
             raise NotFound
@@ -214,7 +214,7 @@ class Site:
         return shape
 
     def challenge(self, challenger: Account, target_name: str, terms: Terms) -> Challenge:
-        """A challenge by one player to another; both are told at once."""
+        """Create a challenge and tell both players. Raises ApiError."""
         target = self.accounts.get(target_name)
         if target is None:
             raise Refused(f"No such user: {target_name}")
@@ -227,7 +227,7 @@ class Site:
         return self.announce(self._new_challenge(terms, challenger, target))
 
     def announce(self, challenge: Challenge) -> Challenge:
-        """Store a challenge and tell both sides; the challenger gets an echo (contract 4)."""
+        """Add a challenge and tell both players (contract 4)."""
         self.challenges.add(challenge)
         event = payloads.challenge_event(
             self.challenge_shape(challenge), payloads.challenge_compat(challenge.terms)
@@ -237,11 +237,11 @@ class Site:
         return challenge
 
     def invite(self, challenger: Account, target: Account, terms: Terms) -> Challenge:
-        """A challenge of the house, which may ask for clocks that Lichess does not offer."""
+        """Create a challenge by a house bot, whose clock Lichess need not offer."""
         return self.announce(self._new_challenge(terms, challenger, target))
 
     def offer_rematch(self, game: Game, by: Account) -> Challenge:
-        """The same again with the other colours; to the opponent it looks like a challenge (contract 4)."""
+        """Offer a rematch with swapped colours, which arrives as a challenge (contract 4)."""
         setup, color = game.setup, game.setup.color_of(by)
         if color is None:
             raise NotFound("Not your game")
@@ -270,7 +270,7 @@ class Site:
         self._settle(challenge, ChallengeStatus.DECLINED)
 
     def cancel(self, challenge_id: str, account: Account) -> None:
-        """Withdraw one's own challenge, decline another's, or abort the game it has become."""
+        """Withdraw one's own challenge, decline another's, or abort the game that it became."""
         challenge = self.challenges.get(challenge_id)
         if challenge is not None and challenge.is_active and challenge.challenger is account:
             self.challenges.cancel(challenge)
@@ -281,7 +281,7 @@ class Site:
         else:
             self._cancel_game(challenge_id, account)
 
-    # Inside.
+    # Parts.
 
     def _cancel_game(self, game_id: str, account: Account) -> None:
         session = self._sessions.get(game_id)
@@ -352,7 +352,7 @@ class Site:
         return control
 
     def _start_position(self, terms: Terms) -> tuple[Variant, str]:
-        """From Position with the ordinary start is a standard game (contract 5.1)."""
+        """Return variant and start position; From Position with the standard start is standard (contract 5.1)."""
         if terms.variant is Variant.CHESS960:
             return terms.variant, terms.fen or chess960_fen(self._random.randrange(CHESS960_STARTS))
         if terms.fen in (None, STARTING_FEN):

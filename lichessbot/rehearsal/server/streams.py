@@ -1,6 +1,6 @@
 """Open ndjson responses: lines, ticks, eviction, clean ends (contract 1, 4 and 5).
 
-Every byte of every stream leaves through `LineStream.body`. What the lines say is not known here.
+Every byte of every stream leaves through `LineStream.body`. Must not know: the content of lines.
 """
 
 import asyncio
@@ -9,27 +9,27 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-QUEUE_LINES = 32        # more waiting lines than this: the oldest are lost
+QUEUE_LINES = 32        # waiting lines at most; the oldest are dropped
 
 _TICK = b"\n"
 
 Key = TypeVar("Key")
 
-Writing = Callable[[dict[str, Any]], list[bytes]]       # a payload as the lines that are sent for it
+Writing = Callable[[dict[str, Any]], list[bytes]]       # turns a payload into lines
 
 
 def encode(payload: object) -> bytes:
-    """One payload as one line."""
+    """Return a payload as one line."""
     return json.dumps(payload, separators=(",", ":")).encode() + b"\n"
 
 
 def one_line(payload: dict[str, Any]) -> list[bytes]:
-    """Write a payload unchanged."""
+    """Return a payload as its only line."""
     return [encode(payload)]
 
 
 class LineStream:
-    """One response in progress: lines go in from the event loop, bytes come out of `body`."""
+    """An open response: `write` takes payloads, `body` yields bytes."""
 
     def __init__(
         self, tick_s: float, opening: Iterable[dict[str, Any]] = (), writing: Writing = one_line
@@ -42,18 +42,18 @@ class LineStream:
         self._ended = False
 
     def write(self, payload: dict[str, Any]) -> None:
-        """Queue what is written for a payload; on overflow the oldest waiting line is dropped."""
+        """Queue the lines of a payload; if too many wait, drop the oldest."""
         if not self._ended:
             self._waiting.extend(self._writing(payload))
             self._news.set()
 
     def end(self) -> None:
-        """Finish cleanly once the waiting lines are out."""
+        """End cleanly after the waiting lines."""
         self._ended = True
         self._news.set()
 
     async def body(self) -> AsyncIterator[bytes]:
-        """One chunk for each line, and an empty line at every tick, busy or not."""
+        """Yield one chunk for each line, and an empty line at every tick."""
         for line in self._opening:
             yield line
         clock = asyncio.get_running_loop().time
@@ -73,7 +73,7 @@ class LineStream:
 
 
 class StreamBook(Generic[Key]):
-    """Streams of one kind by key: opening a second one for a key ends the first, cleanly."""
+    """Streams by key: opening a second one for a key ends the first cleanly."""
 
     def __init__(self) -> None:
         self._streams: dict[Key, LineStream] = {}
@@ -88,7 +88,7 @@ class StreamBook(Generic[Key]):
         self._streams[key] = stream
 
     def close(self, key: Key, stream: LineStream) -> None:
-        """Forget a stream whose connection is gone, unless a newer one has its place."""
+        """Forget a stream whose connection ended, unless a newer one replaced it."""
         if self._streams.get(key) is stream:
             del self._streams[key]
 

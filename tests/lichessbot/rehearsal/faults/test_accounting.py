@@ -33,8 +33,8 @@ def join(lichess: RehearsalServer) -> Join:
     return joining(lichess)
 
 
-def book(lichess: RehearsalServer, it: FaultInjector, card: Card, game_id: str | None) -> Strike:
-    lichess.call(lambda: it.ledger.book(card, game_id))
+def record(lichess: RehearsalServer, it: FaultInjector, card: Card, game_id: str | None) -> Strike:
+    lichess.call(lambda: it.ledger.record(card, game_id))
     return it.ledger.strikes[-1]
 
 
@@ -45,7 +45,7 @@ def only_cost(strike: Strike) -> Cost:
 
 def test_harmless_fault_is_made_up_for_at_once(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = injector(lichess, ada)
-    strike = book(lichess, it, LINE_DOUBLED, start_game(ada, bob))
+    strike = record(lichess, it, LINE_DOUBLED, start_game(ada, bob))
     assert (strike.delay_ms, only_cost(strike).clock_lost_ms) == (0, 0)
 
 
@@ -55,7 +55,7 @@ def test_lost_stream_is_made_up_for_when_it_is_opened_again(
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = book(lichess, it, STALL, game_id)
+    strike = record(lichess, it, STALL, game_id)
     time.sleep(DELAY_S)
     assert strike.delay_ms is None
     ada.game(game_id)
@@ -70,7 +70,7 @@ def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = book(lichess, it, STATE_LOST, game_id)
+    strike = record(lichess, it, STATE_LOST, game_id)
     ada.game(game_id)
     assert strike.delay_ms is None
     ada.do(game_id, "move/g1f3")
@@ -81,7 +81,7 @@ def test_eviction_is_made_up_for_when_the_events_are_heard_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
-    strike = book(lichess, it, EVICTION, start_game(ada, bob))
+    strike = record(lichess, it, EVICTION, start_game(ada, bob))
     assert strike.delay_ms is None
     ada.events()
     assert strike.delay_ms is not None
@@ -92,7 +92,7 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
 ) -> None:
     it = injector(lichess, ada)
     games = [start_game(ada, bob), start_game(bob, ada)]
-    strike = book(lichess, it, RESTART, games[0])
+    strike = record(lichess, it, RESTART, games[0])
     assert {cost.game.id for cost in strike.costs} == set(games)
     ada.game(games[0])
     assert strike.delay_ms is None
@@ -111,7 +111,7 @@ def test_outage_as_long_as_the_clock_loses_for_anybody(
     it = injector(lichess, ada)
     game_id = start_hurried_game(lichess, ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = book(lichess, it, card, game_id)
+    strike = record(lichess, it, card, game_id)
     assert ada.game(game_id).rest()[-1]["status"] == "outoftime"
     assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True)) is savable
     (summary,) = it.ledger.summary()
@@ -128,7 +128,7 @@ def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
     it = injector(lichess, ada)
     game_id = start_hurried_game(lichess, ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = book(lichess, it, card, game_id)
+    strike = record(lichess, it, card, game_id)
     stream = ada.game(game_id)
     time.sleep(DELAY_S)
     play(game_id, "g1f3 g8f6", ada, bob)
@@ -148,7 +148,7 @@ def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ad
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = book(lichess, it, RESTART, game_id)
+    strike = record(lichess, it, RESTART, game_id)
     ada.do(game_id, "resign")
     assert lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=True))
     assert only_cost(strike).own_fault
@@ -157,7 +157,7 @@ def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ad
 def test_game_that_went_well_settles_what_was_still_open(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
-    strike = book(lichess, it, STATE_LOST, game_id)
+    strike = record(lichess, it, STATE_LOST, game_id)
     bob.do(game_id, "abort")
     lichess.call(lambda: it.ledger.close(only_cost(strike).game, lost=False))
     assert strike.delay_ms is not None
