@@ -47,7 +47,7 @@ def game(termination: str, result: str, moves: str) -> chess.pgn.Game:
         ("unterminated", "*", "1. e4 *", Verdict.UNFINISHED),
     ],
 )
-def test_every_way_to_end_a_game_is_told_apart(termination: str, result: str, moves: str, verdict: Verdict) -> None:
+def test_every_end_of_a_game_is_distinguished(termination: str, result: str, moves: str, verdict: Verdict) -> None:
     assert judge(game(termination, result, moves)) is verdict
 
 

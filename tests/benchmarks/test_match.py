@@ -110,7 +110,7 @@ def test_a_player_says_what_differs_from_the_others() -> None:
     ]  # fmt: skip
 
 
-def test_a_limit_of_none_and_an_option_of_nothing_take_away_what_all_have() -> None:
+def test_a_limit_of_none_removes_a_common_limit() -> None:
     found = player(f"cmd={PYTHON} nodes=5000 tc=none option.Hash= option.EvalFile=none", EACH)
     assert (found.limits, found.options) == ({"nodes": "5000"}, {"EvalFile": "none"})
     assert found.name == Path(PYTHON).name
@@ -172,7 +172,7 @@ def test_the_share_of_no_games_is_none() -> None:
     assert points_share(MatchScore([0, 0, 0, 0, 3])) == 1
 
 
-def test_the_line_of_a_test_says_how_it_stands() -> None:
+def test_the_line_of_a_test_shows_its_state() -> None:
     assert Sprt(0, 10).line(MatchScore([5, 20, 50, 22, 6])).endswith("goes on")
     assert Sprt(0, 10).line(MatchScore([20, 200, 500, 350, 80])).endswith("accepted: +10")
     assert Sprt(0, 10).line(MatchScore([80, 350, 500, 200, 20])).endswith("accepted: +0")
@@ -229,7 +229,7 @@ def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path
     assert match.played() == 2
 
 
-def test_the_command_goes_on_where_it_was_and_then_has_nothing_to_do(
+def test_the_command_continues_and_then_has_nothing_to_do(
     tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [

@@ -25,11 +25,11 @@ POINTS = '6k1/5ppp/8/8/8/8/8/K3R3 w - - bm Re8#; c8 "10 3"; c9 "e1e8 e1d1";'
         (POINTS, "e1c1", 0),
     ],
 )
-def test_a_move_is_worth_what_the_line_says(line: str, move: str, worth: int) -> None:
+def test_a_move_scores_as_the_line_says(line: str, move: str, worth: int) -> None:
     assert Question.of_epd(line).worth(chess.Move.from_uci(move)) == worth
 
 
-def test_a_line_that_says_nothing_is_refused() -> None:
+def test_a_line_without_moves_is_refused() -> None:
     with pytest.raises(ValueError, match="neither bm nor am"):
         Question.of_epd("6k1/5ppp/8/8/8/8/8/K3R3 w - - ce 20;")
 

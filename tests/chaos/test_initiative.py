@@ -66,7 +66,7 @@ def struck_places(injector: FaultInjector) -> set[Place]:
     return {strike.card.place for strike in injector.ledger.strikes}
 
 
-def test_a_challenge_comes_about_in_the_end_whatever_is_refused(arena: Arena) -> None:
+def test_a_challenge_is_made_in_spite_of_refusals(arena: Arena) -> None:
     places = (Place.ACCOUNT, Place.ONLINE, Place.STATUS, Place.CREATE, Place.CLOUD)
     shapes = (Fault.REFUSED_BARE, *LIMITS, *BREAKDOWNS, Fault.REFUSED_FORM)
     injector = be_cruel(arena, *(Card(shape, place) for shape in shapes for place in places))
@@ -79,7 +79,7 @@ def test_a_challenge_comes_about_in_the_end_whatever_is_refused(arena: Arena) ->
     assert injector.offences == []
 
 
-def test_a_tournament_is_played_whatever_keeps_us_from_joining(arena: Arena) -> None:
+def test_a_tournament_is_played_in_spite_of_faults_at_joining(arena: Arena) -> None:
     injector = be_cruel(arena, *(Card(shape, Place.TOURNAMENT) for shape in (*LIMITS, *BREAKDOWNS)))
     arena_runner, terms = arena.site.arena_runner, ArenaTerms("Bots at Noon", RealTime(60, 0))
     arena_id = arena.server.call(lambda: arena_runner.open(terms, starts_in_s=0.0, lasts_s=PATIENCE_S)).id

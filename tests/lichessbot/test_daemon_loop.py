@@ -75,7 +75,7 @@ def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
     assert "challenge.no_game challenge=one" in daemon.log
 
 
-def test_who_waits_for_a_slot_in_vain_is_declined_before_the_challenge_expires(
+def test_a_queued_challenge_without_a_slot_is_declined_before_it_expires(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
@@ -112,7 +112,7 @@ def test_an_accepted_challenge_whose_start_was_lost_is_played(lichess: ScriptedL
     daemon.until_asked(stream("abcd1234"))
 
 
-def test_an_accepted_challenge_of_which_nobody_may_be_asked_is_played(
+def test_an_accepted_challenge_is_played_while_the_list_is_rate_limited(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     lichess.answer(accept("abcd1234"), Reply())
@@ -157,7 +157,7 @@ def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: 
     assert stream("arena123") not in lichess.paths()
 
 
-def test_a_used_up_quota_forbids_what_it_names_and_nothing_else(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_a_used_up_quota_stops_only_what_it_names(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.time_scale = "1"
     text = "You played 100 games against other bots today"
     body = {"error": text, "ratelimit": {"key": "bot.vsBot.day", "seconds": 86398}}
@@ -177,7 +177,7 @@ def test_a_used_up_quota_forbids_what_it_names_and_nothing_else(lichess: Scripte
     daemon.until(lambda: "challenge.accept challenge=three" in daemon.log)
 
 
-def test_a_challenge_that_a_pause_outlasts_takes_no_slot(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_a_challenge_that_expires_during_a_pause_takes_no_slot(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.time_scale = "1"
     lichess.answer(accept("one"), Reply(429, {"error": "Too many requests. Try again later."}))
     lichess.answer(EVENTS, ticking(challenge("one"), 0.5, challenge("two")))
@@ -197,7 +197,7 @@ def test_a_silent_event_stream_is_replaced(lichess: ScriptedLichess, daemon: Dae
 DENIED = Reply(401, {"error": "No such token"})
 
 
-def test_a_revoked_token_ends_the_daemon_once_nothing_is_answered_any_more(
+def test_a_revoked_token_ends_the_daemon_once_no_request_succeeds(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT), DENIED)
@@ -259,7 +259,7 @@ def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLich
     assert daemon._process.wait(PATIENCE_S) == 0
 
 
-def test_a_signal_in_an_outage_waits_for_no_acceptance_that_nobody_can_tell_of(
+def test_a_signal_in_an_outage_does_not_wait_for_acceptances(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     lichess.answer("/api/account/playing", playing(), Reply(502))
@@ -273,7 +273,7 @@ def test_a_signal_in_an_outage_waits_for_no_acceptance_that_nobody_can_tell_of(
     assert daemon._process.wait(PATIENCE_S) in (0, 4), "0.75 s of patience, and not stop_grace"
 
 
-def test_a_signal_waits_for_no_farewell_that_a_pause_forbids(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_a_signal_does_not_wait_for_chat_during_a_pause(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.time_scale = "1"
     over = line("gameState", moves="", wtime=1, btime=1, status="resign", winner="white")
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
@@ -290,7 +290,7 @@ def test_a_signal_waits_for_no_farewell_that_a_pause_forbids(lichess: ScriptedLi
 
 
 @pytest.mark.parametrize(("over_after_s", "finish_after_s"), [(0.2, 1.5), (10.0, 1.0)], ids=["game", "events"])
-def test_the_change_of_our_rating_is_logged_after_the_end_whichever_stream_tells_it_first(
+def test_our_rating_change_is_logged_after_either_stream_shows_the_end(
     lichess: ScriptedLichess, daemon: Daemon, over_after_s: float, finish_after_s: float
 ) -> None:
     daemon.time_scale = "1"  # the pauses are shorter than those of a stream that counts as dead

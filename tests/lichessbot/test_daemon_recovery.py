@@ -34,7 +34,7 @@ def test_a_game_whose_acceptance_got_no_answer_is_found(lichess: ScriptedLichess
     daemon.until_asked(stream("abcd1234"))
 
 
-def test_after_an_unreadable_event_the_games_are_looked_at(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_after_an_unreadable_event_the_list_of_games_is_read(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer("/api/account/playing", playing(), playing(game("abcd1234")))
     lichess.answer(EVENTS, ticking(b'{"type":"gameStart","game":{"gam\n'))
     daemon.start()
@@ -50,7 +50,7 @@ def test_a_game_that_ended_while_the_event_stream_was_away_is_left(lichess: Scri
     daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
 
 
-def test_a_game_that_ends_while_a_look_is_under_way_is_not_joined_again(
+def test_a_game_that_ends_while_the_list_is_read_is_not_joined_again(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:
     daemon.time_scale = "0.5"       # the second look is 1.5 s after the first at least, and is waited for 5 s
@@ -108,7 +108,7 @@ def test_streams_that_end_at_once_do_not_flood_lichess(
     assert opened.total() <= 4 * 5 + len(ids)
 
 
-def test_an_end_in_words_nobody_knows_is_looked_into(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_an_unknown_end_status_is_checked(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     strange = Reply(lines=[full("abcd1234", status="quantumCollapse")])
     lichess.answer(stream("abcd1234"), strange, ticking(full("abcd1234")))
@@ -161,7 +161,7 @@ def test_a_page_that_denies_access_does_not_end_the_daemon(lichess: ScriptedLich
     daemon.until(lambda: "events.open" in daemon.log)
 
 
-def test_tables_that_do_not_fit_are_made_smaller_and_that_is_said(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_hash_tables_that_do_not_fit_are_made_smaller_with_a_warning(lichess: ScriptedLichess, daemon: Daemon) -> None:
     daemon.hash_mb = 65536
     daemon.start()
     daemon.until_asked(EVENTS)
@@ -186,7 +186,7 @@ def reasons(lichess: ScriptedLichess, challenge_id: str) -> list[object]:
     ],
     ids=["canceled", "expired", "429"],
 )
-def test_an_acceptance_in_vain_gives_the_slot_back_and_who_still_waits_is_told(
+def test_a_refused_acceptance_frees_the_slot_and_declines_an_open_challenge(
     lichess: ScriptedLichess, daemon: Daemon, refusal: Reply, told: list[object]
 ) -> None:
     lichess.answer(accept("one"), refusal)
@@ -212,7 +212,7 @@ def test_an_acceptance_that_may_have_taken_effect_keeps_its_slot(lichess: Script
     assert stream("abcd1234") in lichess.paths()
 
 
-def test_a_challenge_told_again_on_a_new_stream_does_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
+def test_a_replayed_challenge_does_not_wait(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
     lichess.answer(decline("old"), Reply())

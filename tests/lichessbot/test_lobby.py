@@ -75,7 +75,7 @@ def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
     return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
 
 
-def test_a_game_that_only_a_look_tells_of_takes_no_second_slot(store: Store) -> None:
+def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     outbox, games = Outbox(), list[GameInfo]()
     lobby = lobby_of(store, outbox, games)
     lobby.tick()
@@ -144,14 +144,14 @@ def game_of_a_human() -> GameInfo:
     return GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}, "opponent": {"id": "ann"}})
 
 
-def test_nobody_is_challenged_when_a_game_began_while_one_was_chosen(store: Store) -> None:
+def test_no_challenge_is_sent_if_a_game_began_during_the_choice(store: Store) -> None:
     hall = Hall(store)
     hall.games.append(game_of_a_human())
     hall.find_a_rival()
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
 
 
-def test_who_stops_does_not_wait_for_what_became_of_a_challenge_while_lichess_is_out_of_reach(store: Store) -> None:
+def test_stopping_does_not_wait_for_a_challenge_in_an_outage(store: Store) -> None:
     hall = Hall(store)
     hall.find_a_rival()
     hall.goes_unanswered()
@@ -162,7 +162,7 @@ def test_who_stops_does_not_wait_for_what_became_of_a_challenge_while_lichess_is
     assert hall.lobby.is_clear
 
 
-def test_who_stops_looks_for_the_game_that_a_challenge_has_become(store: Store) -> None:
+def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> None:
     """Lichess refuses to withdraw it: somebody may have accepted it just now."""
     hall = Hall(store)
     hall.find_a_rival()

@@ -113,7 +113,7 @@ def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(
     assert desk.is_asked_after() == 60
 
 
-def test_an_arena_without_time_left_is_looked_at_in_peace(desk: MoveResolver) -> None:
+def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: MoveResolver) -> None:
     """Lichess ends it some seconds after its clock."""
     desk.enter(lasts_s=10)
     desk.hand.now += 10
@@ -132,7 +132,7 @@ def test_an_arena_without_time_left_is_looked_at_in_peace(desk: MoveResolver) ->
 
 
 @pytest.mark.parametrize("own_stream_first", [True, False])
-def test_the_next_game_is_asked_for_at_once_whichever_stream_tells_of_the_end(
+def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
     desk: MoveResolver, own_stream_first: bool
 ) -> None:
     desk.enter()
@@ -148,7 +148,7 @@ def test_the_next_game_is_asked_for_at_once_whichever_stream_tells_of_the_end(
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
-def test_a_game_told_of_later_does_not_bring_us_back(desk: MoveResolver) -> None:
+def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: MoveResolver) -> None:
     desk.enter()
     desk.rooms.game_started(ARENA, GAME)
     desk.played = {GAME}
@@ -160,7 +160,7 @@ def test_a_game_told_of_later_does_not_bring_us_back(desk: MoveResolver) -> None
     desk.enter()
 
 
-def test_who_enters_again_before_he_has_left_is_in_again(desk: MoveResolver) -> None:
+def test_entering_again_before_leaving_counts_as_joined(desk: MoveResolver) -> None:
     desk.enter()
     desk.leave()
     desk.wishes = [(ARENA, "coders", None)]
@@ -169,7 +169,7 @@ def test_who_enters_again_before_he_has_left_is_in_again(desk: MoveResolver) -> 
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
-def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_here(desk: MoveResolver) -> None:
+def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_configured(desk: MoveResolver) -> None:
     desk.rooms.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.rooms.want(())
@@ -181,7 +181,7 @@ def test_one_that_was_joined_elsewhere_outlives_a_reload_until_it_is_wished_for_
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
 
-def test_what_something_in_between_says_is_not_the_end(desk: MoveResolver) -> None:
+def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: MoveResolver) -> None:
     desk.enter()
     desk.hand.now += 50
     desk.tick()

@@ -119,7 +119,7 @@ def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("changed", SOURCES)
-def test_whatever_is_installed_makes_another_version(
+def test_each_installed_file_changes_the_version(
     installation: Installation, tmp_path: Path, changed: str
 ) -> None:
     checkout = wheel(tmp_path / "checkout", "1.0")
@@ -142,7 +142,7 @@ def test_without_a_token_nothing_is_built(installation: Installation, tmp_path: 
     assert not installation.prefix.exists()
 
 
-def test_there_may_be_no_way_back(installation: Installation) -> None:
+def test_a_rollback_without_an_earlier_version_is_refused(installation: Installation) -> None:
     done = installation.install("--rollback")
     assert done.returncode == 1
     assert done.stderr == "install: there is no version to go back to\n"

@@ -166,7 +166,7 @@ def test_the_daemon_has_no_rights(machine: Machine, service: Service) -> None:
     assert status["NoNewPrivs"] == "1"
 
 
-def test_the_filter_forbids_what_nobody_needs_and_lets_engines_be_nice(machine: Machine, service: Service) -> None:
+def test_the_filter_forbids_unused_calls_and_allows_a_lower_priority(machine: Machine, service: Service) -> None:
     filters = [f"--property=SystemCallFilter={line}" for line in settings("SystemCallFilter")]
     # PTRACE_TRACEME needs no privilege: only the filter can refuse it.
     code = "import ctypes, os; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0), os.nice(5))"

@@ -24,7 +24,7 @@ def test_every_command_and_option_has_a_help_text(command: click.Command) -> Non
         assert not isinstance(option, click.Option) or option.help, option.name
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"lichessbot-engine {version('lichessbot')}\n"
 

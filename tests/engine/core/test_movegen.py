@@ -98,7 +98,7 @@ def test_the_search_has_a_list_for_every_ply() -> None:
     assert int(all_plies[1]) == int(per_ply[1]) * (scale()["MAX_PLY"] + 1)
 
 
-def test_climbing_for_many_moves_stays_within_what_a_position_can_have() -> None:
+def test_a_search_for_many_moves_stays_within_the_bound() -> None:
     """From a random board of nine queens, move one man at a time as long as that adds moves."""
     rng = random.Random(91)
     best = 0

@@ -46,7 +46,7 @@ def test_the_portions_of_a_count_add_up_and_leave_the_position_as_it_was() -> No
     assert sum(counted) == perft(position, 5) == 4_865_609
 
 
-def test_perft_of_our_own_positions_equals_what_other_programs_count() -> None:
+def test_perft_of_our_own_positions_equals_the_counts_of_other_programs() -> None:
     positions = list(read_suite(OWN_PERFT))
     assert len(positions) >= 30
     for fen, counts in positions:

@@ -42,7 +42,7 @@ def exchange(board: chess.Board, move: chess.Move) -> int:
     return gain - recapture(after, move.to_square, after.turn)
 
 
-def test_every_move_of_random_games_gains_what_playing_it_out_does(start: Start) -> None:
+def test_exchanges_of_random_games_equal_playing_them_out(start: Start) -> None:
     for board in random_games(count=4, plies=100, start=start, seed=81):
         position, _ = parse_fen(board.fen())
         for move in legal_moves(position):

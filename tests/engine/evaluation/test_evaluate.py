@@ -32,7 +32,7 @@ def test_a_mirrored_position_has_the_mirrored_score() -> None:
         assert static_score(position) == static_score(mirrored), board.fen()
 
 
-def test_left_and_right_are_alike_once_nobody_can_castle() -> None:
+def test_positions_without_castling_rights_are_symmetric() -> None:
     for board in random_games(count=6, plies=160, start=Start.STANDARD, seed=63):
         board.castling_rights = chess.BB_EMPTY
         flipped = board.transform(chess.flip_horizontal)
@@ -65,7 +65,7 @@ def test_the_terms_add_up_to_the_score() -> None:
         assert parts.score_cp == ours.evaluate()
 
 
-def test_a_queen_up_is_winning_for_whoever_has_it() -> None:
+def test_a_queen_up_is_winning_for_its_side() -> None:
     assert Board(STARTING_FEN.replace("rnbq", "rnb1")).evaluate() > 700
     assert Board(STARTING_FEN.replace("RNBQ", "RNB1")).evaluate() < -700
 
@@ -110,7 +110,7 @@ def test_a_bare_king_is_judged_without_summing_up(fen: str) -> None:
     assert not is_known(parse_fen(KINGS_AND_PAWNS)[0])
 
 
-def test_a_style_makes_its_group_count_for_more() -> None:
+def test_a_style_scales_its_group() -> None:
     castled = "r4rk1/8/8/8/8/8/5PPP/R4RK1 w - - 0 1"
     before = evaluation(Board(castled)).terms
     use_values(styled({Group.KING_SAFETY: 2.0}))

@@ -67,7 +67,7 @@ def test_a_styled_evaluation_is_symmetric(engine: Engine, group: Group, percent:
         assert static_score(position) == static_score(mirrored), board.fen()
 
 
-def test_nothing_of_a_style_is_left_when_it_is_gone(engine: Engine) -> None:
+def test_a_removed_style_has_no_effect(engine: Engine) -> None:
     fens = boards(3)
     before = scores(fens)
     limits = Limits(depth=7)
@@ -97,7 +97,7 @@ def test_the_game_being_played_is_judged_by_the_new_style(engine: Engine) -> Non
 
 
 @pytest.mark.parametrize("end", ["least", "most"])
-def test_no_style_makes_any_board_look_like_a_mate(engine: Engine, end: str) -> None:
+def test_no_style_raises_a_score_to_a_mate_score(engine: Engine, end: str) -> None:
     for group, percents in STYLES.items():
         engine.set_style(group, percents[0] if end == "least" else percents[-1])
     score = Board("6nk/6pp/8/8/8/RR6/QQQQBBNN/QQQQKQ2 w - - 0 1").evaluate()
@@ -118,7 +118,7 @@ def test_a_style_silences_the_network(engine: Engine, tmp_path: Path) -> None:
     assert engine.describe_evaluation() == network
 
 
-def test_who_dislikes_material_gets_rid_of_it(engine: Engine) -> None:
+def test_a_negative_material_style_gives_material_away(engine: Engine) -> None:
     """Against a sound opponent, both at some hundred nodes a move; each side has the weights to itself in its turn."""
     board = Board()
     for ply in range(44):

@@ -140,7 +140,7 @@ def counted() -> list[tuple[chess.Board, dict[int, int]]]:
 
 
 @pytest.mark.parametrize("slow", SLOW, ids=lambda slow: slow.__name__)
-def test_the_term_counts_what_it_says(
+def test_the_term_counts_as_described(
     slow: Callable[[chess.Board, chess.Color], Count], counted: list[tuple[chess.Board, dict[int, int]]]
 ) -> None:
     term = TERMS[slow.__name__]

@@ -52,7 +52,7 @@ def thinker(evaluation: Path | str, fen: str = STARTING_FEN) -> Engine:
     return engine
 
 
-def test_the_option_is_announced_with_what_plays() -> None:
+def test_the_option_is_announced_with_the_evaluation_in_use() -> None:
     assert f"option name EvalFile type string default {eval_file.default_choice()}" in converse("uci")
 
 
@@ -123,14 +123,14 @@ def test_the_network_that_ships_is_small_and_has_its_card() -> None:
     assert {"made", "games", "positions", "steps", "losses", "training_hours", "match"} <= card.keys()
 
 
-def test_asking_for_a_shipped_network_where_there_is_none_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_shipped_network_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eval_file, "shipped_file", lambda: None)
     with pytest.raises(InvalidNet, match="no network ships with this version"):
         Engine().set_evaluation("<shipped>")
 
 
 @minutes_if_plain
-def test_a_change_of_evaluation_forgets_what_was_found_out(material: Path) -> None:
+def test_a_change_of_evaluation_clears_the_tables(material: Path) -> None:
     """The table holds evaluations; those of another evaluation would be believed."""
     fresh = thinker(material).go(Limits(depth=7)).report
     used = thinker("none")
@@ -143,7 +143,7 @@ def test_a_change_of_evaluation_forgets_what_was_found_out(material: Path) -> No
 
 
 @minutes_if_plain
-def test_the_network_decides_what_is_good(material: Path) -> None:
+def test_the_network_decides_the_move(material: Path) -> None:
     ahead, behind = Board(STARTING_FEN.replace("rnbq", "rnb1")), Board(STARTING_FEN.replace("RNBQ", "RNB1"))
     assert thinker(material).network_score_cp(ahead) == pytest.approx(950, abs=60)
     assert thinker(material).network_score_cp(behind) == pytest.approx(-950, abs=60)

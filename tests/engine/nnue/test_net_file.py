@@ -26,7 +26,7 @@ def test_a_network_comes_back_as_it_was_written(name: str, hidden: int, buckets:
     assert len(content) == net_file.file_size(hidden, buckets, len(name.encode()))
 
 
-def test_a_file_holds_what_was_written_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_file_is_written_whole_without_a_temporary_file(tmp_path: Path) -> None:
     write(SMALL, tmp_path / "small.net")
     assert read(tmp_path / "small.net") == SMALL
     assert [path.name for path in tmp_path.iterdir()] == ["small.net"]
@@ -116,7 +116,7 @@ def test_parts_that_do_not_fit_together_are_refused() -> None:
         replace(SMALL, name="ä" * 33)
 
 
-def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+def test_an_unreadable_file_says_why(tmp_path: Path) -> None:
     with pytest.raises(InvalidNet, match=r"nowhere\.net: cannot be read: No such file"):
         read(tmp_path / "nowhere.net")
     with pytest.raises(InvalidNet, match="not a regular file"):

@@ -303,7 +303,7 @@ def test_deep_nesting_is_cut_and_the_main_line_continues() -> None:
     assert chess.pgn.read_game(io.StringIO(game_text(game))).errors == []
 
 
-def test_a_line_longer_than_what_is_read_at_once_is_cut_between_words() -> None:
+def test_a_line_longer_than_the_read_buffer_is_cut_between_words() -> None:
     comment = " ".join(["word"] * 15000)
     moves = ["Nf3", "Nf6", "Ng1", "Ng8"] * 5
     text = " ".join(f"{move} {{{comment}}}" for move in moves)

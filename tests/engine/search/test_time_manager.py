@@ -120,7 +120,7 @@ def test_the_soft_deadline_adapts_within_its_limits(steady: int, drop: int, shar
 
 
 @given(depths, scores, shares)
-def test_a_steadier_better_and_clearer_move_takes_no_more_time(steady: int, drop: int, share: int) -> None:
+def test_a_stable_better_and_clearer_move_takes_no_more_time(steady: int, drop: int, share: int) -> None:
     bend = soft_percent(steady, drop, share)
     assert soft_percent(steady + 1, drop, share) <= bend
     assert soft_percent(steady, drop - 1, share) <= bend

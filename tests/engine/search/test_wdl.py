@@ -127,7 +127,7 @@ def test_the_picture_shows_three_outcomes_and_the_diagonal(data: Data, fitted: W
     assert places[0][1] > places[1][1]                                 # SVG counts from the top
 
 
-def test_the_command_prints_what_params_needs(tmp_path: Path) -> None:
+def test_the_command_prints_the_lines_for_params(tmp_path: Path) -> None:
     write_shards(tmp_path / "shards", count=1, games=30)
     target = tmp_path / "outcomes.svg"
     answer = subprocess.run(

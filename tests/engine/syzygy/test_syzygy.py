@@ -99,7 +99,7 @@ def test_every_endgame_of_three_and_four_pieces_is_probed_as_by_python_chess(tab
     assert_equal_to_python_chess(tables, (board for name in endgames(tables) for board in positions(name, 12, 1)))
 
 
-def test_en_passant_counts_although_no_table_knows_it(tables: Path) -> None:
+def test_en_passant_positions_are_probed_as_by_python_chess(tables: Path) -> None:
     assert_equal_to_python_chess(tables, en_passant_positions(60, 2))
 
 
@@ -366,7 +366,7 @@ def test_damaged_bytes_never_crash_nor_hang(tables: Path, tmp_path: Path, name: 
     assert time.monotonic() - begun_at < 60
 
 
-def test_a_file_that_shrinks_while_it_is_open_is_not_believed(tables: Path, tmp_path: Path) -> None:
+def test_a_file_that_shrinks_while_open_is_not_used(tables: Path, tmp_path: Path) -> None:
     """What was not read before it shrank is unknown from then on."""
     folder = copied(tables, tmp_path)
     for suffix in SUFFIXES:

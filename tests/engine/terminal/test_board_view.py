@@ -79,7 +79,7 @@ def test_a_pawn_that_was_promoted_is_not_captured() -> None:
     assert captured(board, "white", ASCII) == "+9"
 
 
-def test_a_console_that_knows_no_unicode_gets_letters() -> None:
+def test_a_console_without_unicode_gets_letters() -> None:
     ascii_only = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert Theme.detect(ascii_only) == ASCII
     assert Theme.detect(Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))) == PLAIN

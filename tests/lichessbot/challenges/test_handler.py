@@ -64,7 +64,7 @@ def wait_for_a_slot(arena: Arena, challenger: Account, **terms: int) -> str:
 # Waiting
 
 
-def test_who_waits_plays_as_soon_as_a_game_ends(arena: Arena) -> None:
+def test_a_queued_challenge_is_accepted_when_a_game_ends(arena: Arena) -> None:
     take_the_only_slot(arena)
     wait_for_a_slot(arena, arena.player("Greedy"))
     give_it_back(arena)
@@ -73,7 +73,7 @@ def test_who_waits_plays_as_soon_as_a_game_ends(arena: Arena) -> None:
     assert arena.most_at_once == 1
 
 
-def test_who_takes_his_challenge_back_is_forgotten(arena: Arena) -> None:
+def test_a_withdrawn_challenge_is_forgotten(arena: Arena) -> None:
     take_the_only_slot(arena)
     fickle = arena.player("Fickle")
     canceled = wait_for_a_slot(arena, fickle)
@@ -87,7 +87,7 @@ def test_who_takes_his_challenge_back_is_forgotten(arena: Arena) -> None:
     assert "command.failed" not in arena.log(), "nobody accepts what is gone"
 
 
-def test_who_waited_in_vain_is_told_so_and_the_slot_stays_free(arena: Arena) -> None:
+def test_a_queued_challenge_that_times_out_is_declined_and_takes_no_slot(arena: Arena) -> None:
     take_the_only_slot(arena)
     late = wait_for_a_slot(arena, arena.player("Late"))
     arena.until(lambda: arena.decline_reason(late) is DeclineReason.LATER)
@@ -110,7 +110,7 @@ def test_of_two_challenges_of_one_player_only_the_newer_lives(arena: Arena) -> N
     assert "command.failed" not in arena.log()
 
 
-def test_one_waits_for_each_slot_and_the_best_stays(arena: Arena) -> None:
+def test_one_challenge_is_queued_per_slot_and_the_best_stays(arena: Arena) -> None:
     take_the_only_slot(arena)
     weak = wait_for_a_slot(arena, arena.player("Weak", rating=1200))
     strong = wait_for_a_slot(arena, arena.player("Strong", rating=2400))
@@ -122,7 +122,7 @@ def test_one_waits_for_each_slot_and_the_best_stays(arena: Arena) -> None:
     assert arena.ended[1].game.setup.id == strong
 
 
-def test_a_signal_sends_those_away_who_wait(arena: Arena) -> None:
+def test_a_signal_declines_queued_challenges(arena: Arena) -> None:
     take_the_only_slot(arena)
     waiting = wait_for_a_slot(arena, arena.player("Greedy"))
     arena.signal(signal.SIGTERM)
@@ -145,7 +145,7 @@ def test_slots_kept_for_humans_are_free_while_bots_wait(arena: Arena) -> None:
 # Rules
 
 
-def test_each_challenger_hears_what_is_in_the_way(arena: Arena) -> None:
+def test_each_decline_names_the_rule_that_decided(arena: Arena) -> None:
     arena.bot.rating = 2000
     arena.configure(
         depth=2,
@@ -192,7 +192,7 @@ def test_one_bot_is_accepted_only_so_often_also_over_a_restart(arena: Arena) -> 
     arena.until_ended(2)
 
 
-def test_lists_on_the_web_count_and_none_holds_up_an_answer(arena: Arena, lichess: ScriptedLichess) -> None:
+def test_block_lists_on_the_web_count_and_delay_no_answer(arena: Arena, lichess: ScriptedLichess) -> None:
     lichess.answer("/hanging", Reply(lines=[b"nobody\n"], end=End.STALL))
     lichess.answer("/huge", Reply(lines=[b"greedy\n" * 8192] * 1830))
     lichess.answer("/good", Reply(body="Villain\n"))
@@ -243,7 +243,7 @@ def test_a_rematch_is_a_challenge_like_any_other_and_we_offer_none(arena: Arena)
     assert arena.site.challenges.outgoing(arena.bot) == []
 
 
-def test_what_became_of_a_challenge_is_told_while_the_daemon_runs(
+def test_explain_shows_a_challenge_while_the_daemon_runs(
     arena: Arena, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sleeper = take_the_only_slot(arena, "max_rating: 2000")

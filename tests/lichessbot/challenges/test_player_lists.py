@@ -91,7 +91,7 @@ def test_a_page_is_no_list(body: bytes) -> None:
         parse(body)
 
 
-def test_an_empty_list_blocks_nobody() -> None:
+def test_an_empty_list_blocks_no_player() -> None:
     assert parse(b"# nobody any more\n") == []
 
 
@@ -127,7 +127,7 @@ def test_a_move_in_circles_or_to_an_unsafe_place_is_not_followed(
         fetch(address)
 
 
-def test_a_list_from_outside_leads_nobody_into_our_own_machine() -> None:
+def test_a_redirect_to_a_local_address_is_not_followed() -> None:
     outside = Fetcher("https://example.com/list", TIMEOUTS, None)
     assert outside._may_lead_to("https://example.org/list")
     assert not outside._may_lead_to("http://127.0.0.1:8080/admin")
@@ -166,7 +166,7 @@ def test_a_list_as_long_as_allowed_is_taken(lichess: ScriptedLichess, address: s
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9/", "http://localhost:1/list"])
-def test_nobody_there_is_no_list(address: str) -> None:
+def test_an_unreachable_server_gives_no_list(address: str) -> None:
     with pytest.raises(ListUnusable):
         fetch(address)
 

@@ -142,17 +142,17 @@ def test_a_position_without_a_legal_move_is_declined() -> None:
     assert reason(answer({}, variant=FROM_POSITION, initialFen=stalemate)) == DeclineReason.VARIANT
 
 
-def test_a_full_house_lets_wait() -> None:
+def test_a_challenge_waits_while_all_slots_are_taken() -> None:
     assert isinstance(answer({}, (HUMAN_GUEST,)), Wait)
     assert isinstance(answer({"concurrency": 2}, (HUMAN_GUEST,)), Accept)
     assert isinstance(answer({"concurrency": 2}, (HUMAN_GUEST,) * 3), Wait)
 
 
-def test_a_house_that_closes_declines_later() -> None:
+def test_a_stopping_bot_declines_with_later() -> None:
     assert reason(answer({}, stopping=True)) == DeclineReason.LATER
 
 
-def test_reasons_the_challenger_can_mend_come_before_later() -> None:
+def test_reasons_that_the_challenger_can_change_come_before_later() -> None:
     closing = {"stopping": True}
     assert reason(answer({"accept_bot": False}, now=closing, challenger=BOT)) == DeclineReason.NO_BOT
     assert reason(answer({"max_base": 60}, now=closing)) == DeclineReason.TOO_SLOW
@@ -160,7 +160,7 @@ def test_reasons_the_challenger_can_mend_come_before_later() -> None:
     assert reason(answer({"block_list": ["ferdinand"]}, now=closing)) == DeclineReason.GENERIC
 
 
-def test_who_comes_before_clock_before_variant_before_mode() -> None:
+def test_the_challenger_is_checked_before_clock_variant_and_mode() -> None:
     config = {"accept_bot": False, "max_base": 60, "variants": ["chess960"], "modes": ["casual"]}
     assert reason(answer(config, challenger=BOT)) == DeclineReason.NO_BOT
     assert reason(answer(config)) == DeclineReason.TOO_SLOW
@@ -320,7 +320,7 @@ def test_our_own_challenges_get_the_slots_of_bots_unless_we_stop() -> None:
     assert Snapshot(config, US, stopping=True).slots_for_our_challenge == 0
 
 
-def test_bots_without_any_slot_are_told_so_for_good() -> None:
+def test_bots_without_any_slot_are_declined_with_no_bot() -> None:
     config = {"concurrency": 2, "games_reserved_for_humans": 2}
     assert reason(answer(config, challenger=BOT)) == DeclineReason.NO_BOT
     by_days = answer({**config, **SLOW_ON}, challenger=BOT, **DAYS_3)

@@ -92,7 +92,7 @@ def test_equals_keep_the_order_in_which_they_came() -> None:
     assert ids(room(*map(received, names)).in_order(config())) == names
 
 
-def test_nobody_waits_longer_than_his_time() -> None:
+def test_no_challenge_waits_past_its_deadline() -> None:
     waiting = room(WEAK)
     waiting.add(waiting_until(STRONG, NOW + 5))
     assert waiting.wake_at == NOW
@@ -111,13 +111,13 @@ def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> 
     assert len(waiting) == 1
 
 
-def test_no_more_wait_than_there_are_slots_and_the_best_stay() -> None:
+def test_no_more_challenges_are_queued_than_slots_and_the_best_stay() -> None:
     waiting = room(STRONG, WEAK, MASTER)
     assert ids(waiting.drop_hopeless(config(concurrency=2))) == ["weak"]
     assert ids(waiting.in_order(config())) == ["master", "strong"]
 
 
-def test_bots_have_no_hope_for_slots_of_humans() -> None:
+def test_bots_are_not_queued_for_slots_reserved_for_humans() -> None:
     machines = [received(f"m{number}", title="BOT") for number in range(3)]
     waiting = room(*machines, WEAK)
     assert ids(waiting.drop_hopeless(config(concurrency=3, games_reserved_for_humans=2))) == ["m2", "m1"]
@@ -137,7 +137,7 @@ _CHALLENGES = st.lists(
 
 
 @given(challenges=_CHALLENGES, slots=st.integers(1, 4), reserved=st.integers(0, 4))
-def test_whoever_stays_could_start_if_every_game_ended(
+def test_every_queued_challenge_could_start_if_every_game_ended(
     challenges: list[ChallengeReceived], slots: int, reserved: int
 ) -> None:
     rules = config(concurrency=slots, games_reserved_for_humans=min(slots, reserved))
@@ -216,7 +216,7 @@ UNSURE = [CommandFailed(AcceptChallenge("weak"), error, perhaps_done=True) for e
 
 
 @pytest.mark.parametrize("report", UNSURE, ids=["gone", "limited", "too late"])
-def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_of(
+def test_an_acceptance_with_an_unanswered_attempt_may_be_an_unannounced_game(
     tmp_path: Path, report: CommandFailed
 ) -> None:
     outbox = Outbox()
@@ -230,7 +230,7 @@ def test_an_acceptance_that_once_had_no_answer_may_be_a_game_that_nobody_tells_o
         assert len(outbox.sent) == 1, "nobody is sent away from a game that may have begun"
 
 
-def test_what_does_not_expire_is_answered_however_late(tmp_path: Path) -> None:
+def test_a_challenge_that_does_not_expire_is_answered_at_any_time(tmp_path: Path) -> None:
     """A pause that Lichess asks for may be longer than people wait for a game with a clock."""
     outbox = Outbox()
     correspondence = config(max_correspondence_games=1, time_controls=["correspondence"])
@@ -248,7 +248,7 @@ def test_what_does_not_expire_is_answered_however_late(tmp_path: Path) -> None:
         assert desk.human_expected_until < time.monotonic(), "no slot was missing"
 
 
-def test_who_could_not_be_told_is_not_said_to_know(tmp_path: Path) -> None:
+def test_a_decline_that_was_not_delivered_is_recorded_as_such(tmp_path: Path) -> None:
     outbox = Outbox()
     with closing(Store(Database(tmp_path))) as store:
         desk = Desk(store, outbox, Timeouts())
@@ -269,7 +269,7 @@ def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_f
         assert desk.unlisted_games() == []
 
 
-def test_an_acceptance_that_was_never_sent_frees_its_slot_and_may_be_given_again(tmp_path: Path) -> None:
+def test_an_acceptance_that_was_never_sent_frees_its_slot_and_can_be_repeated(tmp_path: Path) -> None:
     outbox = Outbox()
     with handler(tmp_path, outbox, Timeouts()) as desk:
         for times in (1, 2):

@@ -22,7 +22,7 @@ def test_nothing_is_due_while_the_acceptance_is_on_its_way() -> None:
     assert not slots.question_overdue(NOW + 3600)
 
 
-def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> None:
+def test_a_game_that_does_not_start_is_looked_for_before_its_slot_is_freed() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.expect("one", NOW)
@@ -33,7 +33,7 @@ def test_a_game_that_does_not_start_is_asked_for_and_then_its_slot_is_free() -> 
     assert len(slots) == 0
 
 
-def test_a_game_is_untold_once_the_look_for_it_is_overdue_too() -> None:
+def test_a_game_counts_as_unlisted_once_the_list_is_overdue_too() -> None:
     slots = Slots(timedelta(seconds=5))
     for challenge_id in ("one", "two", "three"):
         slots.keep(challenge_id, SLOT_HOLDER)
@@ -46,7 +46,7 @@ def test_a_game_is_untold_once_the_look_for_it_is_overdue_too() -> None:
     assert slots.unlisted(NOW + 10) == ["one", "three"]
 
 
-def test_a_look_that_began_before_the_doubt_frees_no_slot() -> None:
+def test_a_list_requested_before_the_doubt_frees_no_slot() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.expect("one", NOW)
@@ -63,7 +63,7 @@ def test_a_game_that_started_before_its_acceptance_was_acknowledged_keeps_no_slo
     assert len(slots) == 0
 
 
-def test_an_acceptance_that_nobody_answered_keeps_its_slot_until_a_look() -> None:
+def test_an_unanswered_acceptance_keeps_its_slot_until_a_list() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("one", SLOT_HOLDER)
     slots.doubt("one", NOW)
@@ -81,7 +81,7 @@ def test_our_own_open_challenge_takes_a_slot_until_it_is_settled() -> None:
     assert list(slots.holders) == []
 
 
-def test_our_own_challenge_of_which_nothing_is_heard_is_looked_for() -> None:
+def test_our_own_challenge_without_an_event_is_looked_for() -> None:
     slots = Slots(timedelta(seconds=5))
     slots.keep("ours", SLOT_HOLDER, NOW + 25)
     assert slots.wake_at == NOW + 25

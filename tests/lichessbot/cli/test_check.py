@@ -31,7 +31,7 @@ ALL: dict[str, Any] = {
         ),
     ],
 )
-def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
+def test_check_reports_chat_and_takebacks(settings: dict[str, Any], sentence: str) -> None:
     assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
 
 
@@ -49,12 +49,12 @@ def test_the_manners_are_told(settings: dict[str, Any], sentence: str) -> None:
         ),
     ],
 )
-def test_whoever_would_be_turned_away_is_told(challenge: dict[str, Any], sentence: str) -> None:
+def test_check_reports_who_is_declined(challenge: dict[str, Any], sentence: str) -> None:
     assert sentence in list(intentions(Config.model_validate({"challenge": challenge}), UNKNOWN_MACHINE))
     assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also go by" in line or "slots" in line]
 
 
-def test_what_it_does_to_get_games_is_told() -> None:
+def test_check_reports_matchmaking() -> None:
     settings = {
         "matchmaking": {
             "allow_matchmaking": True,

@@ -136,7 +136,7 @@ def test_the_rule_that_decides_is_named(
     assert not (tmp_path / "state").exists(), "asking leaves no trace"
 
 
-def test_what_the_running_daemon_plays_counts(ask: Asked, tmp_path: Path, store: Store) -> None:
+def test_the_games_of_the_running_daemon_count(ask: Asked, tmp_path: Path, store: Store) -> None:
     configure(tmp_path, "concurrency: 2, games_reserved_for_humans: 1")
     store.note_game("game0000", "Ferdinand")
     store.note_left("game0000")
@@ -182,7 +182,7 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     assert ask("--from", "human:1900", "--name", "Trickster", "--clock", "3+0")["answer"] == "would be accepted"
 
 
-def test_the_profiles_that_would_count_are_told(ask: Asked, tmp_path: Path) -> None:
+def test_the_matching_profiles_are_named(ask: Asked, tmp_path: Path) -> None:
     profiles = """\
 profiles:
   - {when: {speed: bullet}, engine: {depth: 8}}
@@ -217,7 +217,7 @@ def test_a_past_challenge_is_explained_by_its_id_or_address(ask: Asked, store: S
 @pytest.mark.parametrize(
     ("age_s", "answer"), [(1, "waiting"), (3600, "none; the daemon ended while the challenge waited")]
 )
-def test_nobody_waits_for_longer_than_the_daemon_lives(
+def test_a_challenge_waits_only_while_the_daemon_runs(
     ask: Asked, store: Store, tmp_path: Path, age_s: float, answer: str
 ) -> None:
     store.note_challenge(entry("abcd1234", answer=Answer.WAITING, received_at=time.time() - age_s))
@@ -240,7 +240,7 @@ def test_a_game_is_found_by_each_of_its_addresses(ask: Asked, store: Store, tmp_
     assert ask(address)["challenge"].startswith("abcd1234,")
 
 
-def test_of_an_unknown_challenge_the_latest_known_are_told(ask: Asked, tmp_path: Path, store: Store) -> None:
+def test_an_unknown_challenge_lists_the_latest_known(ask: Asked, tmp_path: Path, store: Store) -> None:
     store.note_challenge(entry("abcd1234"))
     written(store, tmp_path)
     told = ask("nowhere1")
@@ -287,7 +287,7 @@ def test_questions_without_sense_are_exit_code_two(ask: Asked, words: str) -> No
         "--variant checkers --clock 3+0", "--name no!body --clock 3+0",
     ],
 )  # fmt: skip
-def test_words_that_cannot_be_are_exit_code_two(words: str) -> None:
+def test_invalid_words_are_exit_code_two(words: str) -> None:
     assert main(["explain", *words.split()]) == 2
 
 

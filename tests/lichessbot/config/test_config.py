@@ -146,7 +146,7 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
         ("url: @x\n", "1: not YAML: found a character that must be put in quotes"),
     ],
 )
-def test_broken_yaml_is_one_line_that_says_what_to_mend(file: Path, text: str, complaint: str) -> None:
+def test_broken_yaml_is_one_line_that_says_what_to_fix(file: Path, text: str, complaint: str) -> None:
     assert problems(file, text) == [complaint]
 
 

@@ -247,7 +247,7 @@ def test_takeback_tells_how_many_are_left() -> None:
     assert bench.answer("!takeback") == "I do not grant takebacks."
 
 
-def test_name_tells_the_name_of_the_engine() -> None:
+def test_name_answers_with_the_engine() -> None:
     bench = ChatBench()
     bench.meet()
     answer = bench.answer("!name")
@@ -335,7 +335,7 @@ def test_wait_gives_time_for_the_first_move_up_to_a_limit() -> None:
     assert answers[3:] == [[], []]
 
 
-def test_no_time_is_given_to_spectators_or_once_both_have_moved() -> None:
+def test_wait_is_refused_to_spectators_and_after_the_first_moves() -> None:
     bench = ChatBench()
     bench.meet()
     assert bench.line("!wait", "spectator") == []

@@ -313,19 +313,19 @@ def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> No
         (None, {}, Decision.PLAY_ON),
     ],
 )
-def test_what_a_table_says_is_enough_where_that_is_wanted(
+def test_a_tablebase_result_suffices_if_configured(
     wdl: int | None, changes: dict[str, Any], decision: Decision
 ) -> None:
     assert decided([], wdl=wdl, **changes) is decision
 
 
-def test_an_offer_is_accepted_where_the_table_says_drawn() -> None:
+def test_an_offer_is_accepted_in_a_tablebase_draw() -> None:
     assert decided([], OFFERED, wdl=0) is Decision.DRAW
     assert decided(["cp 300"] * 3, OFFERED, wdl=0) is Decision.DRAW
     assert decided([], OFFERED, wdl=2) is Decision.PLAY_ON
 
 
-def test_what_a_table_said_of_an_earlier_position_is_over() -> None:
+def test_a_tablebase_result_of_an_earlier_position_is_forgotten() -> None:
     assert decided([], wdl=0, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
     assert decided([], wdl=-2, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
 

@@ -18,7 +18,7 @@ from tests.lichessbot.games.bench import GAME, REFUSED, TIMEOUTS, UNREACHABLE, B
 # Delivery
 
 
-def test_a_move_with_no_answer_is_sent_again_at_once_and_then_ever_slower() -> None:
+def test_a_move_without_an_answer_is_repeated_at_once_and_then_at_growing_intervals() -> None:
     bench = Bench()
     sent = bench.owing()
     assert bench.hear(CommandFailed(sent, UNREACHABLE)) == [sent]

@@ -26,7 +26,7 @@ def test_a_refused_stream_asks_whether_the_game_is_still_on() -> None:
     only(bench.standing(our_turn=None), GameOver)
 
 
-def test_a_refused_stream_is_opened_again_until_somebody_says_that_the_game_is_gone() -> None:
+def test_a_refused_stream_is_reopened_until_the_game_is_known_to_be_over() -> None:
     bench = Bench()
     think = only(bench.full(), StartSearch)
     for _ in range(3):
@@ -237,7 +237,7 @@ def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None
     assert over.winner is None
 
 
-def test_with_little_time_left_the_list_is_read_ever_more_seldom_while_the_opponent_thinks() -> None:
+def test_with_little_time_the_list_is_read_at_growing_intervals() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3", time_ms=20_000)
     asked_at = []

@@ -32,7 +32,7 @@ def test_without_the_key_every_takeback_is_denied() -> None:
     assert actions[0] == DENIAL
 
 
-def test_a_takeback_is_granted_while_the_engine_thinks_and_no_move_leaves_before_it_is_settled() -> None:
+def test_a_takeback_granted_during_a_search_holds_our_move() -> None:
     bench = Bench(max_takebacks_accepted=1)
     thinking = bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
@@ -52,7 +52,7 @@ def test_a_granted_takeback_stops_the_search() -> None:
     assert bench.full("e2e4") == [StopSearch()]
 
 
-def test_two_plies_go_back_when_the_opponent_asks_on_his_own_turn() -> None:
+def test_a_takeback_on_the_opponents_turn_removes_two_plies() -> None:
     bench = Bench(white=False, max_takebacks_accepted=1)
     bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "wtakeback") == [COUNTED, GRANT]
@@ -83,7 +83,7 @@ def test_a_grant_that_came_too_late_became_a_request_of_ours_and_is_withdrawn() 
     assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [DENIAL]
 
 
-def test_a_grant_without_effect_is_looked_up_and_given_once_more_but_counted_once() -> None:
+def test_a_grant_without_effect_is_repeated_once_and_counted_once() -> None:
     bench = Bench(max_takebacks_accepted=1)
     thinking = bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]
@@ -93,7 +93,7 @@ def test_a_grant_without_effect_is_looked_up_and_given_once_more_but_counted_onc
     assert bench.full("e2e4 e7e5", "btakeback") == [SendMove(GAME, 3, "g1f3")], "our move settles it"
 
 
-def test_a_grant_that_failed_while_we_still_think_is_given_once_more_but_counted_once() -> None:
+def test_a_failed_grant_is_repeated_once_and_counted_once() -> None:
     bench = Bench(max_takebacks_accepted=1)
     bench.full("e2e4 e7e5")
     assert bench.state("e2e4 e7e5", "btakeback") == [COUNTED, GRANT]

@@ -172,7 +172,7 @@ def talk(number: int) -> Say:
 
 
 @pytest.mark.parametrize("lines", [None, [b" ", 0.2] * 100], ids=["silent", "trickling"])
-def test_a_chat_line_without_a_whole_answer_delays_no_acceptance_and_the_oldest_of_too_many_are_dropped(
+def test_a_stuck_chat_line_delays_no_acceptance_and_the_oldest_are_dropped(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, lines: list[bytes | float] | None
 ) -> None:
     held = Event()

@@ -57,7 +57,7 @@ def declined(
         (Silence.REFUSED, (), 24),
     ],
 )
-def test_a_reason_rests_what_it_names_and_for_as_long_as_it_deserves(
+def test_each_decline_reason_has_its_scope_and_duration(
     opponents: Opponents, reason: DeclineReason | Silence, spared: tuple[Terms, ...], hours: int
 ) -> None:
     declined(opponents, reason)

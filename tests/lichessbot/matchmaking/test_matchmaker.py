@@ -211,7 +211,7 @@ def test_a_challenge_that_is_accepted_becomes_our_game(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("reason", list(DeclineReason), ids=lambda reason: reason.wire_key)
-def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
+def test_a_declined_challenge_is_not_repeated_even_after_a_restart(
     desk: Desk, reason: DeclineReason
 ) -> None:
     desk.rival("Unwilling", AnswerPolicy(declines=reason))
@@ -225,7 +225,7 @@ def test_whoever_declines_is_not_asked_for_the_same_again_even_after_a_restart(
     assert desk.settled[0].decline_reason is reason
 
 
-def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -> None:
+def test_a_bot_that_declines_rated_games_is_challenged_to_a_casual_one(desk: Desk) -> None:
     desk.rival("Casual", AnswerPolicy(declines=DeclineReason.CASUAL))
     desk.until(lambda: desk.settled)
     desk.until(lambda: len(desk.matchmaker) == 0)
@@ -237,7 +237,7 @@ def test_a_bot_that_declines_rated_games_is_asked_for_a_casual_one(desk: Desk) -
     assert [it.terms.rated for it in desk.made] == [True, False]
 
 
-def test_a_challenge_nobody_answers_is_withdrawn_and_not_repeated(desk: Desk) -> None:
+def test_an_unanswered_challenge_is_withdrawn_and_not_repeated(desk: Desk) -> None:
     desk.rival("Deaf", AnswerPolicy(ignores=True))
     desk.until(lambda: desk.settled)
     assert desk.settled[0].settled is ChallengeStatus.CANCELED
@@ -265,7 +265,7 @@ def test_an_acceptance_the_event_stream_lost_is_found_and_the_game_not_aborted(d
     assert not desk.site.session(desk.made[0].id).game.is_over
 
 
-def test_a_bot_in_a_game_is_not_asked(desk: Desk) -> None:
+def test_a_bot_in_a_game_is_not_challenged(desk: Desk) -> None:
     desk.seek(allow_matchmaking=False)
     desk.rival("Busy", mind=SlowOpponent)
     challenge = invite(desk, desk.rival("Other", rating=4000, mind=SlowOpponent), "Busy")
@@ -306,7 +306,7 @@ def test_a_challenge_whose_answer_was_lost_is_known_by_its_echo(desk: Desk) -> N
     assert len(desk.made) == 1
 
 
-def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Desk) -> None:
+def test_a_challenge_without_an_answer_is_found_and_withdrawn(desk: Desk) -> None:
     lose_answers(desk)
     desk.deaf = True
     desk.rival("Ignorant", AnswerPolicy(ignores=True))
@@ -315,7 +315,7 @@ def test_a_challenge_of_which_nothing_was_heard_is_found_and_withdrawn(desk: Des
     desk.until(lambda: len(desk.matchmaker) == 0)
 
 
-def test_a_game_of_which_nothing_was_heard_is_looked_for(desk: Desk) -> None:
+def test_a_game_without_an_event_is_looked_for(desk: Desk) -> None:
     lose_answers(desk)
     desk.deaf = True
     desk.rival("Willing")
@@ -347,7 +347,7 @@ def test_a_used_up_quota_is_obeyed_for_as_long_as_lichess_says_even_after_a_rest
     assert time.monotonic() - first_at >= 2.0
 
 
-def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(desk: Desk) -> None:
+def test_a_bot_whose_quota_is_used_up_is_skipped(desk: Desk) -> None:
     desk.seek(allow_matchmaking=False)
     desk.site.quotas.bot_games_per_day = 1
     desk.rival("Tired")
@@ -362,7 +362,7 @@ def test_a_bot_whose_own_quota_is_used_up_is_left_alone_and_others_are_asked(des
     assert desk.asked() == ["willing"]
 
 
-def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> None:
+def test_unnamed_rate_limits_cause_growing_pauses(desk: Desk) -> None:
     willing = desk.rival("Willing")
     credits = desk.site.quotas
     desk.server.call(lambda: [credits.spend(desk.us, willing, monotonic_ms() + 11 * number) for number in range(200)])
@@ -374,7 +374,7 @@ def test_a_limit_without_a_name_makes_longer_and_longer_pauses(desk: Desk) -> No
 # Slots
 
 
-def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
+def test_our_open_challenge_is_withdrawn_for_a_queued_challenge(desk: Desk) -> None:
     desk.rival("Slow", AnswerPolicy(ignores=True))
     desk.until(lambda: len(desk.matchmaker) == 1)
     assert [(guest.user_id, guest.is_bot) for guest in desk.matchmaker.slot_holders] == [("slow", True)]
@@ -386,7 +386,7 @@ def test_our_open_challenge_gives_way_to_somebody_who_waits(desk: Desk) -> None:
     assert desk.asked() == ["slow", "slow"], "that it did not answer was not its fault"
 
 
-def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
+def test_a_slot_is_kept_for_a_human_who_found_none(desk: Desk) -> None:
     desk.humans_until = time.monotonic() + 0.7
     desk.rival("Willing")
     desk.for_a_while(0.4)
@@ -399,7 +399,7 @@ def test_while_a_human_may_come_back_no_bot_gets_the_slot(desk: Desk) -> None:
     assert desk.objection() is None
 
 
-def test_nobody_is_asked_without_a_slot_or_during_a_game_unless_allowed(desk: Desk) -> None:
+def test_no_challenge_is_sent_without_a_slot_or_during_a_game_unless_allowed(desk: Desk) -> None:
     desk.rival("Willing")
     desk.slots, desk.games = 2, 1
     desk.for_a_while(0.2)

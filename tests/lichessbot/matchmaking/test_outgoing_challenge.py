@@ -58,7 +58,7 @@ def failed(command: MatchCommand, error: ApiError) -> CommandFailed:
 LOOK, CANCEL = ReadChallenge("abcd1234"), CancelChallenge("abcd1234")
 
 
-def test_after_its_time_it_is_looked_at_and_then_withdrawn() -> None:
+def test_an_unanswered_challenge_is_read_and_then_withdrawn() -> None:
     it = created()
     assert it.wake_at == OPEN_S
     assert it.tick(OPEN_S - 0.1) is None
@@ -76,7 +76,7 @@ def test_after_its_time_it_is_looked_at_and_then_withdrawn() -> None:
         (challenge("canceled"), Withdrawn(unanswered=True)),
     ],
 )
-def test_a_look_tells_what_the_event_stream_lost(seen: Challenge, outcome: object) -> None:
+def test_reading_the_challenge_shows_a_lost_event(seen: Challenge, outcome: object) -> None:
     it = created()
     it.tick(OPEN_S)
     assert it.hear(CommandDone(LOOK, seen), OPEN_S) == outcome
@@ -104,7 +104,7 @@ def test_a_withdrawal_that_is_refused_leaves_a_doubt() -> None:
     assert it.hear(failed(CANCEL, GONE), OPEN_S) == Withdrawn(unanswered=True, certain=False)
 
 
-def test_out_of_reach_it_is_given_up_in_the_end() -> None:
+def test_in_a_long_outage_the_challenge_is_given_up() -> None:
     it, now = created(), OPEN_S
     assert it.withdraw() == CANCEL
     for _ in range(2):
@@ -114,14 +114,14 @@ def test_out_of_reach_it_is_given_up_in_the_end() -> None:
     assert it.hear(failed(CANCEL, NO_ANSWER), now) == Withdrawn(unanswered=False, certain=False, out_of_reach=True)
 
 
-def test_somebody_who_needs_the_slot_has_it_withdrawn_at_once_and_once() -> None:
+def test_a_queued_challenge_has_it_withdrawn_once_and_at_once() -> None:
     it = created()
     assert it.withdraw() == CANCEL
     assert it.withdraw() is None
     assert it.hear(CommandDone(CANCEL), 1.0) == Withdrawn(unanswered=False)
 
 
-def test_not_wanted_any_more_before_it_was_made_it_is_withdrawn_when_it_is() -> None:
+def test_a_challenge_unwanted_before_it_exists_is_withdrawn_when_it_does() -> None:
     it = fresh()
     assert it.withdraw() is None
     assert it.hear(CommandDone(it.creation, challenge()), 1.0) == CANCEL
@@ -130,12 +130,12 @@ def test_not_wanted_any_more_before_it_was_made_it_is_withdrawn_when_it_is() -> 
 @pytest.mark.parametrize(
     "error", [Refused(400, "You cannot challenge yourself"), RateLimited(TIMEOUTS.rate_limit, "no")]
 )
-def test_what_lichess_refuses_takes_no_slot(error: ApiError) -> None:
+def test_a_refused_challenge_takes_no_slot(error: ApiError) -> None:
     it = fresh()
     assert it.hear(failed(it.creation, error), 1.0) == NotSent(error)
 
 
-def test_lost_on_its_way_it_is_looked_for() -> None:
+def test_a_challenge_without_a_reply_is_looked_for() -> None:
     it = fresh()
     assert it.hear(failed(it.creation, NO_ANSWER), 1.0) is None
     assert it.tick(1.0 + RETRY_S) == ReadOutgoing()
@@ -143,7 +143,7 @@ def test_lost_on_its_way_it_is_looked_for() -> None:
     assert it.hear(CommandDone(ReadOutgoing(), Outgoing((theirs, ours))), 7.0) == CANCEL
 
 
-def test_lost_and_not_found_it_is_over() -> None:
+def test_a_challenge_that_is_not_found_is_over() -> None:
     it = fresh()
     it.hear(failed(it.creation, NO_ANSWER), 1.0)
     it.tick(1.0 + RETRY_S)
@@ -169,7 +169,7 @@ def test_an_answer_to_a_look_that_came_too_late_changes_nothing() -> None:
     assert it.hear(CommandDone(LOOK, challenge()), OPEN_S) is None
 
 
-def test_who_needs_the_slot_does_not_search_for_a_lost_challenge_for_ever() -> None:
+def test_a_queued_challenge_does_not_wait_for_a_lost_one_for_ever() -> None:
     it = fresh()
     assert it.hear(failed(it.creation, NO_ANSWER), 0.0) is None
     assert it.withdraw() is None

@@ -116,13 +116,13 @@ def test_the_window_slides(books: Books) -> None:
     assert books.quota.bot_games_used(NOW + DAY_S + HOUR_S) == 0
 
 
-def test_a_moment_of_another_day_is_told_with_its_date() -> None:
+def test_a_time_on_another_day_has_its_date() -> None:
     noon = time.mktime((2026, 11, 23, 12, 0, 0, 0, 0, -1))
     assert clock_time(noon + 11 * HOUR_S, noon) == "23:00"
     assert clock_time(noon + 13 * HOUR_S, noon) == "2026-11-24 01:00"
 
 
-def test_no_bot_games_at_all_can_be_wished_for(books: Books) -> None:
+def test_zero_bot_games_can_be_configured(books: Books) -> None:
     settings = config(bot_games_per_day=0)
     assert books.quota.bot_game_at(settings, NOW) == math.inf
     assert books.quota.in_words(settings, NOW) == "0/0 bot games used"
@@ -141,7 +141,7 @@ def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp
     again.close()
 
 
-def test_a_refusal_in_other_words_still_says_for_how_long(books: Books) -> None:
+def test_a_refusal_in_unknown_words_still_names_its_seconds(books: Books) -> None:
     books.quota.hear(RateLimited(timedelta(hours=3), "Enough for today.", BOT_GAMES), NOW)
     assert books.quota.most_bot_games(config()) == 100
     assert books.quota.challenge_at(config(), NOW) == NOW + 3 * HOUR_S

@@ -112,7 +112,7 @@ def test_the_rating_is_that_of_what_is_proposed(memory: Memory) -> None:
     assert names(memory.propose(settings, bot("a", 1600), bot("b", 2500, "chess960"))) == {"b"}
 
 
-def test_whoever_cannot_or_shall_not_play_is_left_out(memory: Memory) -> None:
+def test_unsuitable_and_blocked_bots_are_left_out(memory: Memory) -> None:
     bots = [bot("us"), bot("closed", disabled=True), bot("cheat", tosViolation=True), bot("blocked"), bot("good")]
     assert names(memory.propose(config(**BLITZ), *bots)) == {"good"}
     assert memory.propose(config(**BLITZ)) == []
@@ -127,7 +127,7 @@ def test_what_a_bot_declined_is_not_proposed_to_it(memory: Memory) -> None:
     assert names(memory.propose(bullet, bot("rival"))) == {"rival"}
 
 
-def test_nearer_ratings_and_newer_faces_are_likelier(memory: Memory) -> None:
+def test_nearer_ratings_and_new_opponents_are_likelier(memory: Memory) -> None:
     firsts = memory.firsts(config(**BLITZ), bot("near", 1600), bot("far", 1900))
     assert firsts["near"] > 2 * firsts["far"] > 0
     for number in range(4):
@@ -199,7 +199,7 @@ def drawn(memory: Memory, settings: Config) -> set[Terms]:
     }
 
 
-def test_what_is_left_to_chance_is_drawn_from_what_we_accept(memory: Memory) -> None:
+def test_random_terms_are_drawn_from_what_we_accept(memory: Memory) -> None:
     settings = config(
         {"variants": ["chess960", "standard", "fromPosition"], "modes": ["casual", "rated"]},
         challenge_initial_time=[60, 180],
@@ -224,7 +224,7 @@ def test_days_are_proposed_beside_clocks_or_instead_of_them(memory: Memory) -> N
     assert {terms.time_control for terms in drawn(memory, days)} == {Days(1), Days(3)}
 
 
-def test_who_accepts_positions_only_proposes_nothing_at_random(memory: Memory) -> None:
+def test_with_from_position_only_nothing_is_proposed(memory: Memory) -> None:
     assert memory.propose(config({"variants": ["fromPosition"]}), bot("rival")) == []
 
 

@@ -38,7 +38,7 @@ def test_a_good_answer_is_read(oracle: Oracle, hosts: Hosts) -> None:
 
 
 @pytest.mark.parametrize("manner", BAD_MANNERS)
-def test_whatever_it_does_the_answer_is_an_error_in_time(oracle: Oracle, hosts: Hosts, manner: Manner) -> None:
+def test_a_misbehaving_server_gives_an_error_in_time(oracle: Oracle, hosts: Hosts, manner: Manner) -> None:
     oracle.manner, oracle.elsewhere = manner, oracle.url
     started = time.monotonic()
     with pytest.raises(Unreachable):
@@ -80,7 +80,7 @@ def test_the_pause_grows_with_each_failure_in_a_row(oracle: Oracle) -> None:
 
 
 @pytest.mark.parametrize(("manner", "error"), [(Manner.LIMITED, RateLimited), (Manner.FORBIDDING, Refused)])
-def test_a_server_that_wants_no_questions_is_not_asked_again(
+def test_a_server_that_refuses_requests_is_not_asked_again(
     oracle: Oracle, hosts: Hosts, manner: Manner, error: type[ApiError]
 ) -> None:
     oracle.manner = manner
@@ -108,7 +108,7 @@ def test_a_429_of_lichess_itself_holds_everything_else_back_too(oracle: Oracle) 
     assert rate_limiter.ask(Purpose.OTHER) > 30
 
 
-def test_while_lichess_asked_for_a_pause_no_evaluation_is_asked_for(oracle: Oracle) -> None:
+def test_during_a_pause_of_lichess_no_evaluation_is_requested(oracle: Oracle) -> None:
     rate_limiter = RateLimiter(TIMEOUTS)
     rate_limiter.hold_back(timedelta(seconds=60))
     hosts = Hosts(Access(oracle.url, SecretStr(TOKEN), TIMEOUTS), rate_limiter)
@@ -167,7 +167,7 @@ def test_the_token_belongs_to_one_domain(address: str, home: str, may: bool) -> 
     assert host_at(address, home).may_see_token is may
 
 
-def test_the_token_is_sent_only_where_it_is_wanted_and_belongs(oracle: Oracle, hosts: Hosts) -> None:
+def test_the_token_is_sent_only_to_the_lichess_explorer(oracle: Oracle, hosts: Hosts) -> None:
     hosts.at(oracle.url).ask(request(with_token=True), parse_explorer)
     hosts.at(oracle.url).ask(request(), parse_explorer)
     elsewhere = Hosts(replace(hosts.access, url="https://lichess.org"), RateLimiter(TIMEOUTS))
@@ -194,6 +194,6 @@ def test_a_password_in_the_users_netrc_is_not_sent(
     assert oracle.tokens == [None]
 
 
-def test_what_is_packed_is_not_unpacked(oracle: Oracle, hosts: Hosts) -> None:
+def test_no_compressed_answer_is_requested(oracle: Oracle, hosts: Hosts) -> None:
     host = hosts.at(oracle.url)
     assert host._session().headers["Accept-Encoding"] == "identity"

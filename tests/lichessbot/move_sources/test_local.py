@@ -58,7 +58,7 @@ def test_the_best_move_is_the_heaviest() -> None:
         (Normalization.MAX, [100, 50, 100 / 6, 0]),
     ],
 )
-def test_weights_are_measured_as_asked(normalization: Normalization, weights: list[float]) -> None:
+def test_weights_are_normalized_as_configured(normalization: Normalization, weights: list[float]) -> None:
     assert normalized([30, 15, 5, 0], normalization) == pytest.approx(weights)
     assert normalized([0, 0], normalization) == [0, 0]
     assert normalized([], normalization) == []
@@ -118,7 +118,7 @@ def test_missing_and_damaged_books_are_logged_once(
     assert "whole entries" in said[1]
 
 
-def test_a_book_cut_short_during_the_game_is_not_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_book_truncated_during_the_game_is_not_used_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = book(tmp_path / "book.bin", e2e4=1, d2d4=1)
     books = shelf(path)
     assert books.find(question(), 0.0) is not None

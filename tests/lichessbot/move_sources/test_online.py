@@ -60,7 +60,7 @@ def test_each_explorer_is_asked_with_our_token_about_the_position(oracle: Oracle
         assert (query["player"], query["color"]) == ("TestBot", "black")
 
 
-def test_the_player_asked_about_can_be_another(oracle: Oracle, hosts: Hosts) -> None:
+def test_the_player_of_the_explorer_can_be_configured(oracle: Oracle, hosts: Hosts) -> None:
     explorer(hosts, oracle.url, source="player", player_name="Ferdinand").find(KINGS_PAWN, soon())
     assert oracle.queries[0]["player"] == "Ferdinand"
 

@@ -71,7 +71,7 @@ def test_the_first_legal_move_counts_unless_the_engine_is_to_choose() -> None:
     assert consult(resolver(limited(Sayer("a", Suggestion(moves, choice=True))))) == (("e2e4", "d2d4"), "a")
 
 
-def test_castling_told_as_king_takes_rook_is_played_as_the_game_wants_it() -> None:
+def test_castling_from_a_source_is_spelled_as_in_the_game() -> None:
     fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
     found = Suggestion(("e1h1",))
     for variant, move in ((Variant.STANDARD, "e1g1"), (Variant.FROM_POSITION, "e1h1")):

@@ -63,7 +63,7 @@ def test_an_option_is_set_as_uci_writes_it(options: Options, name: str, value: o
         ("Style", "Wild", "uci_options.Style: expected one of Solid, Normal, Very Risky, found Wild"),
     ],
 )
-def test_what_the_engine_does_not_take_is_told_and_not_set(
+def test_an_option_that_the_engine_refuses_is_reported_and_not_set(
     options: Options, name: str, value: object, complaint: str
 ) -> None:
     config = EngineConfig(uci_options={name: value})
@@ -99,7 +99,7 @@ def test_an_engine_without_options_gets_none() -> None:
     assert list(Options().complaints(EngineConfig())) == []
 
 
-def test_a_table_that_the_engine_does_not_take_is_told() -> None:
+def test_a_tablebase_path_that_the_engine_refuses_is_reported() -> None:
     offered = Options()
     offered.note(["name", "Hash", "type", "spin", "default", "16", "min", "1", "max", "32"])
     assert list(offered.complaints(EngineConfig(hash_mb=64))) == [

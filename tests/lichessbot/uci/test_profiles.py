@@ -119,7 +119,7 @@ def test_without_a_match_the_section_counts() -> None:
         ({"id": None, "username": "Stockfish level 3", "ai": 3}, OpponentKind.BOT),
     ],
 )
-def test_the_announcement_tells_who_the_opponent_is(opponent: dict[str, Any], kind: OpponentKind) -> None:
+def test_the_announcement_names_the_opponent(opponent: dict[str, Any], kind: OpponentKind) -> None:
     info = {"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "rapid", "rated": True, "color": "black"}
     facts = GameFacts.from_info(GameInfo.model_validate({**info, "opponent": opponent, "tournamentId": "t1"}))
     assert facts.opponent is kind
@@ -136,7 +136,7 @@ def test_the_announcement_tells_who_the_opponent_is(opponent: dict[str, Any], ki
         ({}, OpponentKind.HUMAN),
     ],
 )
-def test_the_game_itself_tells_it_for_sure(opponent: dict[str, Any], kind: OpponentKind) -> None:
+def test_the_full_game_names_the_opponent_for_certain(opponent: dict[str, Any], kind: OpponentKind) -> None:
     full = GameFull.model_validate({
         "id": "abcd1234",
         "variant": {"key": "chess960"},

@@ -57,7 +57,7 @@ def test_our_engine_takes_every_style(tmp_path: Path) -> None:
         engine.close()
 
 
-def test_what_is_neutral_is_not_spoken_of(tmp_path: Path) -> None:
+def test_a_neutral_style_sets_no_option(tmp_path: Path) -> None:
     assert load(tmp_path, "engine: {style: {mobility: 100}, command: [stockfish]}").engine.uci_options == {}
 
 
@@ -72,7 +72,7 @@ profiles:
     assert "Style Material: -50" in describe_engine(HUMAN, config, UNKNOWN_MACHINE)
 
 
-def test_mistakes_are_named_with_what_was_meant(tmp_path: Path) -> None:
+def test_wrong_style_keys_and_values_are_reported(tmp_path: Path) -> None:
     text = """\
 engine:
   style: {mobilty: 150}
@@ -95,7 +95,7 @@ def test_another_program_has_no_style(tmp_path: Path) -> None:
     ]
 
 
-def test_who_plays_to_lose_does_not_resign_won_games(tmp_path: Path) -> None:
+def test_a_losing_style_does_not_resign_won_games(tmp_path: Path) -> None:
     text = """\
 engine: {draw_or_resign: {resign_enabled: true}}
 profiles:

@@ -62,7 +62,7 @@ BUGS = {
 
 
 @pytest.mark.parametrize("place", BUGS)
-def test_bugs_end_only_what_they_strike(arena: Arena, place: str) -> None:
+def test_a_bug_ends_only_the_step_it_occurs_in(arena: Arena, place: str) -> None:
     calls = (f"fail(resolve_name({owner!r}), {name!r}, {times}, {good})" for owner, name, times, good, _ in BUGS[place])
     plant = "\n".join(["from pkgutil import resolve_name", FAILING, *calls])
     arena.configure("pgn_directory: games\n", engine="polyglot: {enabled: true, book: {standard: [nowhere.bin]}}")

@@ -15,7 +15,7 @@ def run(arena: Arena, *words: str, answer: str = "") -> "subprocess.CompletedPro
     return done
 
 
-def test_check_says_that_all_is_well_and_what_would_happen(arena: Arena) -> None:
+def test_check_reports_success_and_the_policies(arena: Arena) -> None:
     done = run(arena, "check")
     assert done.returncode == 0, done.stdout
     assert "ready to play" in done.stdout
@@ -25,7 +25,7 @@ def test_check_says_that_all_is_well_and_what_would_happen(arena: Arena) -> None
     assert "would play up to 4 games at once" in done.stdout
 
 
-def test_check_tells_of_folders_that_cannot_be_written_to(arena: Arena) -> None:
+def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
     (arena.folder / "notes").write_text("no folder")
     arena.configure("pgn_directory: notes/games\n")
     done = run(arena, "check")
@@ -53,7 +53,7 @@ def test_check_recognises_an_unknown_token(arena: Arena) -> None:
     assert "does not know the token" in done.stdout
 
 
-def test_upgrade_asks_before_it_does_what_cannot_be_undone(arena: Arena) -> None:
+def test_upgrade_asks_for_confirmation(arena: Arena) -> None:
     arena.bot.title = None
     for answer in ("", "y\n"):
         done = run(arena, "upgrade", answer=answer)

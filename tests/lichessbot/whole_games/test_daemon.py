@@ -104,7 +104,7 @@ def test_no_more_games_than_slots_even_in_a_burst_of_twenty(arena: Arena) -> Non
     assert 2 <= len(arena.started) <= 4, "two play at once, two may wait until one of them is done"
 
 
-def test_a_slot_is_free_again_when_the_challenge_is_gone_before_we_accept(arena: Arena) -> None:
+def test_a_challenge_canceled_before_our_acceptance_frees_its_slot(arena: Arena) -> None:
     arena.configure(concurrency=1, depth=2)
     first, second = arena.player("First"), arena.player("Second")
     arena.start()
@@ -120,7 +120,7 @@ def test_a_slot_is_free_again_when_the_challenge_is_gone_before_we_accept(arena:
     arena.until_ended(1)
 
 
-def test_a_declined_challenger_hears_the_reason(arena: Arena) -> None:
+def test_a_declined_challenger_gets_the_reason(arena: Arena) -> None:
     arena.start()
     challenge_id = arena.challenge(arena.player("Human"), variant=Variant.ATOMIC)
     arena.until(lambda: arena.decline_reason(challenge_id) is not None)
@@ -184,7 +184,7 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends a signal to one thread")
-def test_a_signal_is_heard_also_if_it_does_not_interrupt_the_wait(arena: Arena) -> None:
+def test_a_signal_that_does_not_interrupt_the_wait_is_noticed(arena: Arena) -> None:
     """One that comes just before a wait is like one that another thread gets: nothing ends the wait."""
     arena.start()
     arena.until(lambda: "events.open" in arena.log())

@@ -86,7 +86,7 @@ def bent(line: bytes, chance: random.Random) -> bytes:
 @pytest.mark.parametrize(
     ("prefix", "parse"), [("event-", parsing.parse_account_event), ("game-", parsing.parse_game_event)]
 )
-def test_a_line_is_read_or_unreadable_whatever_is_wrong_in_it(
+def test_a_malformed_line_is_read_or_unreadable(
     prefix: str, parse: Callable[[bytes], events.StreamLine], rounds: int
 ) -> None:
     chance = random.Random(prefix)
@@ -102,7 +102,7 @@ def test_a_line_is_read_or_unreadable_whatever_is_wrong_in_it(
 
 
 @pytest.mark.parametrize("rounds", [QUICK, pytest.param(LONG // 10, marks=pytest.mark.long)])
-def test_a_list_of_games_is_read_or_unreadable_whatever_is_wrong_in_it(rounds: int) -> None:
+def test_a_malformed_list_of_games_is_read_or_unreadable(rounds: int) -> None:
     chance = random.Random(1)
     (original,) = payloads("playing")
     for _ in range(rounds):
@@ -114,7 +114,7 @@ def test_a_list_of_games_is_read_or_unreadable_whatever_is_wrong_in_it(rounds: i
 
 
 @pytest.mark.parametrize("rounds", [QUICK, pytest.param(LONG // 10, marks=pytest.mark.long)])
-def test_an_error_body_is_read_or_ignored_whatever_is_wrong_in_it(rounds: int) -> None:
+def test_a_malformed_error_body_is_read_or_ignored(rounds: int) -> None:
     chance = random.Random(2)
     originals = payloads("error-")
     for _ in range(rounds):
@@ -187,7 +187,7 @@ def true_lines() -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("rounds", [QUICK // 4, pytest.param(LONG // 10, marks=pytest.mark.long)])
-def test_a_game_survives_a_stream_gone_mad(rounds: int) -> None:
+def test_a_game_survives_a_malformed_stream(rounds: int) -> None:
     chance = random.Random(3)
     full, lines = true_lines()
     true_full = json.dumps(full).encode()

@@ -112,7 +112,7 @@ def test_a_human_gets_the_slot_of_our_open_challenge(match: Match) -> None:
     assert "challenge.wait" in match.log()
 
 
-def test_a_bot_is_told_later_when_the_days_games_are_used_up_and_humans_are_not(match: Match) -> None:
+def test_a_used_up_daily_quota_declines_bots_and_not_humans(match: Match) -> None:
     match.seek(allow_matchmaking=False, bot_games_per_day=1)
     match.start()
     match.challenge(match.player("First", title="BOT"))
@@ -136,7 +136,7 @@ def told(match: Match, *words: str) -> tuple[int, list[str]]:
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
-def test_a_chosen_player_is_challenged_to_games_with_both_colours(match: Match) -> None:
+def test_a_player_is_challenged_to_games_with_both_colours(match: Match) -> None:
     match.seek(allow_matchmaking=False)
     match.start()
     match.player("Friend")
@@ -151,7 +151,7 @@ def test_a_chosen_player_is_challenged_to_games_with_both_colours(match: Match) 
     assert not match.ended[0].game.setup.rated
 
 
-def test_a_chosen_player_who_declines_or_does_not_answer(match: Match) -> None:
+def test_a_challenge_that_is_declined_or_not_answered_is_reported(match: Match) -> None:
     match.seek(allow_matchmaking=False)
     offline = "TestBot is not online, so nobody would play: start `lichessbot run` first"
     assert told(match, "challenge", "Nobody") == (1, [offline])
@@ -168,7 +168,7 @@ def test_a_chosen_player_who_declines_or_does_not_answer(match: Match) -> None:
     assert (last.terms.color.value, last.terms.variant) == ("black", Variant.CHESS960)
 
 
-def test_a_chosen_player_is_played_even_if_all_slots_are_taken(match: Match) -> None:
+def test_a_challenged_player_is_played_even_if_all_slots_are_taken(match: Match) -> None:
     match.seek(allow_matchmaking=False)
     match.start()
     match.challenge(match.player("Sleeper", None), color=ColorChoice.WHITE, base_s=600)
@@ -179,7 +179,7 @@ def test_a_chosen_player_is_played_even_if_all_slots_are_taken(match: Match) -> 
     assert len(match.ended) == 1
 
 
-def test_a_challenge_by_days_waits_for_its_answer_without_the_command(match: Match) -> None:
+def test_a_correspondence_challenge_stays_open_after_the_command(match: Match) -> None:
     match.seek(allow_matchmaking=False)
     match.start()
     match.rival("Deaf", AnswerPolicy(ignores=True))
@@ -200,7 +200,7 @@ def test_a_challenge_by_days_waits_for_its_answer_without_the_command(match: Mat
         (["tournament", "too-short"], "expected the id of an arena, 8 letters and digits"),
     ],
 )
-def test_what_makes_no_sense_is_said_in_one_line(
+def test_invalid_arguments_are_one_line(
     capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
 ) -> None:
     assert main(words) == 2
@@ -208,7 +208,7 @@ def test_what_makes_no_sense_is_said_in_one_line(
     assert complaint in line
 
 
-def test_games_by_days_are_asked_for_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_correspondence_challenges_are_made_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["challenge", "Bob", "--days", "2", "--games", "2"]) == 2
     assert capsys.readouterr().err.startswith("--days: one game at a time")
 
@@ -250,7 +250,7 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     assert "sesame" not in match.log()
 
 
-def test_who_was_late_with_the_first_move_joins_the_tournament_again(match: Match) -> None:
+def test_after_a_late_first_move_the_bot_joins_the_tournament_again(match: Match) -> None:
     arena_id = open_arena(match)
     entries = match.site.arena_runner.arena(arena_id).entries
     match.seek(allow_matchmaking=False)
@@ -288,7 +288,7 @@ def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_
     assert told(match, "tournament", "noSuch11") == (1, ["tournament noSuch11: 404: No such tournament"])
 
 
-def test_a_running_daemon_hears_of_a_tournament_entered_by_a_command(match: Match) -> None:
+def test_a_running_daemon_is_told_of_a_tournament_entered_by_a_command(match: Match) -> None:
     arena_id = open_arena(match, teams={"reds": [match.bot]})
     match.seek(allow_matchmaking=False)
     match.start()
@@ -298,7 +298,7 @@ def test_a_running_daemon_hears_of_a_tournament_entered_by_a_command(match: Matc
     match.until(lambda: "tournament.joined" in match.log())
 
 
-def test_a_tournament_joined_elsewhere_keeps_its_slot_and_goes_on(match: Match) -> None:
+def test_a_tournament_joined_elsewhere_keeps_its_slot(match: Match) -> None:
     arena_id = open_arena(match)
     match.seek(allow_matchmaking=False)
     match.start()

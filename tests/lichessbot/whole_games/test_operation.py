@@ -47,7 +47,7 @@ def begin_a_game(arena: Arena) -> None:
 # Reload
 
 
-def test_a_reload_says_what_changed_and_the_game_goes_on(arena: Arena) -> None:
+def test_a_reload_reports_changes_and_the_game_continues(arena: Arena) -> None:
     begin_a_game(arena)
     append(arena, "stop_grace: 60\n")
     arena.signal(signal.SIGHUP)
@@ -98,7 +98,7 @@ def test_games_are_left_when_the_grace_is_over(arena: Arena) -> None:
 # Records
 
 
-def test_a_second_daemon_is_told_about_the_first(arena: Arena) -> None:
+def test_a_second_daemon_names_the_first_and_exits(arena: Arena) -> None:
     arena.start()
     second = subprocess.run(
         arena.command("run"), env=arena.environment(), capture_output=True, text=True, timeout=30
@@ -150,7 +150,7 @@ def test_records_that_cannot_be_kept_cost_no_game(arena: Arena) -> None:
 # The service manager, and root
 
 
-def test_the_service_manager_hears_of_start_games_and_end(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_service_manager_is_told_of_start_games_and_end(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
     monkeypatch.setenv("WATCHDOG_USEC", "600000")
     with ListeningManager(arena.folder / "notify") as manager:
@@ -165,7 +165,7 @@ def test_the_service_manager_hears_of_start_games_and_end(arena: Arena, monkeypa
         assert arena.wait_for_exit() == 0
 
 
-def test_the_service_manager_hears_of_games_of_days_and_of_who_waits(
+def test_the_service_manager_is_told_of_correspondence_games_and_the_queue(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
@@ -183,7 +183,7 @@ def test_the_service_manager_hears_of_games_of_days_and_of_who_waits(
         arena.until(lambda: status in manager.heard and "WATCHDOG=1" in manager.heard)
 
 
-def test_an_outage_of_lichess_does_not_look_like_a_fault_of_ours(
+def test_an_outage_of_lichess_does_not_stop_the_watchdog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
@@ -202,7 +202,7 @@ def test_an_outage_of_lichess_does_not_look_like_a_fault_of_ours(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is told")
-def test_root_is_told_that_the_bot_needs_no_rights(arena: Arena) -> None:
+def test_running_as_root_gives_a_warning(arena: Arena) -> None:
     arena.start()
     assert "WARNING root note=" in arena.log()
 

@@ -73,7 +73,7 @@ def test_games_go_on_from_memory_while_lichess_does_not_tell_of_them(
     assert "games.remembered account=testbot games=2" in arena.log()
 
 
-def test_who_we_are_is_made_sure_of_as_soon_as_lichess_tells(arena: Arena, refusing: Refusing) -> None:
+def test_the_account_is_confirmed_once_lichess_answers(arena: Arena, refusing: Refusing) -> None:
     over, session = killed_in_mid_game(arena, games=2)
     arena.server.call(lambda: over.resign(over.game.setup.color_of(arena.bot).other))  # type: ignore[union-attr]
     refusing.answers = {ACCOUNT: broken}
@@ -88,7 +88,7 @@ def test_who_we_are_is_made_sure_of_as_soon_as_lichess_tells(arena: Arena, refus
     judge(arena.ended[1])
 
 
-def test_games_of_another_account_are_left_once_it_turns_out_to_be_another(arena: Arena, refusing: Refusing) -> None:
+def test_games_of_another_account_are_left_once_the_account_is_known(arena: Arena, refusing: Refusing) -> None:
     (session,) = killed_in_mid_game(arena)
     other = {"id": "other", "username": "Other", "title": "BOT"}
     refusing.answers = {ACCOUNT: broken}

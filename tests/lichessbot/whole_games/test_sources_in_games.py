@@ -187,7 +187,7 @@ def test_a_damaged_book_is_logged_and_fails_the_check_and_costs_no_game(arena: A
     judge(arena.ended[0])
 
 
-def test_cloud_evaluations_are_asked_from_lichess(arena: Arena) -> None:
+def test_cloud_evaluations_are_requested_from_lichess(arena: Arena) -> None:
     start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
     arena.site.cloud_evaluations[start] = {"knodes": 500, "depth": 40, "pvs": [{"moves": "g2g4 d7d5", "cp": -90}]}
     cloud = "lichess_cloud_analysis: {enabled: true, min_time: 1}"

@@ -123,7 +123,7 @@ def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer,
 
 
 @pytest.mark.parametrize(("ending", "outcome"), [("resign", "failed"), ("draw/yes", "drawn")])
-def test_games_that_the_bot_begins_itself_are_judged_too(
+def test_games_from_the_bots_own_challenges_are_judged(
     lichess: RehearsalServer, bot: Client, ending: str, outcome: str
 ) -> None:
     guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
@@ -138,7 +138,7 @@ def test_games_that_the_bot_begins_itself_are_judged_too(
         assert len(it.failed_beside) == (outcome == "failed")
 
 
-def test_a_stranger_who_aborts_his_game_is_nobodys_fault(lichess: RehearsalServer, bot: Client) -> None:
+def test_a_game_aborted_by_the_opponent_is_not_judged(lichess: RehearsalServer, bot: Client) -> None:
     guest = lichess.call(lambda: lichess.site.accounts.add(Account("Guest", 0, "BOT", allows_takebacks=False)))
     other = Client(lichess.site.url, lichess.site.accounts.issue_token(guest), "Guest")
     with match(lichess, bot, PLAN) as (it, said):
@@ -149,7 +149,7 @@ def test_a_stranger_who_aborts_his_game_is_nobodys_fault(lichess: RehearsalServe
         assert not [line for line in said if "beside" in line]
 
 
-def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bot: Client) -> None:
+def test_no_more_games_than_configured_run_at_once(lichess: RehearsalServer, bot: Client) -> None:
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=5, concurrency=3)):
         challenges = [event["challenge"] for event in events.waiting(0.3)]
@@ -160,7 +160,7 @@ def test_no_more_games_than_asked_for_go_on_at_once(lichess: RehearsalServer, bo
         assert None in titles
 
 
-def test_no_more_bots_come_than_play_a_bot_in_a_day(
+def test_no_more_bots_challenge_than_the_daily_quota_allows(
     lichess: RehearsalServer, bot: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lichessbot.rehearsal.cli.match.MAX_PAIRINGS_WITH_BOTS", 1)
@@ -175,7 +175,7 @@ def test_no_more_bots_come_than_play_a_bot_in_a_day(
         assert len(it.pairings) == 5
 
 
-def test_bot_that_says_later_is_asked_again(lichess: RehearsalServer, bot: Client) -> None:
+def test_a_challenge_declined_with_later_is_repeated(lichess: RehearsalServer, bot: Client) -> None:
     events = bot.events()
     with match(lichess, bot, replace(PLAN, games=1)):
         challenge_id = events.next("challenge")["challenge"]["id"]
@@ -260,7 +260,7 @@ def test_draw_is_drawn() -> None:
     assert judge(drawn, WHITE) == (Outcome.DRAWN, "draw")
 
 
-def test_our_flag_is_a_failure_and_the_opponents_a_win() -> None:
+def test_a_flag_of_the_bot_is_a_failure_and_of_the_opponent_a_win() -> None:
     flagged = game("e2e4 e7e5")
     flagged.check_flag(60_000)
     assert judge(flagged, WHITE) == (Outcome.FAILED, "outoftime")
@@ -274,7 +274,7 @@ def test_our_absence_is_a_failure() -> None:
     assert judge(left, WHITE) == (Outcome.WON, "timeout")
 
 
-def test_who_flags_after_a_restart_does_not_spoil_it_for_the_other() -> None:
+def test_a_game_aborted_after_a_restart_is_excused_for_the_other_side() -> None:
     aborted = game("e2e4 e7e5")
     aborted.outlive_restart(Timing(), 1)
     clock_ms = aborted.clock.remaining_ms(WHITE, 1)
@@ -292,7 +292,7 @@ def test_our_resignation_is_a_failure_unless_we_may() -> None:
     assert judge(resigned, BLACK) == (Outcome.WON, "resign")
 
 
-def test_abort_is_a_failure_whoever_did_it() -> None:
+def test_an_abort_is_a_failure_by_either_side() -> None:
     aborted = game("e2e4")
     aborted.abort(0)
     assert judge(aborted, WHITE) == judge(aborted, BLACK) == (Outcome.FAILED, "aborted")

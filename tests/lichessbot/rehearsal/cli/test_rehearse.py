@@ -113,7 +113,7 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
     assert marked_processes(mark) == []
 
 
-def test_interrupted_rehearsal_takes_its_bot_along(
+def test_an_interrupted_rehearsal_ends_its_bot(
     rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
     process = start(rehearsal, "--clock", "300+0")
@@ -124,7 +124,7 @@ def test_interrupted_rehearsal_takes_its_bot_along(
     assert marked_processes(mark) == []
 
 
-def test_daemon_that_dies_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
     for pid in marked_processes(mark):
@@ -199,7 +199,7 @@ def test_wrong_options_are_usage_errors(words: list[str]) -> None:
         ["--config", "no-such-file.yml"],
     ],
 )
-def test_options_that_make_no_sense_together_are_usage_errors(
+def test_contradicting_options_are_usage_errors(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -207,7 +207,7 @@ def test_options_that_make_no_sense_together_are_usage_errors(
         command.run(arguments(*words))
 
 
-def test_unknown_fault_is_told_with_the_nearest_ones() -> None:
+def test_an_unknown_fault_is_reported_with_the_nearest_names() -> None:
     with pytest.raises(click.UsageError, match="there is no fault 'stal'; perhaps stall"):
         arguments("--faults", "stal,reset")
 
@@ -238,7 +238,7 @@ def test_faults_and_chaos_settle_the_plan() -> None:
         ({"bot": {"variants": ["chess960"]}}, False),
     ],
 )
-def test_a_bot_that_takes_no_positions_is_not_challenged_to_one(
+def test_a_bot_without_from_position_is_not_challenged_to_one(
     challenge: dict[str, object], takes_positions: bool
 ) -> None:
     """The late repetition begins from a position."""
@@ -259,7 +259,7 @@ def test_a_bot_that_takes_no_positions_is_not_challenged_to_one(
         ("profiles: [3, {engine: 3}]", False),
     ],
 )
-def test_a_bot_that_is_configured_to_resign_is_not_blamed_for_it(
+def test_a_bot_that_is_configured_to_resign_may_resign(
     tmp_path: Path, settings: str, may_resign: bool
 ) -> None:
     file = tmp_path / "config.yml"
@@ -281,7 +281,7 @@ def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]],
     assert "502-html: struck 1, games touched 0" in process.stdout.read()
 
 
-def test_another_client_is_told_what_it_did_wrong(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+def test_the_broken_rules_of_another_client_are_reported(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--serve")
     client = Client(
         read_until(process, r"url: (\S+)")[1], read_until(process, r"token: (\w+)")[1], command.BOT_NAME
@@ -336,7 +336,7 @@ def test_ctrl_c_with_a_client_connected_prints_no_traceback(
     assert "ASGI" not in output
 
 
-def test_the_port_that_is_asked_for_is_the_one_where_faults_strike(
+def test_faults_strike_at_the_port_of_the_option(
     rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -345,7 +345,7 @@ def test_the_port_that_is_asked_for_is_the_one_where_faults_strike(
     assert read_until(process, r"url: (\S+)")[1] == f"http://127.0.0.1:{port}"
 
 
-def test_the_files_of_an_engine_are_found_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+def test_paths_of_engines_are_relative_to_the_configuration(tmp_path: Path) -> None:
     config = tmp_path / "config.yml"
     config.write_text("""\
 engine:
@@ -369,7 +369,7 @@ profiles:
     assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
 
 
-def test_operator_rehearses_his_own_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_configuration_of_the_operator_is_rehearsed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yml"
     config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
     assert command.run(arguments("--games", "1", "--config", str(config))) == command.EXIT_BAD

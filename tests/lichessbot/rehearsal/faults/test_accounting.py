@@ -43,13 +43,15 @@ def only_cost(strike: Strike) -> Cost:
     return cost
 
 
-def test_harmless_fault_is_made_up_for_at_once(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+def test_the_client_has_recovered_from_a_harmless_fault_at_once(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
     it = injector(lichess, ada)
     strike = record(lichess, it, LINE_DOUBLED, start_game(ada, bob))
     assert (strike.delay_ms, only_cost(strike).clock_lost_ms) == (0, 0)
 
 
-def test_lost_stream_is_made_up_for_when_it_is_opened_again(
+def test_the_client_has_recovered_from_a_lost_stream_when_it_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
@@ -64,7 +66,7 @@ def test_lost_stream_is_made_up_for_when_it_is_opened_again(
     assert strike.delay_ms >= 1000 * DELAY_S
 
 
-def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
+def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
@@ -77,7 +79,7 @@ def test_lost_line_is_made_up_for_when_the_owed_move_arrives(
     assert strike.delay_ms is not None
 
 
-def test_eviction_is_made_up_for_when_the_events_are_heard_again(
+def test_the_client_has_recovered_from_an_eviction_when_the_event_stream_is_opened_again(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
@@ -105,7 +107,7 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
     [(RESTART, False), (BAD_GATEWAY, True)],      # one lasts as long as the clock, the other is over at once
     ids=str,
 )
-def test_outage_as_long_as_the_clock_loses_for_anybody(
+def test_an_outage_as_long_as_the_clock_excuses_a_loss(
     card: Card, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada)
@@ -144,7 +146,7 @@ def test_game_lost_without_any_fault_could_have_been_saved(
     assert lichess.call(lambda: it.ledger.close(game, lost=True))
 
 
-def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
@@ -154,7 +156,7 @@ def test_nothing_that_happens_excuses_a_resignation(lichess: RehearsalServer, ad
     assert only_cost(strike).own_fault
 
 
-def test_game_that_went_well_settles_what_was_still_open(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+def test_a_game_that_is_not_lost_ends_its_open_strikes(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = injector(lichess, ada)
     game_id = start_game(ada, bob)
     strike = record(lichess, it, STATE_LOST, game_id)

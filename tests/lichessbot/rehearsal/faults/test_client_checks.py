@@ -28,7 +28,7 @@ def test_moves_of_different_positions_are_no_offence() -> None:
 
 
 @pytest.mark.parametrize("is_refused", [True, False])
-def test_move_that_was_never_legal_is_an_offence_whatever_happened(is_refused: bool) -> None:
+def test_a_move_that_was_never_legal_is_always_an_offence(is_refused: bool) -> None:
     (offence,) = offences((ILLEGAL, is_refused, 1001), slips_allowed=9)
     assert offence == "game game: e2e5 is illegal 1 ms into its position"
 
@@ -57,7 +57,7 @@ def test_two_moves_for_one_position_are_no_offence_if_one_repeats_the_other_or_i
     assert offences((STALE, True, 1000), (KNIGHT, False, LATER_MS)) == []
 
 
-def test_another_move_is_no_offence_after_the_game_was_read_anew() -> None:
+def test_another_move_is_no_offence_after_the_game_was_read_again() -> None:
     it = ClientChecks(Timing())
     it.hear_move(KNIGHT, LATER_MS, is_refused=False, slips_allowed=0)
     it.hear(Traffic(Place.GAME_STREAM, "game"), LATER_MS)
@@ -84,7 +84,7 @@ def test_for_a_minute_after_a_429_there_are_only_moves(place: Place, late_ms: in
     assert bool(it.offences) is is_offence
 
 
-def test_pause_binds_only_a_client_that_was_told_of_it() -> None:
+def test_a_pause_binds_only_a_client_that_got_the_answer() -> None:
     it = ClientChecks(Timing())
     it.was_limited(Traffic(Place.PLAYING), 60, 0)
     it.answer_lost(Traffic(Place.ACCOUNT))

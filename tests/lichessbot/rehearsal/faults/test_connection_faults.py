@@ -121,7 +121,7 @@ def test_command_whose_answer_is_lost_was_carried_out(lichess: RehearsalServer, 
 
 
 @pytest.mark.parametrize("lost", [True, False])
-def test_pause_is_not_asked_of_a_client_that_never_heard_of_it(
+def test_a_pause_does_not_bind_a_client_whose_answer_was_lost(
     lost: bool, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada, *cards_of(Fault.LIMIT_JSON, Place.CHAT))
@@ -214,7 +214,7 @@ def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
         lichess.wait_for(proxy.close())
 
 
-def test_server_that_is_gone_closes_the_connection(lichess: RehearsalServer) -> None:
+def test_a_server_that_is_down_closes_the_connection(lichess: RehearsalServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)

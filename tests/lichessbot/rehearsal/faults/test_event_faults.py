@@ -90,7 +90,7 @@ def test_second_client_ends_the_event_stream_cleanly_and_leaves(
 
 
 @pytest.mark.parametrize("fault", [Fault.EVENTS_ENDED, Fault.GAME_STREAM_ENDED], ids=lambda fault: fault.label)
-def test_streams_end_cleanly_while_the_game_goes_on(
+def test_streams_end_cleanly_during_the_game(
     fault: Fault, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = injector(lichess, ada, *cards_of(fault))
@@ -120,7 +120,7 @@ def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_threefold_is_late_exactly_where_the_ledger_says_so(
+def test_threefold_is_late_exactly_where_the_accounting_says(
     seed: int, lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
     it = injector(lichess, ada, *cards_of(Fault.THREEFOLD), chance=0.5, seed=seed)
@@ -130,7 +130,7 @@ def test_threefold_is_late_exactly_where_the_ledger_says_so(
     assert [strike.fault for strike in it.ledger.strikes] == [Fault.THREEFOLD] * late
 
 
-def test_challenges_outside_the_rehearsal_are_left_alone(
+def test_no_fault_strikes_challenges_outside_the_rehearsal(
     lichess: RehearsalServer, ada: Client, hal: Client
 ) -> None:
     it = injector(lichess, ada, *cards_of(Fault.CHALLENGE_CANCELED))

@@ -89,7 +89,7 @@ def test_clocks_that_show_zero_are_right_again_in_the_next_line(
     assert stream.next("gameState")["btime"] > 0
 
 
-def test_lost_start_is_replayed_to_nobody_but_stands_among_the_games_played(
+def test_a_lost_start_is_not_replayed_but_the_game_is_listed(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     injector(lichess, ada, *cards_of(Fault.START_LOST))

@@ -33,7 +33,7 @@ def test_fault_names_are_unique_and_readable() -> None:
     assert all(fault.nature.places and fault.nature.says for fault in Fault)
 
 
-def test_same_seed_plans_the_same_chaos_whatever_the_ids_and_the_order() -> None:
+def test_the_same_seed_plans_the_same_chaos_for_any_ids_and_order() -> None:
     plan = FaultPlan(EVERY_CARD, chance=0.3, seed=7, games=3)
     order = [0, 1, 2] * 20
     shuffled = random.Random(1).sample(order, len(order))
@@ -48,7 +48,7 @@ def test_chaos_takes_about_its_share_of_the_opportunities() -> None:
     assert len(struck) == pytest.approx(200, abs=50)
 
 
-def test_however_many_games_there_are_at_once_what_stops_all_strikes_no_more_often() -> None:
+def test_faults_that_stop_all_games_do_not_strike_more_often_with_more_games() -> None:
     games, struck = [str(number) for number in range(10)], {}
     for at_once in (1, 10):
         plan = FaultPlan(EVERY_CARD, chance=0.2, seed=3, games=10, at_once=at_once)

@@ -78,7 +78,7 @@ def test_house_is_online_without_a_stream(ada: Client, house_bots: Client) -> No
     assert house_bots.id in house_bots.get("/api/bot/online").text
 
 
-def test_a_player_of_the_house_may_decline_or_leave_a_challenge_alone(
+def test_a_house_bot_declines_or_ignores_challenges_by_policy(
     lichess: RehearsalServer, ada: Client
 ) -> None:
     def open_house() -> HouseBots:

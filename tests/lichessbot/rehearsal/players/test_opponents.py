@@ -40,7 +40,7 @@ def test_greedy_mates_first_then_takes_the_most(fen: str, move: str) -> None:
     assert opponent(OpponentKind.GREEDY, seed="s", depth=1).choose(Board(fen), Limits()) == move
 
 
-def test_greedy_does_not_mistake_castling_for_a_capture() -> None:
+def test_greedy_does_not_take_castling_for_a_capture() -> None:
     board = Board("4k3/8/8/8/8/8/7p/R3K2R w KQ - 0 1", chess960=True)
     assert opponent(OpponentKind.GREEDY, seed="s", depth=1).choose(board, Limits()) == "h1h2"
 

@@ -30,7 +30,7 @@ Join = Callable[..., Client]
         ("Bearer lip_unknown", "No such token"),
     ],
 )
-def test_unproved_requests_are_401_with_their_reason(
+def test_unauthorised_requests_are_401_with_the_reason(
     lichess: RehearsalServer, header: str | None, text: str
 ) -> None:
     headers = {} if header is None else {"Authorization": header}
@@ -39,7 +39,7 @@ def test_unproved_requests_are_401_with_their_reason(
 
 
 @pytest.mark.parametrize("word", ["user", "as"])
-def test_user_agent_that_names_somebody_else_is_401(ada: Client, word: str) -> None:
+def test_a_user_agent_that_names_another_user_is_401(ada: Client, word: str) -> None:
     response = ada.get("/api/account", headers={"User-Agent": f"client/1.0 {word}:somebody"})
     assert response.status_code == 401
     assert response.json() == {"error": "The user in the user-agent doesn't match the token bearer"}
@@ -50,7 +50,7 @@ def test_user_agent_may_name_the_bearer_in_any_case(ada: Client) -> None:
     assert ada.get("/api/account", headers={"User-Agent": agent}).status_code == 200
 
 
-def test_missing_scope_is_403_and_told_in_text_and_headers(join: Join) -> None:
+def test_a_missing_scope_is_403_and_named_in_text_and_headers(join: Join) -> None:
     player = join("Narrow", "BOT", frozenset({Scope.BOT_PLAY}))
     response = player.get("/api/challenge")
     assert (response.status_code, response.json()) == (403, {"error": "Missing scope: challenge:read"})
@@ -87,7 +87,7 @@ def test_body_that_is_no_json_object_is_a_form_error(ada: Client, hal: Client) -
 # Tokens.
 
 
-def test_token_test_tells_owner_scopes_and_expiry_or_null(ada: Client) -> None:
+def test_the_token_test_shows_owner_scopes_and_expiry_or_null(ada: Client) -> None:
     body = f"{ada.token},lip_bad"
     headers = {"Content-Type": "text/plain"}
     response = Client(ada.url, None).post("/api/token/test", data=body, headers=headers)
@@ -107,7 +107,7 @@ def test_account_of_a_bot_has_the_title_and_all_perfs(ada: Client) -> None:
     assert set(account["perfs"]) == PERF_KEYS
 
 
-def test_account_of_a_person_has_no_title(hal: Client) -> None:
+def test_the_account_of_a_human_has_no_title(hal: Client) -> None:
     assert "title" not in hal.get("/api/account").json()
 
 
@@ -123,7 +123,7 @@ def test_user_who_plays_has_a_playing_address(ada: Client, hal: Client) -> None:
     assert (user["playing"], user["count"]["playing"]) == (f"{ada.url}/{game_id}", 1)
 
 
-def test_status_omits_what_is_false(ada: Client, hal: Client) -> None:
+def test_the_status_omits_false_flags(ada: Client, hal: Client) -> None:
     query = {"ids": f"{ada.id},{hal.id},nobody", "withGameIds": "true"}
     assert ada.get("/api/users/status", params=query).json() == [
         {"id": ada.id, "name": ada.name, "title": "BOT"},

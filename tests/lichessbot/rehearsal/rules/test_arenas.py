@@ -54,7 +54,7 @@ def test_a_program_that_does_not_ask_is_not_paired(ada: Client, bob: Client, ope
     assert events.waiting(0.3) == []
 
 
-def test_nobody_is_paired_before_the_start_and_then_only_who_asks_again(
+def test_players_are_paired_after_the_start_once_they_ask_again(
     ada: Client, bob: Client, open_arena: Open
 ) -> None:
     arena = open_arena(starts_in_s=0.3)
@@ -84,7 +84,7 @@ def test_the_first_move_has_a_time_limit(ada: Client, bob: Client, open_arena: O
     assert (players[0]["name"], players[0]["score"]) == (winner.name, 2)
 
 
-def test_who_is_late_with_the_first_move_is_out_until_he_joins_again(
+def test_a_player_late_with_the_first_move_is_out_until_joining_again(
     lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
 ) -> None:
     arena = open_arena()
@@ -100,7 +100,7 @@ def test_who_is_late_with_the_first_move_is_out_until_he_joins_again(
     assert entries[account_of(lichess, white)].here
 
 
-def test_only_so_many_arenas_may_be_joined(own_lichess: RehearsalServer) -> None:
+def test_the_number_of_arenas_to_join_is_limited(own_lichess: RehearsalServer) -> None:
     site = own_lichess.site
     ada = Account("Ada", 0)
     arenas = [
@@ -126,13 +126,13 @@ def test_only_so_many_arenas_may_be_joined(own_lichess: RehearsalServer) -> None
         ({"teams": {"reds": ()}}, {"team": "reds"}, "Missing team"),
     ],
 )
-def test_who_may_not_join_hears_why(
+def test_a_refused_join_says_why(
     ada: Client, open_arena: Open, terms: dict[str, object], form: dict[str, object], error: str
 ) -> None:
     assert join(ada, open_arena(**terms), **form) == (400, {"error": error})
 
 
-def test_a_member_joins_for_his_team_with_the_password(
+def test_a_member_joins_for_a_team_with_the_password(
     lichess: RehearsalServer, ada: Client, open_arena: Open
 ) -> None:
     arena = open_arena(password="sesame", teams={"reds": [account_of(lichess, ada)]})
@@ -140,7 +140,7 @@ def test_a_member_joins_for_his_team_with_the_password(
     assert join(ada, arena, pairMeAsap="true")[0] == 200, "who is in needs neither again"
 
 
-def test_who_withdrew_is_not_paired_and_may_come_back(ada: Client, bob: Client, open_arena: Open) -> None:
+def test_a_withdrawn_player_is_not_paired_and_may_return(ada: Client, bob: Client, open_arena: Open) -> None:
     arena = open_arena()
     events = ada.events()
     join(ada, arena, pairMeAsap="true")
@@ -151,7 +151,7 @@ def test_who_withdrew_is_not_paired_and_may_come_back(ada: Client, bob: Client, 
     assert events.next("gameStart")["game"]["tournamentId"] == arena
 
 
-def test_a_finished_tournament_says_so_and_takes_nobody(ada: Client, open_arena: Open) -> None:
+def test_a_finished_tournament_cannot_be_joined(ada: Client, open_arena: Open) -> None:
     arena = open_arena(lasts_s=0.05)
     time.sleep(0.1)
     assert ada.get(f"/api/tournament/{arena}").json()["isFinished"] is True
@@ -176,7 +176,7 @@ def test_waiting_ends_after_a_minute(lichess: RehearsalServer, join: Join) -> No
         arena.join(ada, Application(), 1_000_000_001, 60.0)
 
 
-def test_of_three_the_one_who_played_last_sits_out() -> None:
+def test_of_three_players_the_one_who_played_last_waits() -> None:
     ada, bob, cyd = Account("Ada", 0), Account("Bob", 0), Account("Cyd", 0)
     arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
     for account in (ada, bob, cyd):

@@ -235,7 +235,7 @@ def test_second_challenge_to_the_same_target_replaces_the_first_silently(ada: Cl
     assert ada.post(f"/api/challenge/{second['id']}/accept").status_code == 200
 
 
-def test_keep_alive_stream_tells_the_outcome_and_keeps_the_challenge_alive(
+def test_a_keep_alive_stream_shows_the_outcome_and_prevents_expiry(
     ada: Client, hal: Client, timing: Timing
 ) -> None:
     form = {"clock.limit": 60, "clock.increment": 0, "keepAliveStream": "true"}
@@ -277,7 +277,7 @@ def test_only_one_of_two_accepts_wins(ada: Client, hal: Client) -> None:
 
 
 @pytest.mark.parametrize(("command", "text"), [("cancel", "canceled"), ("decline", "declined")])
-def test_accepting_a_settled_challenge_says_how_it_was_settled(
+def test_accepting_a_settled_challenge_names_its_status(
     ada: Client, hal: Client, command: str, text: str
 ) -> None:
     challenge = hal.challenge(ada)
@@ -287,7 +287,7 @@ def test_accepting_a_settled_challenge_says_how_it_was_settled(
 
 
 @pytest.mark.parametrize("command", ["accept", "decline", "cancel"])
-def test_strangers_find_no_challenge(ada: Client, hal: Client, bob: Client, command: str) -> None:
+def test_a_challenge_is_hidden_from_others(ada: Client, hal: Client, bob: Client, command: str) -> None:
     challenge = hal.challenge(ada)
     assert bob.post(f"/api/challenge/{challenge['id']}/{command}").status_code == 404
     assert bob.get(f"/api/challenge/{challenge['id']}/show").status_code == 404

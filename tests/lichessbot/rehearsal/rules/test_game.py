@@ -141,7 +141,7 @@ def test_threefold_in_a_bots_game_is_drawn_in_two_steps() -> None:
     assert (state.status, state.winner) == (Status.DRAW, None)
 
 
-def test_threefold_between_people_needs_a_claim_and_fivefold_does_not() -> None:
+def test_threefold_between_humans_needs_a_claim_and_fivefold_does_not() -> None:
     it = game(HUMANS, SHUFFLE * 3)
     assert not it.threefold_pending
     assert not it.is_over
@@ -149,7 +149,7 @@ def test_threefold_between_people_needs_a_claim_and_fivefold_does_not() -> None:
     assert it.status is Status.DRAW
 
 
-def test_threefold_between_people_is_drawn_when_one_offered_lately() -> None:
+def test_threefold_between_humans_is_drawn_after_a_recent_offer() -> None:
     it = game(HUMANS, SHUFFLE)
     it.offer_draw(WHITE, 0)
     for move in SHUFFLE:
@@ -235,7 +235,7 @@ def test_flag_is_a_draw_when_the_other_side_cannot_mate() -> None:
     assert (state.status, state.winner) == (Status.OUT_OF_TIME, None)
 
 
-def test_who_flags_soon_after_a_restart_of_the_site_and_unmoved_since_does_not_lose() -> None:
+def test_a_flag_soon_after_a_restart_aborts_if_the_player_has_not_moved_since() -> None:
     timing = Timing()
     for moves, status in (([], Status.ABORTED), (["g1f3"], Status.OUT_OF_TIME)):
         it = game(moves=["e2e4", "e7e5"])
@@ -248,7 +248,7 @@ def test_who_flags_soon_after_a_restart_of_the_site_and_unmoved_since_does_not_l
         assert state.status is status
 
 
-def test_a_restart_gives_nothing_in_a_game_of_days() -> None:
+def test_a_restart_adds_no_time_in_correspondence_games() -> None:
     it = game(replace(SETUP, time_control=Correspondence(2)), ["e2e4", "e7e5"])
     before = it.clock.remaining_ms(Color.WHITE, 0)
     it.outlive_restart(Timing(), before - 1000)

@@ -105,7 +105,7 @@ def test_takeback_accepted_by_the_side_to_move_takes_one_ply() -> None:
     assert it.turn is WHITE
 
 
-def test_takeback_asked_for_on_ones_own_turn_takes_two_plies() -> None:
+def test_a_takeback_requested_on_ones_own_turn_takes_two_plies() -> None:
     it = game(HUMANS, ["e2e4", "e7e5", "g1f3", "b8c6"])
     it.offer_takeback(WHITE, 0)
     (state,) = states(it.offer_takeback(BLACK, 0))
@@ -150,7 +150,7 @@ def test_move_withdraws_a_pending_takeback() -> None:
 # Claims.
 
 
-def test_claim_needs_a_gone_opponent_whose_turn_it_is() -> None:
+def test_a_claim_needs_an_absent_opponent_whose_turn_it_is() -> None:
     it = game(moves=["e2e4", "e7e5", "g1f3"])
     with pytest.raises(Refused, match="You cannot claim the win on this game"):
         it.claim_victory(WHITE, 0, opponent_gone=False)

@@ -46,7 +46,7 @@ def first_claim_ms(it: Game, leaver: Color) -> int:
     return next(ms for ms in range(0, 200_000, 250) if presence.is_claimable(leaver, it, ms)) - LAPSE_MS
 
 
-def test_present_players_lose_nothing() -> None:
+def test_present_players_cannot_be_claimed_against() -> None:
     presence = Presence(Timing())
     assert presence.look(game(), 10**6) == []
     assert not presence.is_claimable(BLACK, game(), 10**6)
@@ -64,7 +64,7 @@ def test_claim_comes_sooner_when_the_leaver_is_four_pawns_down() -> None:
     assert first_claim_ms(game(fen=down_five), WHITE) == 40_000
 
 
-def test_opponent_is_told_after_five_seconds_and_then_counted_down_to_zero() -> None:
+def test_an_absence_is_announced_after_five_seconds_and_counted_down_to_zero() -> None:
     presence, it = Presence(Timing()), game()
     presence.leave(BLACK, 0)
     assert presence.look(it, 5_000) == []
@@ -73,7 +73,7 @@ def test_opponent_is_told_after_five_seconds_and_then_counted_down_to_zero() -> 
     assert [line.claim_win_in_s for line in told] == [35, 30, 25, 20, 15, 10, 5, 0]
 
 
-def test_coming_back_is_told_once_and_only_to_those_who_heard_of_the_absence() -> None:
+def test_a_return_is_announced_once_and_only_after_an_announced_absence() -> None:
     presence, it = Presence(Timing()), game()
     presence.leave(BLACK, 0)
     assert presence.arrive(BLACK) == []
@@ -84,14 +84,14 @@ def test_coming_back_is_told_once_and_only_to_those_who_heard_of_the_absence() -
     assert not presence.is_claimable(BLACK, it, 10**6)
 
 
-def test_nothing_is_told_when_the_leavers_clock_ends_before_the_wait() -> None:
+def test_no_absence_is_announced_if_the_clock_ends_before_a_claim() -> None:
     it = game(replace(SETUP, time_control=RealTime(30, 0)))
     presence = Presence(Timing())
     presence.leave(BLACK, 0)
     assert presence.look(it, 20_000) == []
 
 
-def test_nothing_is_told_before_both_have_moved() -> None:
+def test_no_absence_is_announced_before_both_have_moved() -> None:
     presence = Presence(Timing())
     presence.leave(BLACK, 0)
     assert presence.look(Game(SETUP, 0), 20_000) == []

@@ -14,7 +14,7 @@ from tests.lichessbot.rehearsal.conftest import joining
 from tests.lichessbot.rehearsal.rules.creation import create
 
 
-def test_house_may_ask_for_clocks_that_lichess_does_not_offer(
+def test_house_bots_may_use_clocks_that_lichess_does_not_offer(
     ada: Client, hal: Client, lichess: RehearsalServer
 ) -> None:
     events = ada.events()

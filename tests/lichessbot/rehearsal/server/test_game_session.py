@@ -34,7 +34,7 @@ def test_unknown_game_foreign_game_and_unknown_command_are_404(ada: Client, bob:
     assert refusal(bob, game_id, "dance") == (404, "No such command")
 
 
-def test_people_cannot_use_the_bot_endpoints(ada: Client, hal: Client) -> None:
+def test_humans_cannot_use_the_bot_endpoints(ada: Client, hal: Client) -> None:
     game_id = start_game(hal, ada)
     status, text = refusal(hal, game_id, "move/e2e4")
     assert status == 400
@@ -101,7 +101,7 @@ def test_threefold_comes_as_started_first_and_as_draw_a_moment_later(ada: Client
 # Takebacks.
 
 
-def test_takeback_makes_the_moves_shorter(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+def test_a_takeback_removes_moves(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     allow_takebacks(lichess, ada, bob)
     game_id = start_game(ada, bob)
     play(game_id, f"{OPENING} g1f3 b8c6", ada, bob)

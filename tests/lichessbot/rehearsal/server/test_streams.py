@@ -115,7 +115,7 @@ def test_game_start_has_the_shape_of_the_contract(ada: Client, hal: Client) -> N
     assert game["secondsLeft"] == 60
 
 
-def test_opponents_name_may_carry_the_title(ada: Client, bob: Client) -> None:
+def test_the_opponents_name_starts_with_the_title(ada: Client, bob: Client) -> None:
     events = ada.events()
     start_game(ada, bob)
     assert events.next("gameStart")["game"]["opponent"]["username"] == f"BOT {bob.name}"
@@ -175,7 +175,7 @@ def test_first_line_is_the_full_game(ada: Client, bob: Client) -> None:
     assert full["state"]["moves"] == ""
 
 
-def test_person_has_a_null_title_in_the_full_game(ada: Client, hal: Client) -> None:
+def test_a_human_has_a_null_title_in_the_full_game(ada: Client, hal: Client) -> None:
     full = ada.game(start_game(ada, hal)).next()
     assert full["black"]["title"] is None
 
@@ -249,7 +249,7 @@ def test_second_game_stream_of_the_same_program_ends_the_first(ada: Client, bob:
         assert stream.next("gameState")["moves"] == "e2e4"
 
 
-def test_leaving_the_game_stream_is_told_and_can_be_claimed(ada: Client, bob: Client, timing: Timing) -> None:
+def test_a_closed_game_stream_is_announced_and_can_be_claimed(ada: Client, bob: Client, timing: Timing) -> None:
     game_id = start_game(ada, bob)
     mine, theirs = ada.game(game_id), bob.game(game_id)
     play(game_id, "e2e4 e7e5 g1f3", ada, bob)
@@ -267,7 +267,7 @@ def test_leaving_the_game_stream_is_told_and_can_be_claimed(ada: Client, bob: Cl
     assert (last["status"], last["winner"]) == ("timeout", "white")
 
 
-def test_coming_back_is_told(ada: Client, bob: Client) -> None:
+def test_a_returning_opponent_is_announced(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     mine, theirs = ada.game(game_id), bob.game(game_id)
     play(game_id, "e2e4 e7e5 g1f3", ada, bob)
