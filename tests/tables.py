@@ -1,4 +1,4 @@
-"""Where the tests get Syzygy files from: nobody's are part of the project.
+"""Where the tests get Syzygy files from: the project contains none.
 
 A folder named by SYZYGY_TABLES, or the source archive of python-chess, which holds all endings of three and four men
 and is fetched once into pytest's cache.

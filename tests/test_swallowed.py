@@ -1,4 +1,4 @@
-"""An error that nobody can catch still fails the test in which it happens, whoever swallows it."""
+"""A swallowed error still fails the test in which it happens."""
 
 import re
 import socket

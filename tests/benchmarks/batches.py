@@ -1,4 +1,4 @@
-"""Games between two UCI programs, played by fastchess in batches that are kept: who is interrupted goes on.
+"""Games between two UCI programs, played by fastchess in batches that are kept, so that an interrupted run continues.
 
 fastchess stays outside of the repository: https://github.com/Disservin/fastchess. Knows how it is called and where its
 games lie, not what they prove.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 OPENINGS = Path(__file__).parent.parent / "data" / "openings.epd"
 BATCH_GAMES = 50
-# Both players' scores say so, in centipawns, for so many moves in a row: then nobody plays on.
+# Adjudication: both scores in centipawns, and for how many moves in a row.
 AGREED_WIN = ("-resign", "movecount=4", "score=700", "twosided=true")
 AGREED_DRAW = ("-draw", "movenumber=40", "movecount=8", "score=10")
 MARGIN_MS = 20                     # how far beyond the flag is still forgiven: the referee's own share
@@ -82,7 +82,7 @@ class Match:
         """Play a batch and keep it.
 
         Raises BatchFailed if fastchess fails or stops before the last game, TimeoutError if time is up; then nothing
-        is kept, and nobody goes on playing.
+        is kept, and no game goes on.
         """
         playing = self.folder / "playing"
         shutil.rmtree(playing, ignore_errors=True)

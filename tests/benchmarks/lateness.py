@@ -4,7 +4,7 @@
 
 Both engines are children with one thread and answer the same positions in turns; measured is from writing `go` to
 reading `bestmove`. For `go movetime T` the limit is T, with a Move Overhead of 0 for both, because Stockfish subtracts
-none from a fixed time. For a clock it is what is left less a Move Overhead of 10 ms for both: nobody may go beyond it.
+none from a fixed time. For a clock it is what is left less a Move Overhead of 10 ms for both: no answer may come later.
 A negative figure is an answer before the limit. The exit code is 1 if the bar is missed: a 95th percentile of 5 ms,
 fixed time, quiet machine.
 """

@@ -1,4 +1,4 @@
-"""Many very fast games of the engine against itself, which prove its clock: nobody may lose on time.
+"""Many very fast games of the engine against itself, which test its clock: no game may be lost on time.
 
     python -m tests.benchmarks.lightning --fastchess PATH --folder FOLDER [--tc 1+0.01] [--games 1000]
         [--concurrency 2] [--busy N] [--openings FILE] [--engine COMMAND]
@@ -136,5 +136,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)          # nobody goes on playing when we are ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)          # the games end with this process
     sys.exit(main())

@@ -6,7 +6,7 @@
         --engine "cmd=new/bin/lichessbot-engine name=new" --opponent "cmd=old/bin/lichessbot-engine name=old"
 
 A player is written as words: cmd=COMMAND, name=NAME (or what the command is called), one or more limits (tc, st, nodes,
-depth) and options (option.Hash=64). What a player says itself counts for him in place of what --each says; a limit of
+depth) and options (option.Hash=64). Words of a player replace those of --each; a limit of
 none and an option of nothing (option.Hash=) take that of --each away.
 
 Games are played by fastchess in batches, openings in turn, each with both colours; with several opponents one batch
@@ -63,7 +63,7 @@ def words_of(text: str) -> dict[str, str]:
 
 
 def player(text: str, each: str) -> Player:
-    """A player from his words and those for all. Raises BadPlayer."""
+    """Return a player, from its words and those for all. Raises BadPlayer."""
     words = {**words_of(each), **words_of(text)}
     words = {name: value for name, value in words.items() if value != (NO_LIMIT if name in LIMITS else "")}
     command = shlex.split(words.get("cmd", ""))
@@ -211,12 +211,12 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--fastchess", metavar="PATH", default="fastchess")
     made.add_argument("--folder", type=Path, required=True, help="where the batches are kept")
-    made.add_argument("--engine", required=True, metavar="WORDS", help="who plays everybody")
+    made.add_argument("--engine", required=True, metavar="WORDS", help="the engine that plays all opponents")
     made.add_argument("--opponent", action="append", required=True, metavar="WORDS", help="may stand several times")
     made.add_argument("--each", default="", metavar="WORDS", help="limits and options of all")
     made.add_argument("--games", type=int, default=200, help="against each opponent (200)")
     made.add_argument("--batch", type=int, default=BATCH_GAMES, help=f"games of a batch ({BATCH_GAMES})")
-    made.add_argument("--agreed-ends", action="store_true", help="nobody plays on once both call a game won or dead")
+    made.add_argument("--agreed-ends", action="store_true", help="end a game once both engines call it won or drawn")
     made.add_argument("--concurrency", type=int, default=2, help="games at a time (2)")
     made.add_argument("--minutes", type=float, help="stop after so long; an unfinished batch is lost")
     made.add_argument("--sprt", type=float, nargs="*", metavar="ELO", help="leads between which to decide (0 10)")
@@ -245,7 +245,7 @@ def main(words: Sequence[str] | None = None) -> int:
         opponents = [player(text, arguments.each) for text in arguments.opponent]
         names = [first.name, *(opponent.name for opponent in opponents)]
         if len(set(names)) < len(names):
-            raise BadPlayer(f"expected a name=NAME of his own for everybody, found {', '.join(names)}")
+            raise BadPlayer(f"expected a different name=NAME for each player, found {', '.join(names)}")
         sprt = sprt_of(arguments.sprt, len(opponents))
     except ValueError as error:
         print(error)
@@ -266,5 +266,5 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)          # nobody goes on playing when we are ended
+    signal.signal(signal.SIGTERM, signal.default_int_handler)          # the games end with this process
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Matches: who plays is said in words, what was played is kept, and a pair is a pair."""
+"""Matches: players described in words, batches that are kept, games in pairs."""
 
 import sys
 import time
@@ -66,7 +66,7 @@ RECORDED = """\
 
 """
 
-# Plays what it is asked for: who is named first wins with White and draws with Black. Slow, if a file `slow` lies near.
+# Plays the requested games: the first player wins with White and draws with Black. Slow if a file `slow` is beside it.
 FASTCHESS = f"""#!{PYTHON}
 import sys, time
 from pathlib import Path
@@ -241,5 +241,5 @@ def test_the_command_continues_and_then_has_nothing_to_do(
     assert len(list((tmp_path / "games" / "theirs").glob("batch-*"))) == 2
     assert capsys.readouterr().out.count("ours against") == 4
     assert command.main([*words, "--opponent", f"cmd={PYTHON} name=ours"]) == 2
-    assert "expected a name=NAME of his own for everybody, found ours, theirs, ours" in capsys.readouterr().out
+    assert "expected a different name=NAME for each player, found ours, theirs, ours" in capsys.readouterr().out
     assert command.main([*words, "--fastchess", "no-such-program"]) == 2

@@ -1,4 +1,4 @@
-"""`lichessbot rehearse` with a daemon that has played for months: what it remembers takes no more room than before.
+"""`lichessbot rehearse` with a daemon that has played for months: its records take no more space than before.
 
 `python -m tests.chaos.seasoned rehearse ...`, from the root of the project.
 """

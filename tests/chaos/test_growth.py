@@ -24,7 +24,7 @@ GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the se
 STILL_ENDING = 8                # threads, or files, that the last games may not have let go of yet
 PATIENCE_S = 300.0
 CHAOS_GAMES = 1200
-# Waits as short as these make a storm of what takes hours; the clocks stay, so that no game is lost for want of time.
+# These short waits compress hours; clocks keep their length, so that no game is lost on time.
 CHAOS = ["--chaos", "0.2", "--time-scale", "0.05", "--clock", "180+0", "--concurrency", "32"]
 SPAN = 40                       # games; in each there is a moment of few games
 ROOT = Path(__file__).parents[2]

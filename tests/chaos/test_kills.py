@@ -60,7 +60,7 @@ class Watch:
 
     @property
     def bad_moves(self) -> list[str]:
-        """How often it may ask who it is, is another matter: nobody starts it every few seconds."""
+        """The limit on account requests does not count: no operator restarts it every few seconds."""
         return [offence for offence in self.injector.offences if offence.startswith("game ")]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of several rooms share."""
+"""Fixtures for several packages."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Positions every room is tried on."""
+"""Positions for many tests."""
 
 import random
 import re
@@ -82,24 +82,24 @@ def random_games(count: int, plies: int, start: Start, seed: int) -> Iterator[ch
     rng = random.Random(f"{start} {seed}")
     for number in range(count):
         board = random_start(start, rng, number)
-        greed, habit = rng.choice(((0.0, 0.0), (0.6, 0.0), (0.3, 0.3), (0.0, 0.7)))
+        captures, repeats = rng.choice(((0.0, 0.0), (0.6, 0.0), (0.3, 0.3), (0.0, 0.7)))
         for _ in range(plies):
             yield board
             moves = list(board.legal_moves)
             if not moves:
                 break
-            board.push(rng.choice(_favoured(board, moves, greed, habit, rng)))
+            board.push(rng.choice(_favoured(board, moves, captures, repeats, rng)))
 
 
 def _favoured(
-    board: chess.Board, moves: list[chess.Move], greed: float, habit: float, rng: random.Random
+    board: chess.Board, moves: list[chess.Move], captures: float, repeats: float, rng: random.Random
 ) -> list[chess.Move]:
     """The moves to choose from: all of them, or captures, or the way back, or with few men what ends the game."""
     if chess.popcount(board.occupied) <= FEW_MEN and rng.random() < 0.3:
         return [move for move in moves if _ends(board, move)] or moves
-    if rng.random() < greed:
+    if rng.random() < captures:
         return [move for move in moves if board.is_capture(move)] or moves
-    if len(board.move_stack) > 1 and rng.random() < habit:
+    if len(board.move_stack) > 1 and rng.random() < repeats:
         back = (board.move_stack[-2].to_square, board.move_stack[-2].from_square)
         return [move for move in moves if (move.from_square, move.to_square) == back] or moves
     return moves

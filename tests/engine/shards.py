@@ -1,4 +1,4 @@
-"""Records of random games, for rooms that learn from them: won by who has more, the score being the material."""
+"""Records of random games for the training: the side with more material wins, and the score is the material."""
 
 from pathlib import Path
 

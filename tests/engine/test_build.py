@@ -1,4 +1,4 @@
-"""How the engine is built: the inference room twice on x86-64, never at the price of the install; its numbers in C."""
+"""How the engine is built: the network module twice on x86-64, if the compiler can; its parameters as C constants."""
 
 import os
 import platform
@@ -21,7 +21,7 @@ exec cc "$@"
 
 
 def build(folder: Path) -> list[str]:
-    """Build a room called engine.nnue.network from C; the names of the modules that came of it."""
+    """Build a module named engine.nnue.network from C; return the names of the built modules."""
     source = folder / "network.c"
     source.write_text(MODULE)
     extension = Extension("engine.nnue.network", [str(source)])

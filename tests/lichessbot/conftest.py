@@ -1,4 +1,4 @@
-"""What the tests of several rooms share: the fakes that stand beside this folder."""
+"""Fixtures for several packages: a scripted server, a rude engine, a daemon."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -121,7 +121,7 @@ class Hall:
         self.lobby = lobby_of(store, self.outbox, self.games, SEEKING, AT_ONCE)
         deadline = time.monotonic() + PATIENCE_S
         while not self.outbox.sent:
-            assert time.monotonic() < deadline, "nobody is looked for"
+            assert time.monotonic() < deadline, "no bot is looked for"
             self.lobby.tick()
 
     def hear(self, command: MatchCommand, answer: Account | Bots | Statuses) -> None:
@@ -163,7 +163,7 @@ def test_stopping_does_not_wait_for_a_challenge_in_an_outage(store: Store) -> No
 
 
 def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> None:
-    """Lichess refuses to withdraw it: somebody may have accepted it just now."""
+    """Lichess refuses to withdraw it: it may have been accepted just now."""
     hall = Hall(store)
     hall.find_a_rival()
     created = hall.outbox.sent[-1]

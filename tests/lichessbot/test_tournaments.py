@@ -25,7 +25,7 @@ ARENA, GAME = "hL7vMrFQ", "game0001"
 
 
 class Hand:
-    """A clock that stands still until somebody moves it."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -35,7 +35,7 @@ class Hand:
 
 
 class MoveResolver:
-    """What the rooms around do for tournaments: commands go out, answers come in, wishes are remembered."""
+    """Stands for outbox and store: collects commands, gives answers, remembers tournaments."""
 
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
@@ -43,7 +43,7 @@ class MoveResolver:
         self.wishes: list[tuple[str, str | None, str | None]] = []
         self.forgotten: list[object] = []
         self.played: set[str] = set()
-        self.rooms = Tournaments(self, self, Timeouts())  # type: ignore[arg-type]
+        self.tournaments = Tournaments(self, self, Timeouts())  # type: ignore[arg-type]
 
     def send(self, command: Command, after: timedelta = timedelta()) -> None:
         self.sent.append(command)
@@ -55,35 +55,35 @@ class MoveResolver:
         self.forgotten += values
 
     def tick(self) -> None:
-        self.rooms.tick(self.played.__contains__)
+        self.tournaments.tick(self.played.__contains__)
 
     def answer(self, answer: ArenaInfo | None = None) -> None:
-        self.rooms.hear(CommandDone(self.sent[-1], answer))
+        self.tournaments.hear(CommandDone(self.sent[-1], answer))
         self.tick()
 
     def enter(self, *, lasts_s: float = 600.0) -> None:
         """As by the command line."""
         self.wishes = [(ARENA, None, None)]
-        self.rooms.want(())
+        self.tournaments.want(())
         self.tick()
         assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
         self.answer()
         self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
 
     def fail(self, error: ApiError) -> None:
-        self.rooms.hear(CommandFailed(self.sent[-1], error))
+        self.tournaments.hear(CommandFailed(self.sent[-1], error))
         self.tick()
 
     def leave(self) -> None:
         """As by the command line."""
         self.wishes = []
-        self.rooms.want(())
+        self.tournaments.want(())
         self.tick()
         assert self.sent[-1] == LeaveTournament(ARENA)
 
     def is_asked_after(self) -> float:
-        assert self.rooms.wake_at is not None
-        return self.rooms.wake_at - self.hand.now
+        assert self.tournaments.wake_at is not None
+        return self.tournaments.wake_at - self.hand.now
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> MoveResolver:
 
 def test_the_pause_after_a_429_grows_as_new_tournaments_are_limited_by_the_hour(desk: MoveResolver) -> None:
     desk.wishes = [(ARENA, None, None)]
-    desk.rooms.want(())
+    desk.tournaments.want(())
     desk.tick()
     pauses = []
     for _ in range(8):
@@ -127,7 +127,7 @@ def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: MoveResolv
         desk.tick()
     assert len(desk.sent) == looks + 3
     desk.answer(ArenaInfo(id=ARENA, isFinished=True))
-    assert desk.rooms.wake_at is None
+    assert desk.tournaments.wake_at is None
     assert desk.forgotten == [ARENA]
 
 
@@ -136,27 +136,27 @@ def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
     desk: MoveResolver, own_stream_first: bool
 ) -> None:
     desk.enter()
-    desk.rooms.game_started(ARENA, GAME)
+    desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.tick()
     desk.played = set()
     before = len(desk.sent)
     if own_stream_first:
         desk.tick()
-    desk.rooms.game_finished(GAME)
+    desk.tournaments.game_finished(GAME)
     desk.tick()
     assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
 
 
 def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: MoveResolver) -> None:
     desk.enter()
-    desk.rooms.game_started(ARENA, GAME)
+    desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
     desk.leave()
     desk.answer()
-    desk.rooms.game_started(ARENA, GAME)
+    desk.tournaments.game_started(ARENA, GAME)
     desk.tick()
-    assert desk.rooms.wake_at is None
+    assert desk.tournaments.wake_at is None
     desk.enter()
 
 
@@ -164,19 +164,19 @@ def test_entering_again_before_leaving_counts_as_joined(desk: MoveResolver) -> N
     desk.enter()
     desk.leave()
     desk.wishes = [(ARENA, "coders", None)]
-    desk.rooms.want(())
+    desk.tournaments.want(())
     desk.answer()
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
 
 
 def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_configured(desk: MoveResolver) -> None:
-    desk.rooms.game_started(ARENA, GAME)
+    desk.tournaments.game_started(ARENA, GAME)
     desk.played = {GAME}
-    desk.rooms.want(())
+    desk.tournaments.want(())
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
-    desk.rooms.want([TournamentConfig(id=ARENA)])
-    desk.rooms.want(())
+    desk.tournaments.want([TournamentConfig(id=ARENA)])
+    desk.tournaments.want(())
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
@@ -185,6 +185,6 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: MoveResolver) -> No
     desk.enter()
     desk.hand.now += 50
     desk.tick()
-    desk.rooms.hear(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
+    desk.tournaments.hear(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
     assert desk.forgotten == []

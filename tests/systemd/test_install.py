@@ -1,4 +1,4 @@
-"""deploy/install.sh below a folder of its own, with a Python and a bot that only pretend to be such.
+"""deploy/install.sh below a temporary folder, with stand-ins for Python and the bot.
 
 The real ones are installed by the tests of the service.
 """

@@ -161,7 +161,7 @@ def test_the_daemon_has_no_rights(machine: Machine, service: Service) -> None:
         line.split(":\t", 1) for line in machine.run("cat", f"/proc/{service.main_pid}/status").splitlines()
         if ":\t" in line
     )  # fmt: skip
-    assert int(status["Uid"].split()[0]) > 60000, "a user of its own, made up by systemd"
+    assert int(status["Uid"].split()[0]) > 60000, "a user that systemd allocates"
     assert int(status["CapEff"], 16) == 0
     assert status["NoNewPrivs"] == "1"
 

@@ -64,7 +64,7 @@ def _is_installed(name: str) -> bool:
 
 
 def _files(installed: metadata.Distribution) -> dict[str, Path]:
-    """By their place in the wheel; scripts are made anew when it is installed."""
+    """Return the files by their place in the wheel; scripts are generated at installation."""
     return {
         str(file): Path(str(file.locate()))
         for file in installed.files or ()

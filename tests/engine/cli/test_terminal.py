@@ -183,7 +183,7 @@ def test_two_humans_get_one_prompt_a_move_and_no_evaluation(start: Start) -> Non
     user.type("quit\n")
     assert user.wait() == 0
     assert (shown.count("white> "), shown.count("black> ")) == (2, 2)
-    assert not re.search(r"[+-]\d\.\d\d|M[+-]", shown), "the engine's opinion helps nobody"
+    assert not re.search(r"[+-]\d\.\d\d|M[+-]", shown), "no evaluation between two humans"
 
 
 def test_the_flag_falls_without_input(start: Start) -> None:

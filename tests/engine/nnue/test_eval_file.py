@@ -177,7 +177,7 @@ def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) ->
 
 @minutes_if_plain
 def test_threads_share_the_weights_and_not_the_sums() -> None:
-    """Searches that run side by side with one network, each with a table of its own, find what each finds alone."""
+    """Parallel searches with one network, each with its own table, give the same results as alone."""
     network = Network(random_net(seed=21, hidden=64, buckets=8))
     searches = [
         Search(parse_fen(QUEEN_EN_PRISE)[0], TranspositionTable(4), History(), TimeManager(), 0, network)

@@ -188,7 +188,7 @@ def test_no_score_comes_near_a_mate() -> None:
     assert scale()["MAX_PLY"] - scale()["MATE"] < network_score(parse_fen(queens)[0], Network(NET)) < -NETWORK_LIMIT
 
 
-# A search with a network, in a process of its own: its answers tell of every evaluation.
+# A search with a network in a child process: its result depends on every evaluation.
 PROBE = """
 import json, sys
 from engine.bench import POSITIONS

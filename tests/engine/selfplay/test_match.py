@@ -33,7 +33,7 @@ def test_a_random_network_loses_as_first_and_as_second_player(weak: str) -> None
 
 
 def test_pairs_start_from_the_given_openings(weak: str) -> None:
-    won = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"               # for White, whoever that is: each player wins once
+    won = "4k3/8/8/8/8/8/8/QQQQK3 w - - 0 1"               # won for White: each player wins once
     assert play_pair(Match("none", weak, NODES, openings=(won,)), 5) == 2
 
 

@@ -22,7 +22,7 @@ TIME_SCALE = 0.25
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
-    """A fresh server and bot. Afterwards: nothing crashed, nobody is left over."""
+    """A fresh server and bot. Afterwards nothing has crashed and no process is left over."""
     with RehearsalServer(timing=Timing(tick_s=1.0)) as server:
         arena = Arena(server, tmp_path)
         arena.time_scale = TIME_SCALE
@@ -84,7 +84,7 @@ def test_a_withdrawn_challenge_is_forgotten(arena: Arena) -> None:
     arena.until_ended(2)
     judge(arena.ended[1])
     assert status(arena, canceled) is ChallengeStatus.CANCELED
-    assert "command.failed" not in arena.log(), "nobody accepts what is gone"
+    assert "command.failed" not in arena.log(), "a canceled challenge is not accepted"
 
 
 def test_a_queued_challenge_that_times_out_is_declined_and_takes_no_slot(arena: Arena) -> None:

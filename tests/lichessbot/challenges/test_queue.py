@@ -1,4 +1,4 @@
-"""Who waits, in which order, and who is sent away."""
+"""Which challenges wait, in which order, and which are declined."""
 
 import math
 import time
@@ -55,11 +55,11 @@ def waiting_until(received: ChallengeReceived, until: float = NOW) -> QueuedChal
     return QueuedChallenge(received, NOW - 12, until, "challenge.concurrency = 1")
 
 
-def room(*challenges: ChallengeReceived) -> ChallengeQueue:
-    room = ChallengeQueue()
+def queue_of(*challenges: ChallengeReceived) -> ChallengeQueue:
+    queue = ChallengeQueue()
     for it in challenges:
-        room.add(waiting_until(it))
-    return room
+        queue.add(waiting_until(it))
+    return queue
 
 
 def ids(waiting: list[QueuedChallenge]) -> list[str]:
@@ -71,7 +71,7 @@ STRONG = received("strong", rating=2000)
 RATED = received("rated", rating=1850, rated=True)
 MASTER = received("master", rating=1900, title="FM")
 MACHINE = received("machine", rating=3000, title="BOT")
-NOBODY = received("nobody", rating=None)
+UNRATED = received("nobody", rating=None)
 
 
 @pytest.mark.parametrize(
@@ -84,16 +84,16 @@ NOBODY = received("nobody", rating=None)
     ],
 )
 def test_the_order_is_by_kind_then_merit_or_arrival(keys: dict[str, Any], order: list[str]) -> None:
-    assert ids(room(NOBODY, WEAK, STRONG, MACHINE, RATED, MASTER).in_order(config(**keys))) == order
+    assert ids(queue_of(UNRATED, WEAK, STRONG, MACHINE, RATED, MASTER).in_order(config(**keys))) == order
 
 
 def test_equals_keep_the_order_in_which_they_came() -> None:
     names = [f"p{number}" for number in range(9)]
-    assert ids(room(*map(received, names)).in_order(config())) == names
+    assert ids(queue_of(*map(received, names)).in_order(config())) == names
 
 
 def test_no_challenge_waits_past_its_deadline() -> None:
-    waiting = room(WEAK)
+    waiting = queue_of(WEAK)
     waiting.add(waiting_until(STRONG, NOW + 5))
     assert waiting.wake_at == NOW
     assert ids(waiting.drop_expired(NOW)) == ["weak"]
@@ -103,7 +103,7 @@ def test_no_challenge_waits_past_its_deadline() -> None:
 
 
 def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> None:
-    waiting = room(WEAK, STRONG)
+    waiting = queue_of(WEAK, STRONG)
     newer = WEAK.challenge.model_copy(update={"id": "newer"})
     assert [it.id for it in waiting.drop_replaced(newer)] == ["weak"]
     anonymous = newer.model_copy(update={"challenger": None})
@@ -112,14 +112,14 @@ def test_a_newer_challenge_of_the_same_player_takes_the_place_of_the_older() -> 
 
 
 def test_no_more_challenges_are_queued_than_slots_and_the_best_stay() -> None:
-    waiting = room(STRONG, WEAK, MASTER)
+    waiting = queue_of(STRONG, WEAK, MASTER)
     assert ids(waiting.drop_hopeless(config(concurrency=2))) == ["weak"]
     assert ids(waiting.in_order(config())) == ["master", "strong"]
 
 
 def test_bots_are_not_queued_for_slots_reserved_for_humans() -> None:
     machines = [received(f"m{number}", title="BOT") for number in range(3)]
-    waiting = room(*machines, WEAK)
+    waiting = queue_of(*machines, WEAK)
     assert ids(waiting.drop_hopeless(config(concurrency=3, games_reserved_for_humans=2))) == ["m2", "m1"]
 
 
@@ -141,7 +141,7 @@ def test_every_queued_challenge_could_start_if_every_game_ended(
     challenges: list[ChallengeReceived], slots: int, reserved: int
 ) -> None:
     rules = config(concurrency=slots, games_reserved_for_humans=min(slots, reserved))
-    waiting = room(*challenges)
+    waiting = queue_of(*challenges)
     before = ids(waiting.in_order(rules))
     gone = ids(waiting.drop_hopeless(rules))
     after = waiting.in_order(rules)
@@ -154,7 +154,7 @@ def test_every_queued_challenge_could_start_if_every_game_ended(
 
 
 def test_a_challenge_leaves_once() -> None:
-    waiting = room(WEAK)
+    waiting = queue_of(WEAK)
     assert waiting.drop("weak")
     assert not waiting.drop("weak")
     assert waiting.wake_at is None
@@ -227,7 +227,7 @@ def test_an_acceptance_with_an_unanswered_attempt_may_be_an_unannounced_game(
         assert desk.slots.question_overdue(time.monotonic())
         (game,) = desk.unlisted_games()
         assert (game.game_id, game.opponent.id) == ("weak", "weak")
-        assert len(outbox.sent) == 1, "nobody is sent away from a game that may have begun"
+        assert len(outbox.sent) == 1, "no decline while a game may have begun"
 
 
 def test_a_challenge_that_does_not_expire_is_answered_at_any_time(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_an_old_line_that_comes_late_changes_nothing() -> None:
     bench = Bench()
     think = only(bench.full("e2e4 e7e5"), StartSearch)
     only(bench.state("e2e4"), ReopenStream)
-    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == [], "first the stream is read anew"
+    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == [], "first the stream is read again"
     assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
 
 

@@ -206,7 +206,7 @@ def test_a_pause_longer_than_the_clock_affords_is_cut_short(
         ({"secondsLeft": 1, "speed": "bullet"}, 1),
         ({}, 10),
     ],
-    ids=["much is left", "little is left", "nothing is left", "nobody knows"],
+    ids=["much is left", "little is left", "nothing is left", "unknown"],
 )
 def test_a_game_that_was_never_read_cuts_a_pause_short(
     announced: dict[str, Any], again_after_s: float

@@ -39,8 +39,8 @@ def test_a_takeback_granted_during_a_search_holds_our_move() -> None:
     assert bench.find(thinking, "g1f3") == []
     (reopen,) = bench.state("e2e4")
     assert isinstance(reopen, ReopenStream)
-    assert bench.hear(CommandDone(GRANT)) == [], "the stream is being read anew already"
-    assert bench.full("e2e4") == [], "nobody has to stop: the answer was there"
+    assert bench.hear(CommandDone(GRANT)) == [], "the stream is being read again already"
+    assert bench.full("e2e4") == [], "no search to stop: its answer was there"
     assert [type(it) for it in bench.state("e2e4 d7d5")] == [StartSearch]
 
 

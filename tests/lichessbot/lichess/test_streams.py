@@ -409,7 +409,7 @@ def test_a_reader_stopped_at_the_rate_limiter_uses_no_budget(
     lichess.answer(EVENT_PATH, Reply(429, {"error": "wait"}, [("Retry-After", "60")]))
     reader = read(None)
     lost(inbox)
-    reader.reopen()                     # in vain: the pause is Lichess's wish
+    reader.reopen()                     # no effect: Lichess asked for the pause
     time.sleep(0.2)
     reader.stop()
     reader.join(PATIENCE_S)
@@ -420,12 +420,12 @@ def test_a_reader_stopped_at_the_rate_limiter_uses_no_budget(
 def test_a_stream_is_reopened_on_request_without_waiting(
     lichess: ScriptedLichess, inbox: Inbox, read: Read, reply: Reply
 ) -> None:
-    lichess.answer(GAME_PATH, reply, Reply(lines=[chat("anew")], end=End.STALL))
+    lichess.answer(GAME_PATH, reply, Reply(lines=[chat("again")], end=End.STALL))
     reader = read(timeouts=replace(TIMEOUTS, liveness=timedelta(seconds=30)))
     heard(inbox)
     began = time.monotonic()
     reader.reopen()
-    assert texts(inbox, 1) == ["anew"]
+    assert texts(inbox, 1) == ["again"]
     assert time.monotonic() - began < 20.0
 
 

@@ -284,7 +284,7 @@ def invite(desk: Desk, challenger: Account, name: str) -> Challenge:
 
 
 def lose_answers(desk: Desk) -> None:
-    """Challenges are made, but whoever makes one hears only that something went wrong."""
+    """Challenges are created, but their requests fail."""
 
     async def guard(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         async def unheard(message: Message) -> None:

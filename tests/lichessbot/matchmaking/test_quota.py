@@ -26,7 +26,7 @@ USED_UP = "You played 64 games against other bots today, please wait before chal
 
 
 class Books:
-    """A quota with its games and a day of its own."""
+    """A quota with its games."""
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(Database(folder))
@@ -72,7 +72,7 @@ def test_our_own_games_are_spread_over_the_day_in_pairs(books: Books) -> None:
     assert books.quota.challenge_at(config(), NOW + 1) == NOW + 1, "the second game of a pair"
     books.play(NOW + 100)
     assert books.quota.challenge_at(config(), NOW + 200) == NOW + 2 * spacing_s
-    assert books.quota.bot_game_at(config(), NOW + 200) == NOW + 200, "whoever challenges us may play"
+    assert books.quota.bot_game_at(config(), NOW + 200) == NOW + 200, "challenges to us are accepted"
 
 
 def test_games_that_others_began_do_not_delay_ours_until_the_day_is_full(books: Books) -> None:

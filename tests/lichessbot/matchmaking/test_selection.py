@@ -255,7 +255,7 @@ def test_kinds_in_sequence_and_in_turn(memory: Memory) -> None:
     cyclic = config(selection="cyclic", overrides=kinds, **BLITZ)
     assert memory.propose(cyclic, bot("rival"))[0].kind == "default"
     assert memory.propose(cyclic, bot("rival"), last_kind="default")[0].kind == "a"
-    assert memory.propose(cyclic, bot("rival"), last_kind="a")[0].kind == "default", "nobody suits b"
+    assert memory.propose(cyclic, bot("rival"), last_kind="a")[0].kind == "default", "no bot suits b"
     assert memory.propose(cyclic, bot("champion", 3100), last_kind="default")[0].kind == "b"
     sequential = config(selection="sequential", overrides=kinds, **BLITZ)
     assert memory.propose(sequential, bot("rival"), last_kind="default")[0].kind == "default"

@@ -239,7 +239,7 @@ def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> No
         store.note_game("before", "Ferdinand")
         file.delay_s = 2.0
         store.note_done("game1", LimitedAction.GREETING)
-        assert count(tmp_path, "deeds") == 0, "the disk takes two seconds, and nobody has waited for it"
+        assert count(tmp_path, "deeds") == 0, "the disk takes two seconds, and no caller waits for it"
         until(lambda: count(tmp_path, "deeds") == 1)
 
 
@@ -254,7 +254,7 @@ def test_a_full_disk_is_logged_once_and_the_notes_are_written_later(
         started_at = time.monotonic()
         for number in range(200):
             store.note_done(f"game{number}", LimitedAction.DRAW_OFFER)
-        assert time.monotonic() - started_at < 5.0, "nobody waits for a disk known to fail"
+        assert time.monotonic() - started_at < 5.0, "no caller waits for a disk known to fail"
         assert store.times_done("game1", LimitedAction.GREETING) == 1
         time.sleep(5 * QUICKLY.total_seconds())
         file.refusing = False

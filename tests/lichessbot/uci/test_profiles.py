@@ -160,7 +160,7 @@ def test_the_full_game_names_the_opponent_for_certain(opponent: dict[str, Any], 
         (2048, 1, 8000, 2048),
         (4096, 3, 8000, 1460),  # a quarter, as one is for correspondence, of three quarters, less what it takes anyway
         (64, 4, 100, 1),
-        (4096, 4, None, 4096),  # nobody knows
+        (4096, 4, None, 4096),  # unknown
     ],
 )
 def test_hash_tables_are_limited_by_the_memory(

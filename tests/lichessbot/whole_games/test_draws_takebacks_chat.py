@@ -92,10 +92,10 @@ class Person:
     def says(self, text: str, room: ChatRoom = ChatRoom.PLAYER) -> None:
         self._arena.server.call(lambda: self.session.say(self.color, ChatMessage(room, text)))
 
-    def hears(self, start: str, times: int = 1) -> None:
-        self._arena.until(lambda: len(self.heard(start)) >= times)
+    def waits_for_line(self, start: str, times: int = 1) -> None:
+        self._arena.until(lambda: len(self.lines(start)) >= times)
 
-    def heard(self, start: str = "") -> list[str]:
+    def lines(self, start: str = "") -> list[str]:
         """Return the lines of both chat rooms that begin with `start`."""
         return [line.text for line in self.game.chat if line.text.startswith(start)]
 
@@ -112,7 +112,7 @@ def test_the_bots_offer_is_accepted_by_the_opponent(arena: Arena) -> None:
     arena.start()
     human = Person(arena, Color.WHITE, fen=BLOCKED)
     human.plays("e1d1", "d1e1")
-    assert human.heard("Black offers draw") == ["Black offers draw"]
+    assert human.lines("Black offers draw") == ["Black offers draw"]
     human.answers_draw(accept=True)
     assert human.game.status is Status.DRAW
     arena.until(lambda: "game.over" in arena.log())
@@ -123,12 +123,12 @@ def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> N
     arena.start()
     human = Person(arena, Color.WHITE, fen=BLOCKED)
     human.plays("e1d1", "d1c1")
-    assert len(human.heard("Black offers draw")) == 1
+    assert len(human.lines("Black offers draw")) == 1
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     arena.start()
     human.plays("c1b1", "b1a1", "a1a2")
-    assert len(human.heard("Black offers draw")) == 1
+    assert len(human.lines("Black offers draw")) == 1
     assert "offer=True" in arena.log()
     assert arena.log().count("offer=True") == 1
     human.leaves_the_game()
@@ -143,7 +143,7 @@ def test_the_opponents_offer_is_accepted_with_our_move(arena: Arena) -> None:
     arena.until(lambda: human.game.is_over)
     assert human.game.status is Status.DRAW
     assert human.game.ply == 5, "the acceptance came with our move"
-    assert human.heard("Black offers draw") == []
+    assert human.lines("Black offers draw") == []
 
 
 def test_a_lost_game_is_resigned_after_moves_that_agree(arena: Arena) -> None:
@@ -184,7 +184,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
     human.plays("e2e4")
     for granted in (1, 2):
         human.requests_takeback()
-        human.hears("Takeback accepted", granted)
+        human.waits_for_line("Takeback accepted", granted)
         assert human.game.ply == 0
         if granted == 1:
             arena.signal(signal.SIGKILL)
@@ -192,7 +192,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
             arena.start()
         human.plays("d2d4")
     human.requests_takeback()
-    human.hears("Takeback declined")
+    human.waits_for_line("Takeback declined")
     assert human.game.ply == 2
     human.leaves_the_game()
 
@@ -204,7 +204,7 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
     human.plays("e1e8")
     arena.server.call(lambda: human.session.play(Color.WHITE, "e8e7"))
     human.requests_takeback()
-    human.hears("Takeback accepted")
+    human.waits_for_line("Takeback accepted")
     assert human.game.ply == 2
     arena.server.call(lambda: human.session.play(Color.WHITE, "e8e6"))
     assert human.game.moves == ["e1e8", "f2f8", "e8e6"]
@@ -224,9 +224,9 @@ def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
         time.sleep(0.003 * number)
         human.requests_takeback()
         arena.until(lambda: human.is_undisturbed())
-    assert human.heard("Takeback accepted")
+    assert human.lines("Takeback accepted")
     assert not human.game.is_over
-    assert "command.failed" not in arena.log(), "no move was sent in vain"
+    assert "command.failed" not in arena.log(), "no move was refused"
     human.leaves_the_game()
 
 
@@ -246,17 +246,17 @@ def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(are
     arena.start()
     human = Person(arena, Color.WHITE)
     human.plays("e2e4")
-    human.hears("Watch TestBot closely.")
+    human.waits_for_line("Watch TestBot closely.")
     arena.signal(signal.SIGKILL)
     arena.wait_for_exit()
     arena.start()
     human.plays("d2d4", "b1c3")
-    assert human.heard() == [f"Hello {human.account.name}, I am TestBot.", "Watch TestBot closely."]
+    assert human.lines() == [f"Hello {human.account.name}, I am TestBot.", "Watch TestBot closely."]
     arena.signal(signal.SIGTERM)
     arena.until(lambda: "stop.asked" in arena.log())
     arena.server.call(lambda: human.session.resign(human.color))
     assert arena.wait_for_exit() == 0
-    assert human.heard()[2:] == [f"Bye {human.account.name}.", "The end."]
+    assert human.lines()[2:] == [f"Bye {human.account.name}.", "The end."]
 
 
 def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
@@ -265,9 +265,9 @@ def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
     human = Person(arena, Color.WHITE)
     arena.server.call(lambda: human.session.play(Color.WHITE, "e2e4"))
     human.says("!name")
-    human.hears("TestBot runs lichessbot")
+    human.waits_for_line("TestBot runs lichessbot")
     human.says("!eval", ChatRoom.SPECTATOR)
-    human.hears("I do not tell my opponent.")
+    human.waits_for_line("I do not tell my opponent.")
     assert human.game.ply == 1
     human.leaves_the_game()
 
@@ -279,7 +279,7 @@ def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
     arena.challenge(arena.player("Karl", None), base_s=60)
     arena.until(lambda: "challenge.wait" in arena.log())
     human.says("!queue")
-    human.hears("Waiting for a game: Karl")
+    human.waits_for_line("Waiting for a game: Karl")
     human.leaves_the_game()
 
 
@@ -288,7 +288,7 @@ def test_an_opponent_who_asks_for_time_gets_it(arena: Arena) -> None:
     arena.start()
     human = Person(arena, Color.WHITE)
     human.says("!wait")
-    human.hears("I wait 60 seconds longer")
+    human.waits_for_line("I wait 60 seconds longer")
     time.sleep(1.5)
     assert not human.game.is_over
     human.plays("e2e4")

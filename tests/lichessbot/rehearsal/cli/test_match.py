@@ -1,4 +1,4 @@
-"""A series of games against one bot: who is challenged when, and how the games are judged."""
+"""A series of games against one bot: its challenges, and how the games are judged."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""The `rehearse` command with the real bot as a process of its own."""
+"""The `rehearse` command with the real bot as a child process."""
 
 import io
 import os

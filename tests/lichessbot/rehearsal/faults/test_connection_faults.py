@@ -226,7 +226,7 @@ def test_a_server_that_is_down_closes_the_connection(lichess: RehearsalServer) -
 
 @contextmanager
 def echoing() -> Iterator[int]:
-    """The port of a server that says back what it hears, to one client."""
+    """The port of a server that echoes to one client."""
 
     def echo() -> None:
         connection, _ = listener.accept()

@@ -33,7 +33,7 @@ def house_bots(lichess: RehearsalServer) -> Iterator[Client]:
 
 
 def play_to_the_end(player: Client, game_id: str) -> tuple[chess.Board, dict[str, object]]:
-    """First legal moves against whoever answers; returns the last position and the last state."""
+    """Play first legal moves; return the last position and state."""
     stream = player.game(game_id)
     full = stream.next("gameFull")
     white = full["white"].get("id") == player.id

@@ -137,7 +137,7 @@ def test_a_member_joins_for_a_team_with_the_password(
 ) -> None:
     arena = open_arena(password="sesame", teams={"reds": [account_of(lichess, ada)]})
     assert join(ada, arena, password="sesame", team="reds")[0] == 200
-    assert join(ada, arena, pairMeAsap="true")[0] == 200, "who is in needs neither again"
+    assert join(ada, arena, pairMeAsap="true")[0] == 200, "a player in the arena needs neither again"
 
 
 def test_a_withdrawn_player_is_not_paired_and_may_return(ada: Client, bob: Client, open_arena: Open) -> None:
@@ -189,5 +189,5 @@ def test_of_three_players_the_one_who_played_last_waits() -> None:
             arena.score(account, points)
             arena.free(account, now_ms + points)
         played = list(*arena.pairs((), now_ms + 5))
-        assert cyd in played, "nobody waits twice in a row"
+        assert cyd in played, "no player waits twice in a row"
         cyd = next(account for account in arena.entries if account not in played)

@@ -16,7 +16,7 @@ def refusal(client: Client, game_id: str, command: str, **parameters: object) ->
 
 
 def allow_takebacks(lichess: RehearsalServer, *clients: Client) -> None:
-    """What the owner of an account can set in his preferences."""
+    """Allow takebacks, as in the preferences of an account."""
     for client in clients:
         account = lichess.site.accounts.get(client.id)
         assert account is not None
