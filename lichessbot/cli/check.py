@@ -53,8 +53,9 @@ def command(config_file: Path | None) -> int:
 class Check:
     """The checks in order, one line each. `passed` is the verdict."""
 
-    def __init__(self, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str]) -> None:
+    def __init__(self, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str], *, tells_notifier: bool = True) -> None:
         self._loaded = loaded
+        self._tells_notifier = tells_notifier
         self._timeouts = timeouts
         self._out = out
         self._user_name: str | None = None
@@ -172,7 +173,7 @@ class Check:
     def _check_notifier(self) -> None:
         """Tell the operator's program the event `test`. The bot plays without it, but the operator relies on it."""
         notify = self._loaded.config.notify
-        if notify.command is None:
+        if notify.command is None or not self._tells_notifier:
             return
         notice = Notice("test", "lichessbot check: the notifier works", {"account": self._user_name})
         problem = run_program(notify.command, notice, notify.timeout)

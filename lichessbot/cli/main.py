@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "tournament": "Take part in an arena. The running daemon plays.",
     "upgrade": "Turn the account into a BOT account, after asking.",
     "explain": "Say what happens to a challenge, and which rule decides.",
+    "bugreport": "Collect what a bug report needs in one archive, without secrets.",
     "rehearse": "Play against an embedded Lichess, offline.",
 }
 

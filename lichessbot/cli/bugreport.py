@@ -1,0 +1,283 @@
+"""`lichessbot bugreport`: collect in one archive what a developer needs to find a bug, without secrets.
+
+Changes nothing but that it writes the archive. Reads the account as `check` does, and the records also while the daemon
+runs.
+"""
+
+import io
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import yaml
+
+from engine.facade import describe_build
+from lichessbot.cli.check import Check
+from lichessbot.cli.options import config_option
+from lichessbot.config import Config, LoadedConfig, load_config
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.errors import ConfigError, ExitCode, StateError
+from lichessbot.log import inert, silenced
+from lichessbot.storage.database import FILE_NAME, in_use, read_only
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.profiles import Machine
+
+_OWNER_ONLY: Final = 0o600
+_PACKAGES: Final = ("berserk", "requests", "urllib3", "pydantic", "PyYAML", "click", "rich", "Cython")
+_LONGEST_LOG_BYTES: Final = 1 << 20
+_JOURNAL_LINES: Final = 5000
+_JOURNAL_ANSWERS_IN_S: Final = 20
+_HIDDEN: Final = "[hidden]"
+_TOKEN: Final = re.compile(r"\blip_\w+")
+# A line of chat in each format of the log.
+_CHAT: Final = re.compile(r"""(?:^|\s)(?:spectators' )?chat, \S|\bINFO chat |\bDEBUG chat |"event": ?"chat\"""")
+_WORD: Final = re.compile(r"[\w-]{2,30}")
+_PLAYERS_KEYS: Final = ("block_list", "allow_list")
+# Where the records have names of players; a title may stand before a name.
+_NAMES: Final = (
+    "SELECT DISTINCT opponent FROM games",
+    "SELECT DISTINCT challenger FROM challenges",
+    "SELECT DISTINCT opponent FROM bot_games",
+    "SELECT DISTINCT opponent FROM declines",
+    "SELECT DISTINCT opponent FROM rests",
+)
+_ABOUT: Final = """\
+What `lichessbot bugreport` collected on {moment}. Look through it before you send it.
+
+versions.txt  the versions of the bot, Python, its packages and the system
+config.yml    every configuration key in force; tokens, passwords and arguments of notify.command are hidden
+check.txt     what `lichessbot check` says
+log.txt       the end of the log, without chat
+records.txt   the sizes and the structure of the records, but none of their content
+
+{names}
+"""
+_PSEUDONYMS: Final = "Other players are called player1, player2 and so on; `--names` shows their names."
+_NAMES_SHOWN: Final = "The names of other players are shown, because `--names` was given."
+
+
+@click.command("bugreport")
+@config_option
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The archive to write. Default: lichessbot-bugreport-DATE-TIME.zip in the working folder.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option(
+    "--log",
+    "log_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The daemon's log. Default: the journal of --unit.",
+)
+@click.option("--unit", default="lichessbot", show_default=True, metavar="NAME", help="The systemd service of the bot.")
+@click.option("--names", is_flag=True, help="Show the names of other players.")
+@click.option("--offline", is_flag=True, help="Do not run `check`, which asks Lichess and starts the engines.")
+def command(
+    config_file: Path | None,
+    output: Path | None,
+    force: bool,
+    log_file: Path | None,
+    unit: str,
+    names: bool,
+    offline: bool,
+) -> int:
+    """Collect what a bug report needs in one archive, without secrets.
+
+    The archive can be read by you alone. Look through it before you send it.
+    """
+    if output is None:
+        output = Path(time.strftime("lichessbot-bugreport-%Y%m%d-%H%M%S.zip"))
+    if output.exists() and not force:
+        raise ConfigError([f"{output} exists already; use --force to replace it"])
+    loaded, problems = _load(config_file)
+    redact = Redactor(loaded, os.environ, names=names)
+    texts = {
+        "README.txt": _ABOUT.format(
+            moment=time.strftime("%Y-%m-%d %H:%M:%S %Z"), names=_NAMES_SHOWN if names else _PSEUDONYMS
+        ),
+        "versions.txt": "".join(_versions()),
+        "config.yml": _config(loaded, problems, redact),
+        "check.txt": "not run: --offline\n" if offline else _check(loaded, problems),
+        "log.txt": redact.log(_log(log_file, unit)),
+        "records.txt": _records(loaded),
+    }
+    size = _write(output, {name: redact.text(text) for name, text in texts.items()}, force=force)
+    sys.stdout.write(f"{output}: {', '.join(texts)}; {size / 1024:.0f} KiB\nLook through it before you send it.\n")
+    return ExitCode.OK
+
+
+def _load(config_file: Path | None) -> tuple[LoadedConfig | None, Sequence[str]]:
+    """Return the configuration as far as it can be loaded, and its problems: they may be what the report is about."""
+    try:
+        return load_config(config_file, os.environ), ()
+    except ConfigError as error:
+        problems = error.problems
+    try:
+        return load_config(config_file, os.environ, needs_token=False), problems
+    except ConfigError:
+        return None, problems
+
+
+class Redactor:
+    """Hides secrets, the user's home folder, chat and, unless `names`, other players."""
+
+    def __init__(self, loaded: LoadedConfig | None, environment: Mapping[str, str], *, names: bool) -> None:
+        secrets = [environment.get(TOKEN_VARIABLE, "").strip()]
+        players: set[str] = set()
+        if loaded is not None:
+            secrets.append(loaded.token.get_secret_value())
+            secrets += [it.password.get_secret_value() for it in loaded.config.tournaments if it.password is not None]
+            secrets += (loaded.config.notify.command or ())[1:]
+            players = set() if names else {*_players(loaded.state_dir), *_listed(loaded.config)}
+        self._replaced = {secret: _HIDDEN for secret in secrets if len(secret) > 3}
+        self._replaced |= {home: "~" for home in (environment.get("HOME", ""),) if len(home) > 1}
+        self._pseudonyms = {name: f"player{number}" for number, name in enumerate(sorted(players), 1)}
+
+    def text(self, text: str) -> str:
+        """Return a text that can be shown."""
+        text = "\n".join(map(inert, text.split("\n")))
+        for secret, shown in self._replaced.items():
+            text = text.replace(secret, shown)
+        return _TOKEN.sub(_HIDDEN, text)
+
+    def log(self, text: str) -> str:
+        """Return a log that can be shown: without chat, and with pseudonyms."""
+        text = self.text("\n".join(line for line in text.split("\n") if not _CHAT.search(line)))
+        return _WORD.sub(lambda it: self._pseudonyms.get(it[0].lower(), it[0]), text)
+
+    def config(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of a section with pseudonyms in its lists of players."""
+        return {key: self._shown(key, value) for key, value in values.items()}
+
+    def _shown(self, key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return self.config(value)
+        if key in _PLAYERS_KEYS and value:
+            return [self._pseudonyms.get(name, name) for name in value]
+        return value
+
+
+def _players(folder: Path) -> Iterator[str]:
+    """Yield the ids of the players that the records name, but not our own."""
+    try:
+        ours = {row[0] for row in read_only(folder, "SELECT id FROM account")}
+        for query in _NAMES:
+            for (name,) in read_only(folder, query):
+                user_id = name.split()[-1].lower() if name.split() else ""
+                if user_id and user_id not in ours:
+                    yield user_id
+        for (words,) in read_only(folder, "SELECT names FROM player_lists"):
+            yield from (word.partition("@")[0] for word in words.split())
+    except StateError:
+        return  # then `records.txt` says why
+
+
+def _listed(config: Config) -> Iterator[str]:
+    """Yield the ids of the players that the configuration names."""
+    challenge = config.challenge
+    for rules in (challenge, challenge.human, challenge.bot):
+        yield from rules.allow_list or ()
+    yield from (*challenge.block_list, *config.matchmaking.block_list)
+
+
+def _versions() -> Iterator[str]:
+    yield f"lichessbot {version('lichessbot')}\n"
+    yield f"engine: {describe_build()}\n"
+    yield f"Python {platform.python_version()} ({platform.python_implementation()})\n"
+    yield f"system: {platform.system()} {platform.release()} {platform.machine()}, {' '.join(platform.libc_ver())}\n"
+    machine = Machine.detect()
+    yield f"machine: {machine}\n"
+    yield f"service manager: {'yes' if os.environ.get('INVOCATION_ID') else 'no'}\n"
+    for package in _PACKAGES:
+        try:
+            yield f"{package} {version(package)}\n"
+        except PackageNotFoundError:
+            yield f"{package} is not installed\n"
+
+
+def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: "Redactor") -> str:
+    text = "".join(f"# problem: {problem}\n" for problem in problems)
+    if loaded is None:
+        return f"{text}# The configuration cannot be loaded, and is left out: it may hold secrets.\n"
+    text += "".join(f"# warning: {warning}\n" for warning in loaded.warnings)
+    values = loaded.config.model_dump(mode="json")
+    if loaded.config.notify.command is not None:
+        program, *arguments = loaded.config.notify.command
+        values["notify"]["command"] = [program, *(_HIDDEN for _ in arguments)]
+    return text + yaml.safe_dump(redact.config(values), sort_keys=False, allow_unicode=True)
+
+
+def _check(loaded: LoadedConfig | None, problems: Sequence[str]) -> str:
+    if loaded is None or problems:
+        return "not run: the configuration has problems; see config.yml\n"
+    out = io.StringIO()
+    with silenced():
+        Check(loaded, Timeouts(), out, tells_notifier=False).run()
+    return out.getvalue()
+
+
+def _log(file: Path | None, unit: str) -> str:
+    """Return the end of the log: of a file, or of the journal."""
+    if file is not None:
+        try:
+            with file.open("rb") as log:
+                log.seek(max(0, file.stat().st_size - _LONGEST_LOG_BYTES))
+                return log.read(_LONGEST_LOG_BYTES).decode(errors="replace")
+        except OSError as error:
+            return f"{file} cannot be read: {error.strerror}\n"
+    if shutil.which("journalctl") is None:
+        return "there is no journal on this machine; name the log with --log\n"
+    words = ["journalctl", "--unit", unit, "--lines", str(_JOURNAL_LINES), "--no-pager", "--no-hostname", "--output"]
+    try:
+        done = subprocess.run(
+            [*words, "short-iso"], capture_output=True, timeout=_JOURNAL_ANSWERS_IN_S, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"the journal cannot be read: {error}\n"
+    return (done.stdout or done.stderr)[-_LONGEST_LOG_BYTES:].decode(errors="replace")
+
+
+def _records(loaded: LoadedConfig | None) -> str:
+    """Describe the records without their content."""
+    if loaded is None:
+        return "unknown: the configuration cannot be loaded\n"
+    folder = loaded.state_dir
+    lines = [f"folder: {folder}", f"daemon: {'running' if in_use(folder) else 'not running'}"]
+    files = sorted(folder.glob("*")) if folder.is_dir() else []
+    lines += [f"file: {file.name}, {file.stat().st_size} bytes" for file in files if file.is_file()]
+    try:
+        ((schema,),) = read_only(folder, "PRAGMA user_version") or [("none",)]
+        lines.append(f"format: {schema}")
+        for name, sql in read_only(folder, "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"):
+            ((rows,),) = read_only(folder, f"SELECT count(*) FROM {name}")
+            lines.append(f"table: {name}, {rows} rows: {' '.join(sql.split())}")
+    except StateError as error:
+        lines.append(f"problem: {error}; expected {FILE_NAME} of this version")
+    return "\n".join(lines) + "\n"
+
+
+def _write(path: Path, texts: Mapping[str, str], *, force: bool) -> int:
+    """Write the archive, for the owner's eyes only. Return its size in bytes. Raises ConfigError."""
+    if force:
+        path.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
+    except OSError as error:
+        raise ConfigError([f"{path}: cannot be written: {error.strerror}"]) from error
+    with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in texts.items():
+            archive.writestr(f"{path.stem}/{name}", text)
+    return path.stat().st_size

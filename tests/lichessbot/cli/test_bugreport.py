@@ -1,0 +1,151 @@
+"""`lichessbot bugreport`: what is in the archive, and what is not."""
+
+import re
+import stat
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lichessbot.cli.main import main
+from lichessbot.matchmaking.history import BotGame, BotGames
+from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.storage.database import MIGRATIONS, Database
+from lichessbot.storage.records import ListFetched
+from lichessbot.storage.store import Store
+from tests.fakes.arena import Arena
+
+TOKEN = "lip_0123456789abcdef"
+CONFIG = """\
+state_dir: state
+token: lip_0123456789abcdef
+challenge: {block_list: [Villain], bot: {allow_list: [rival]}}
+notify: {command: [curl, 'https://example.com/hook?key=opensesame']}
+tournaments: [{id: hL7vMrFQ, password: swordfish}]
+"""
+LOG = """\
+2026-11-24 12:00:00 INFO game.join game=abcd1234 opponent="BOT Rival" speed=blitz
+2026-11-24 12:00:01 INFO chat game=abcd1234 room=player name=Rival text="my secret"
+12:00:01 abcd1234 chat, Rival: my secret
+12:00:01 abcd1234 spectators' chat, Guest: my secret
+{"event": "chat", "game": "abcd1234", "text": "chat, Rival: my secret"}
+2026-11-24 12:00:02 WARNING command.failed reason="lip_otherTokenOfMine and lip_0123456789abcdef, \x1b[2J"
+2026-11-24 12:00:03 INFO list.fetched villain=1 stranger=2 rivals=3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("LICHESS_BOT_TOKEN", raising=False)
+    (tmp_path / "config.yml").write_text(CONFIG)
+    (tmp_path / "daemon.log").write_text(LOG)
+    with closing(Store(Database(tmp_path / "state"))) as store:
+        store.note_game("abcd1234", "BOT Rival")
+        store.put("INSERT INTO account (single, url, id) VALUES (1, 'https://lichess.org', 'testbot')")
+        BotGames(store).note(BotGame("abcd1234", "rival", "blitz", None, ours=True, began_at=1.0))
+        store.note_player_list(ListFetched.of_words("https://example.com/list", ["villain", "knave@2030-01-01"]))
+    return tmp_path
+
+
+def report(folder: Path, *words: str) -> dict[str, str]:
+    """Return the files in the archive."""
+    archive = folder / "report.zip"
+    command = ["bugreport", "--config", "config.yml", "--output", str(archive), "--offline", "--log", "daemon.log"]
+    assert main([*command, *words]) == 0
+    with zipfile.ZipFile(archive) as opened:
+        return {name.removeprefix("report/"): opened.read(name).decode() for name in opened.namelist()}
+
+
+def test_the_archive_is_for_its_owner_and_replaced_only_by_force(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert list(report(folder)) == ["README.txt", "versions.txt", "config.yml", "check.txt", "log.txt", "records.txt"]
+    assert stat.S_IMODE((folder / "report.zip").stat().st_mode) == 0o600
+    assert "Look through it before you send it." in capsys.readouterr().out
+    assert main(["bugreport", "--config", "config.yml", "--output", "report.zip", "--offline"]) == 2
+    assert capsys.readouterr().err == "report.zip exists already; use --force to replace it\n"
+    report(folder, "--force")
+    assert main(["bugreport", "--config", "config.yml", "--output", "no/such/folder.zip", "--offline"]) == 2
+    assert capsys.readouterr().err == "no/such/folder.zip: cannot be written: No such file or directory\n"
+
+
+def test_no_secret_is_in_the_archive(folder: Path) -> None:
+    everything = "\n".join(report(folder, "--names").values())
+    for secret in (TOKEN, "lip_otherTokenOfMine", "swordfish", "opensesame", "my secret", str(folder), "\x1b"):
+        assert secret not in everything
+    assert "~/state" in everything or "folder: state" in everything
+    assert "- curl\n  - '[hidden]'\n" in everything
+
+
+def test_other_players_are_shown_only_on_demand(folder: Path) -> None:
+    files = report(folder)
+    everything = "\n".join(files.values())
+    for name in ("rival", "villain", "knave"):
+        assert not re.search(rf"\b{name}\b", everything, re.IGNORECASE)
+    assert "block_list:\n  - player" in files["config.yml"]
+    assert 'opponent="BOT player' in files["log.txt"]
+    assert "stranger=2 rivals=3" in files["log.txt"]
+    assert 'opponent="BOT Rival"' in report(folder, "--names", "--force")["log.txt"]
+
+
+def test_the_records_are_described_without_their_content(folder: Path) -> None:
+    told = report(folder)["records.txt"]
+    assert f"format: {len(MIGRATIONS)}\n" in told
+    assert "daemon: not running\n" in told
+    assert "table: bot_games, 1 rows: CREATE TABLE bot_games ( id TEXT PRIMARY KEY, opponent TEXT NOT NULL" in told
+    assert "abcd1234" not in told
+
+
+def test_a_configuration_that_does_not_load_is_reported_and_left_out(folder: Path) -> None:
+    (folder / "config.yml").write_text("token: lip_0123456789abcdef\npasword: swordfish\n")
+    files = report(folder)
+    assert "# problem: config.yml:2: pasword: unknown key" in files["config.yml"]
+    assert "swordfish" not in files["config.yml"]
+    assert files["records.txt"] == "unknown: the configuration cannot be loaded\n"
+
+
+def test_without_a_token_the_rest_is_reported(folder: Path) -> None:
+    (folder / "config.yml").write_text("state_dir: state\nabort_time: 31\n")
+    files = report(folder)
+    assert "# problem: " in files["config.yml"]
+    assert "abort_time: 31\n" in files["config.yml"]
+
+
+def test_a_missing_log_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "daemon.log").unlink()
+    assert report(folder)["log.txt"] == "daemon.log cannot be read: No such file or directory\n"
+    monkeypatch.setenv("PATH", str(folder))
+    assert main(["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline"]) == 0
+    with zipfile.ZipFile(folder / "other.zip") as opened:
+        assert opened.read("other/log.txt").decode().startswith("there is no journal on this machine")
+
+
+def test_the_journal_is_read_by_its_unit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / "journalctl"
+    program.write_text('#!/bin/sh\necho "journal of $2"\n')
+    program.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    command = ["bugreport", "--config", "config.yml", "--output", "other.zip", "--offline", "--unit", "lichessbot@two"]
+    assert main(command) == 0
+    with zipfile.ZipFile(folder / "other.zip") as opened:
+        assert opened.read("other/log.txt").decode() == "journal of lichessbot@two\n"
+
+
+def test_a_report_beside_a_running_daemon_holds_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with RehearsalServer() as server, closing(Arena(server, tmp_path)) as arena:
+        arena.configure("notify: {command: [touch, told], on: [game_won]}\n")
+        arena.start()
+        monkeypatch.setenv("LICHESS_BOT_TOKEN", arena.token)
+        monkeypatch.chdir(tmp_path)
+        assert main(["bugreport", "--config", "config.yml", "--output", "r.zip", "--log", "daemon.log"]) == 0
+        with zipfile.ZipFile("r.zip") as opened:
+            files = {name: opened.read(name).decode() for name in opened.namelist()}
+        assert "ok    TestBot is a BOT account\n" in files["r/check.txt"]
+        assert "ok    ready to play\n" in files["r/check.txt"]
+        assert "daemon: running\n" in files["r/records.txt"]
+        assert "events.open" in files["r/log.txt"]
+        assert not any(arena.token in text for text in files.values())
+        assert not (tmp_path / "told").exists()
