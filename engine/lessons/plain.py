@@ -27,7 +27,7 @@ from cython.cimports.engine.lessons.terms import Terms
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 FIRST = cython.declare(cython.int, 1 << 30)         # what a move promises: the expected one before all others,
-GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the fattest victim first,
+GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the most valuable victim first,
 KILLER = cython.declare(cython.int, 1 << 19)        # then what refuted a sister of this position,
 CASTLES = cython.declare(cython.int, 1 << 10)       # then castling, then steps towards the middle
 # How near the middle a file or a rank is.

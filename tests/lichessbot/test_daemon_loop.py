@@ -1,6 +1,5 @@
 """The daemon as a process in front of a scripted server: what the embedded Lichess never does."""
 
-import json
 import signal
 import time
 
@@ -28,15 +27,6 @@ def test_an_account_that_cannot_be_read_at_first_is_waited_for(lichess: Scripted
     lichess.answer("/api/account", Reply(502, "<html>"), Reply(429, "<html>"), Reply(200, "?"), Reply(body=ACCOUNT))
     daemon.start()
     daemon.until_asked(EVENTS)
-
-
-def test_games_in_progress_are_found_even_if_the_event_stream_says_nothing(
-    lichess: ScriptedLichess, daemon: Daemon
-) -> None:
-    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234"), game("wxyz9876")]}))
-    daemon.start()
-    daemon.until_asked(stream("abcd1234"))
-    daemon.until_asked(stream("wxyz9876"))
 
 
 def test_a_stream_that_does_not_open_holds_up_no_game(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -75,20 +65,6 @@ def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
     assert "challenge.no_game challenge=one" in daemon.log
 
 
-def test_a_queued_challenge_without_a_slot_is_declined_before_it_expires(
-    lichess: ScriptedLichess, daemon: Daemon
-) -> None:
-    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
-    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
-    lichess.answer(decline("two"), Reply())
-    lichess.answer(EVENTS, ticking(challenge("two")))
-    daemon.start()
-    daemon.until_asked(decline("two"))
-    assert json.loads(next(it.body for it in lichess.requests if it.path == decline("two"))) == {"reason": "later"}
-    assert "challenge.wait challenge=two" in daemon.log
-    assert accept("two") not in lichess.paths()
-
-
 def test_a_flood_of_challenges_is_one_line_each_in_the_log(lichess: ScriptedLichess, daemon: Daemon) -> None:
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
@@ -122,16 +98,6 @@ def test_an_accepted_challenge_is_played_while_the_list_is_rate_limited(
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234")))
     daemon.start()
     daemon.until(lambda: any("/api/bot/game/abcd1234/move/" in path for path in lichess.paths()))
-
-
-def test_a_challenge_announced_twice_is_answered_once(lichess: ScriptedLichess, daemon: Daemon) -> None:
-    lichess.answer(accept("one"), Reply())
-    lichess.answer(EVENTS, ticking(challenge("one"), challenge("one"), 0.2, challenge("one")))
-    daemon.start()
-    daemon.until_asked(accept("one"))
-    time.sleep(0.5)
-    assert lichess.paths().count(accept("one")) == 1
-    assert decline("one") not in lichess.paths()
 
 
 def test_strange_lines_do_not_stop_the_daemon(lichess: ScriptedLichess, daemon: Daemon) -> None:
@@ -248,6 +214,7 @@ def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess
     daemon.start()
     assert daemon._process is not None
     assert daemon._process.wait(PATIENCE_S) == 3
+    assert "No such token" in daemon.log
 
 
 def test_a_signal_ends_a_daemon_that_never_reached_lichess(lichess: ScriptedLichess, daemon: Daemon) -> None:

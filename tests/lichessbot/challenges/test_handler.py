@@ -1,266 +1,166 @@
-"""Who comes, waits, goes away and is turned away: the daemon in front of the embedded Lichess."""
+"""The handler of challenges: each is answered once, and a failed answer has its consequences."""
 
-import signal
+import math
+import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
 
 import pytest
 
-from lichessbot.cli.main import main
-from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.challenges import Terms
-from lichessbot.rehearsal.rules.clock import Correspondence, Unlimited
-from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Variant
-from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import Arena, judge
-from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+from lichessbot.challenges.handler import ChallengeHandler
+from lichessbot.challenges.player_lists import PlayerLists
+from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.slots import Slots
+from lichessbot.config import Config
+from lichessbot.errors import RateLimited, Refused, Unreachable
+from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
+from lichessbot.lichess.enums import DeclineReason
+from lichessbot.lichess.models import GameInfo
+from lichessbot.storage.database import Database
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Timeouts
+from tests.lichessbot.challenges.challengers import WEAK, config, received
 
-# A challenge then waits for a slot for 3 s.
-TIME_SCALE = 0.25
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    """A fresh server and bot. Afterwards nothing has crashed and no process is left over."""
-    with RehearsalServer(timing=Timing(tick_s=1.0)) as server:
-        arena = Arena(server, tmp_path)
-        arena.time_scale = TIME_SCALE
-        try:
-            yield arena
-        finally:
-            arena.close()
-        assert arena.leftovers() == []
-        assert "Traceback" not in arena.log()
+GAME = GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}})
 
 
-def take_the_only_slot(arena: Arena, rules: str = "") -> Account:
-    """Somebody plays who never moves."""
-    arena.configure(concurrency=1, depth=2, rules=rules)
-    arena.start()
-    sleeper = arena.player("Sleeper", None)
-    arena.challenge(sleeper, color=ColorChoice.WHITE, base_s=600)
-    arena.until(lambda: "game.state" in arena.log())
-    return sleeper
+class Outbox:
+    """An outbox that only keeps what it is told to send."""
+
+    pause_s = 0.0
+
+    def __init__(self) -> None:
+        self.sent: list[AcceptChallenge | DeclineChallenge] = []
+
+    def send(self, command: AcceptChallenge | DeclineChallenge) -> None:
+        self.sent.append(command)
 
 
-def give_it_back(arena: Arena) -> None:
-    session = arena.started[0]
-    arena.server.call(lambda: session.abort())
+class Desk(ChallengeHandler):
+    """A challenge handler with the games and the rules that a test gives it."""
+
+    def __init__(self, store: Store, outbox: Outbox, timeouts: Timeouts) -> None:
+        self.config, self.games, self.slots = Config(), list[GameInfo](), Slots(timeouts.game_start)
+        lists = PlayerLists(store, SimpleQueue[Any]().put, timeouts, None)
+        super().__init__(outbox, store, timeouts, lists, self.slots, self.now)  # type: ignore[arg-type]
+
+    def now(self) -> Snapshot:
+        return Snapshot(self.config, "us", self.slot_holders(self.games))
 
 
-def status(arena: Arena, challenge_id: str) -> ChallengeStatus | None:
-    challenge = arena.site.challenges.get(challenge_id)
-    assert challenge is not None
-    return challenge.settled
+@contextmanager
+def handler(folder: Path, outbox: Outbox, timeouts: Timeouts) -> Iterator[Desk]:
+    with closing(Store(Database(folder))) as store:
+        yield Desk(store, outbox, timeouts)
 
 
-def wait_for_a_slot(arena: Arena, challenger: Account, **terms: int) -> str:
-    challenge_id = arena.challenge(challenger, **terms)  # type: ignore[arg-type]
-    arena.until(lambda: f"challenge.wait challenge={challenge_id}" in arena.log())
-    return challenge_id
+def test_a_challenge_announced_twice_is_answered_once(tmp_path: Path) -> None:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        for _ in range(2):
+            desk.answer(WEAK, time.monotonic())
+        assert len(outbox.sent) == 1
 
 
-# Waiting
+def test_a_newer_challenge_of_the_same_player_replaces_the_queued_one(tmp_path: Path) -> None:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.games.append(GAME)
+        newer = WEAK.model_copy(update={"challenge": WEAK.challenge.model_copy(update={"id": "newer"})})
+        for challenge in (WEAK, newer):
+            desk.answer(challenge, time.monotonic())
+        desk.games.clear()
+        desk.serve_queue()
+        (accepted,) = outbox.sent
+        assert accepted.challenge_id == "newer"
 
 
-def test_a_queued_challenge_is_accepted_when_a_game_ends(arena: Arena) -> None:
-    take_the_only_slot(arena)
-    wait_for_a_slot(arena, arena.player("Greedy"))
-    give_it_back(arena)
-    arena.until_ended(2)
-    judge(arena.ended[1])
-    assert arena.most_at_once == 1
+def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came(tmp_path: Path) -> None:
+    outbox, timeouts = Outbox(), Timeouts()
+    came_at = time.monotonic() - 5
+    with handler(tmp_path, outbox, timeouts) as desk:
+        desk.games.append(GAME)
+        desk.answer(WEAK, came_at)
+        assert outbox.sent == []
+        assert desk.wake_at == came_at + timeouts.challenge_wait.total_seconds()
+        desk.games.clear()
+        desk.serve_queue()
+        (accepted,) = outbox.sent
+        assert isinstance(accepted, AcceptChallenge)
+        assert accepted.until == came_at + timeouts.request_patience.total_seconds()
+        assert len(desk.slots) == 1
 
 
-def test_a_withdrawn_challenge_is_forgotten(arena: Arena) -> None:
-    take_the_only_slot(arena)
-    fickle = arena.player("Fickle")
-    canceled = wait_for_a_slot(arena, fickle)
-    arena.server.call(lambda: arena.site.cancel(canceled, fickle))
-    arena.until(lambda: f"challenge.canceled challenge={canceled} waited=True" in arena.log())
-    give_it_back(arena)
-    arena.challenge(arena.player("Greedy"))
-    arena.until_ended(2)
-    judge(arena.ended[1])
-    assert status(arena, canceled) is ChallengeStatus.CANCELED
-    assert "command.failed" not in arena.log(), "a canceled challenge is not accepted"
+GONE, LIMITED = Refused(404, "Not found"), RateLimited(timedelta(seconds=60), "Too many requests")
+TOO_LATE = Unreachable("not sent: too late to be of use")
+UNSURE = [CommandFailed(AcceptChallenge("weak"), error, perhaps_done=True) for error in (GONE, LIMITED, TOO_LATE)]
 
 
-def test_a_queued_challenge_that_times_out_is_declined_and_takes_no_slot(arena: Arena) -> None:
-    take_the_only_slot(arena)
-    late = wait_for_a_slot(arena, arena.player("Late"))
-    arena.until(lambda: arena.decline_reason(late) is DeclineReason.LATER)
-    assert "no slot became free within 3 s" in arena.log()
-    give_it_back(arena)
-    arena.challenge(arena.player("Greedy"))
-    arena.until_ended(2)
-    judge(arena.ended[1])
-
-
-def test_of_two_challenges_of_one_player_only_the_newer_lives(arena: Arena) -> None:
-    take_the_only_slot(arena)
-    player = arena.player("Greedy")
-    older = wait_for_a_slot(arena, player)
-    newer = wait_for_a_slot(arena, player)
-    assert f"challenge.closed challenge={older} answer=replaced" in arena.log()
-    give_it_back(arena)
-    arena.until_ended(2)
-    assert arena.ended[1].game.setup.id == newer
-    assert "command.failed" not in arena.log()
-
-
-def test_one_challenge_is_queued_per_slot_and_the_best_stays(arena: Arena) -> None:
-    take_the_only_slot(arena)
-    weak = wait_for_a_slot(arena, arena.player("Weak", rating=1200))
-    strong = wait_for_a_slot(arena, arena.player("Strong", rating=2400))
-    arena.until(lambda: arena.decline_reason(weak) is DeclineReason.LATER)
-    middling = arena.challenge(arena.player("Middling", rating=1800))
-    arena.until(lambda: arena.decline_reason(middling) is DeclineReason.LATER)
-    give_it_back(arena)
-    arena.until_ended(2)
-    assert arena.ended[1].game.setup.id == strong
-
-
-def test_a_signal_declines_queued_challenges(arena: Arena) -> None:
-    take_the_only_slot(arena)
-    waiting = wait_for_a_slot(arena, arena.player("Greedy"))
-    arena.signal(signal.SIGTERM)
-    arena.until(lambda: arena.decline_reason(waiting) is DeclineReason.LATER)
-    give_it_back(arena)
-    assert arena.wait_for_exit() == 0
-
-
-def test_slots_kept_for_humans_are_free_while_bots_wait(arena: Arena) -> None:
-    arena.configure(concurrency=2, depth=2, rules="games_reserved_for_humans: 1")
-    arena.start()
-    arena.challenge(arena.player("BotOne", None, title="BOT"), color=ColorChoice.WHITE, base_s=600)
-    arena.until(lambda: "game.state" in arena.log())
-    second = wait_for_a_slot(arena, arena.player("BotTwo", title="BOT"))
-    human = arena.challenge(arena.player("Human"))
-    arena.until(lambda: status(arena, human) is ChallengeStatus.ACCEPTED)
-    assert status(arena, second) is not ChallengeStatus.ACCEPTED
-
-
-# Rules
-
-
-def test_each_decline_names_the_rule_that_decided(arena: Arena) -> None:
-    arena.bot.rating = 2000
-    arena.configure(
-        depth=2,
-        rules="time_controls: [bullet, blitz, 10+0, correspondence], min_days: 2, max_days: 5, "
-        "max_estimated_game_duration: 14, rating_difference: 700, max_simultaneous_games_per_user: 1, "
-        "block_list: [VILLAIN], bot: {allow_list: [Friend], bullet_requires_increment: true}",
-    )
-    arena.start()
-
-    def days(name: str, control: Correspondence | Unlimited) -> str:
-        return arena.propose(arena.player(name, None), Terms(Variant.STANDARD, control))
-
-    expected = {
-        arena.challenge(arena.player("Rapid"), base_s=540): DeclineReason.TIME_CONTROL,
-        arena.challenge(arena.player("Long"), base_s=240, increment_s=5): DeclineReason.TOO_SLOW,
-        arena.challenge(arena.player("Weak", rating=1299)): DeclineReason.GENERIC,
-        arena.challenge(arena.player("Villain")): DeclineReason.GENERIC,
-        arena.challenge(arena.player("Stranger", title="BOT"), increment_s=1): DeclineReason.GENERIC,
-        arena.challenge(arena.player("Friend", title="BOT"), base_s=60): DeclineReason.TOO_FAST,
-        arena.challenge(arena.player("Horde"), variant=Variant.HORDE): DeclineReason.VARIANT,
-        arena.challenge(exact := arena.player("Exact", None), base_s=600): None,
-        days("OneDay", Correspondence(1)): DeclineReason.TOO_FAST,
-        days("TwoDays", Correspondence(2)): None,
-        days("Week", Correspondence(7)): DeclineReason.TOO_SLOW,
-        days("Forever", Unlimited()): DeclineReason.TOO_SLOW,
-    }
-    arena.until(lambda: all(arena.is_settled(it) for it in expected))
-    assert {it: arena.decline_reason(it) for it in expected} == expected
-    second = arena.challenge(exact, base_s=600)
-    arena.until(lambda: arena.decline_reason(second) is DeclineReason.LATER)
-
-
-def test_one_bot_is_accepted_only_so_often_also_over_a_restart(arena: Arena) -> None:
-    arena.configure(depth=2, rules="max_recent_bot_challenges: 1, recent_bot_challenge_age: 3600")
-    arena.start()
-    eager = arena.player("Eager", title="BOT")
-    arena.challenge(eager)
-    arena.until_ended(1)
-    assert arena.stop() == 0
-    arena.start()
-    again = arena.challenge(eager)
-    arena.until(lambda: arena.decline_reason(again) is DeclineReason.LATER)
-    arena.challenge(arena.player("Other", title="BOT"))
-    arena.until_ended(2)
-
-
-def test_block_lists_on_the_web_count_and_delay_no_answer(arena: Arena, lichess: ScriptedLichess) -> None:
-    lichess.answer("/hanging", Reply(lines=[b"nobody\n"], end=End.STALL))
-    lichess.answer("/huge", Reply(lines=[b"greedy\n" * 8192] * 1830))
-    lichess.answer("/good", Reply(body="Villain\n"))
-    addresses = ", ".join(f"{lichess.url}/{name}" for name in ("hanging", "huge", "good"))
-    arena.configure(depth=2, rules=f"online_block_list: [{addresses}]")
-    arena.start()
-    arena.until(lambda: "list.fetched" in arena.log())
-    villain = arena.challenge(arena.player("Villain"))
-    arena.until(lambda: arena.decline_reason(villain) is DeclineReason.GENERIC)
-    arena.challenge(arena.player("Greedy"))
-    arena.until_ended(1)
-    judge(arena.ended[0])
-    arena.until(lambda: arena.log().count("list.failed") >= 2)
-
-
-def test_a_shared_file_blocks_for_a_time_and_is_read_again_while_we_run(arena: Arena) -> None:
-    shared = arena.folder / "shared.txt"
-    shared.write_text("Villain until 2999-12-31  # slow\nGreedy until 2020-01-01\n")
-    arena.configure(depth=2, rules="block_list_files: shared.txt")
-    arena.start()
-    arena.until(lambda: "list.fetched" in arena.log())
-    villain = arena.player("Villain")
-    refused = arena.challenge(villain)
-    arena.until(lambda: arena.decline_reason(refused) is DeclineReason.GENERIC)
-    arena.challenge(arena.player("Greedy"))
-    arena.until_ended(1)
-    shared.write_text("# nobody\n")
-    arena.until(lambda: arena.log().count("list.fetched") == 2)
-    arena.challenge(villain)
-    arena.until_ended(2)
-
-
-# Rematches, and what is remembered
-
-
-def test_a_rematch_is_a_challenge_like_any_other_and_we_offer_none(arena: Arena) -> None:
-    arena.configure(depth=2)
-    arena.start()
-    player = arena.player("Greedy")
-    arena.challenge(player, color=ColorChoice.WHITE)
-    arena.until_ended(1)
-    rematch = arena.server.call(lambda: arena.site.offer_rematch(arena.ended[0].game, player))
-    arena.until_ended(2)
-    assert f"challenge.accept challenge={rematch.id} " in arena.log()
-    assert f" rematch_of={arena.ended[0].game.setup.id} " in arena.log()
-    judge(arena.ended[1])
-    assert arena.ended[1].game.setup.color_of(player) is Color.BLACK
-    assert arena.site.challenges.outgoing(arena.bot) == []
-
-
-def test_explain_shows_a_challenge_while_the_daemon_runs(
-    arena: Arena, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("report", UNSURE, ids=["gone", "limited", "too late"])
+def test_an_acceptance_with_an_unanswered_attempt_may_be_an_unannounced_game(
+    tmp_path: Path, report: CommandFailed
 ) -> None:
-    sleeper = take_the_only_slot(arena, "max_rating: 2000")
-    strong = arena.challenge(arena.player("Strong", rating=2001))
-    arena.until(lambda: arena.decline_reason(strong) is DeclineReason.GENERIC)
-    taken = arena.started[0].game.setup.id
+    outbox = Outbox()
+    with handler(tmp_path, outbox, replace(Timeouts(), game_start=timedelta(0))) as desk:
+        desk.answer(WEAK, time.monotonic())
+        desk.answer_failed(AcceptChallenge("weak"), report)
+        assert desk.unlisted_games() == [], "a look may tell"
+        assert desk.slots.question_overdue(time.monotonic())
+        (game,) = desk.unlisted_games()
+        assert (game.game_id, game.opponent.id) == ("weak", "weak")
+        assert len(outbox.sent) == 1, "no decline while a game may have begun"
 
-    def explain(*words: str) -> str:
-        main(["explain", *words, "--config", str(arena.folder / "config.yml")])
-        return capsys.readouterr().out
 
-    arena.until(lambda: "answer: declined: generic" in explain(strong))
-    assert "rule: challenge.max_rating = 2000" in explain(strong)
-    assert "answer: accepted" in explain(f"{arena.site.url}/{taken}")
-    told = explain("--clock", "3+0")
-    assert "now: slots taken: 1 of 1" in told
-    assert "answer: would wait" in told
-    arena.server.call(lambda: arena.started[0].abort())
-    arena.until(lambda: "now: slots taken: 0 of 1" in explain("--clock", "3+0"))
-    assert "answer: would be accepted" in explain("--name", sleeper.name, "--clock", "3+0")
+def test_a_challenge_that_does_not_expire_is_answered_at_any_time(tmp_path: Path) -> None:
+    """A pause that Lichess asks for may be longer than people wait for a game with a clock."""
+    outbox = Outbox()
+    correspondence = config(max_correspondence_games=1, time_controls=["correspondence"])
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        desk.config = Config(challenge=correspondence)
+        for name in ("first", "second"):
+            desk.answer(received(name, days=3), time.monotonic())
+        accepted, declined = outbox.sent
+        assert isinstance(accepted, AcceptChallenge)
+        assert isinstance(declined, DeclineChallenge)
+        assert accepted.until == declined.until == math.inf
+        desk.answer_failed(accepted, CommandFailed(accepted, LIMITED))
+        assert outbox.sent[-1] == DeclineChallenge("first", DeclineReason.LATER)
+        assert outbox.sent[-1].until == math.inf
+        assert desk.human_expected_until < time.monotonic(), "no slot was missing"
+
+
+def test_a_decline_that_was_not_delivered_is_recorded_as_such(tmp_path: Path) -> None:
+    outbox = Outbox()
+    with closing(Store(Database(tmp_path))) as store:
+        desk = Desk(store, outbox, Timeouts())
+        desk.config = Config(challenge=config(time_controls=["rapid"]))
+        desk.answer(WEAK, time.monotonic())
+        (declined,) = outbox.sent
+        desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
+        entry = store.challenges["weak"]
+        assert entry is not None
+        assert entry.because.endswith("; but the challenger was not told: not sent: too late to be of use")
+
+
+def test_an_acceptance_that_is_refused_at_the_first_attempt_is_no_game_to_look_for(tmp_path: Path) -> None:
+    with handler(tmp_path, Outbox(), replace(Timeouts(), game_start=timedelta(0))) as desk:
+        desk.answer(WEAK, time.monotonic())
+        desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), GONE))
+        assert desk.slots.question_overdue(time.monotonic())
+        assert desk.unlisted_games() == []
+
+
+def test_an_acceptance_that_was_never_sent_frees_its_slot_and_can_be_repeated(tmp_path: Path) -> None:
+    outbox = Outbox()
+    with handler(tmp_path, outbox, Timeouts()) as desk:
+        for times in (1, 2):
+            desk.answer(WEAK, time.monotonic())
+            assert len(outbox.sent) == times
+            desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
+            assert len(desk.slots) == 0
+            assert not desk.slots.question_overdue(time.monotonic())

@@ -120,14 +120,6 @@ def test_a_challenge_canceled_before_our_acceptance_frees_its_slot(arena: Arena)
     arena.until_ended(1)
 
 
-def test_a_declined_challenger_gets_the_reason(arena: Arena) -> None:
-    arena.start()
-    challenge_id = arena.challenge(arena.player("Human"), variant=Variant.ATOMIC)
-    arena.until(lambda: arena.decline_reason(challenge_id) is not None)
-    assert arena.decline_reason(challenge_id) == DeclineReason.VARIANT
-    assert arena.started == []
-
-
 def test_challenges_made_while_we_were_away_are_answered(arena: Arena) -> None:
     arena.challenge(arena.player("Early"))
     arena.start()
@@ -290,13 +282,6 @@ def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Are
 
 
 # Who may run
-
-
-def test_a_refused_token_ends_the_daemon(arena: Arena) -> None:
-    arena.token = "lip_unknown"
-    arena.spawn()
-    assert arena.wait_for_exit() == 3
-    assert "No such token" in arena.log()
 
 
 def test_an_account_that_is_no_bot_ends_the_daemon(arena: Arena) -> None:
