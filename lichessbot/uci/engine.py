@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import IO
 from weakref import WeakMethod
 
+from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError, EngineMissing
@@ -38,7 +39,7 @@ _COST_OF_A_LINE = 200
 _MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
 _MAX_NAME_LENGTH = 60
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
-_MAX_DOUBLINGS = 4
+_LONGEST_PATIENCE = 16  # times `engine_handshake`
 
 
 class UciEngine:
@@ -87,7 +88,8 @@ class UciEngine:
         self._told_to_stop_at: float | None = None
         self._stopping_s = timeouts.engine_stop.total_seconds()
         self._process = _start(config)
-        patience_s = timeouts.engine_handshake.total_seconds() * 2 ** min(failed_starts, _MAX_DOUBLINGS)
+        handshake_s = timeouts.engine_handshake.total_seconds()
+        patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
         # A weak reference: in a reference cycle the pipes would stay open until a garbage collection.
         self._handshake = threading.Timer(patience_s, _call_if_alive, [WeakMethod(self._kill_silent)])
         self._handshake.daemon = True
