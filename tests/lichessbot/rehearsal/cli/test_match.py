@@ -10,7 +10,6 @@ import chess
 import chess.pgn
 import pytest
 
-from engine.facade import STARTING_FEN
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan, judge
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
@@ -19,12 +18,12 @@ from lichessbot.rehearsal.players.opponents import OpponentKind
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import Color, Source, Status, Variant
+from lichessbot.rehearsal.rules.enums import Color, Status, Variant
 from lichessbot.rehearsal.rules.game import Game
-from lichessbot.rehearsal.rules.setup import GameSetup, Player
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, Stream, play, start_game
+from tests.lichessbot.rehearsal.rules import games
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
 Join = Callable[..., Client]
@@ -42,7 +41,7 @@ PLAN = Plan(
 
 @pytest.fixture
 def lichess(timing: Timing) -> Iterator[RehearsalServer]:
-    """One server for each test: the players of the house have fixed names."""
+    """One server for each test: house bots have fixed names."""
     with RehearsalServer(timing=timing) as server:
         yield server
 
@@ -90,17 +89,20 @@ def accept_next(bot: Client, events: Stream) -> str:
 
 
 def play_game(bot: Client, game_id: str) -> None:
-    """Mate if possible, else any move, to the end."""
+    """Play random moves to the end."""
     stream = bot.game(game_id)
     full = stream.next("gameFull")
     chance = random.Random(1)
     board = chess.Board()
     white = full["white"].get("id") == bot.id
-    state = full["state"]
+    state, answered = full["state"], -1
     while True:
         for move in state["moves"].split()[len(board.move_stack) :]:
             board.push_uci(move)
-        if state["status"] == "started" and board.turn == white and not board.is_repetition(3):
+        ply = len(board.move_stack)
+        on_turn = state["status"] == "started" and board.turn == white and not board.is_repetition(3)
+        if on_turn and ply != answered:         # an empty line may come before our own move
+            answered = ply
             bot.do(game_id, f"move/{chance.choice(list(board.legal_moves)).uci()}")
         line = stream.next_line()
         if line is None:
@@ -227,24 +229,8 @@ def test_from_position_starts_are_legal_and_unfinished() -> None:
 
 # Judgement.
 
-SETUP = GameSetup(
-    id="gamegame",
-    white=Player(Account("Bot", 0, "BOT"), "aaaa"),
-    black=Player(Account("Hal", 0), "hhhh"),
-    variant=Variant.STANDARD,
-    time_control=RealTime(60, 0),
-    initial_fen=STARTING_FEN,
-    rated=False,
-    source=Source.FRIEND,
-    created_at_ms=0,
-)
-
-
 def game(moves: str) -> Game:
-    it = Game(SETUP, 0)
-    for move in moves.split():
-        it.play(it.turn, move, 0)
-    return it
+    return games.game(moves=moves.split())
 
 
 def test_mate_is_won_or_lost() -> None:

@@ -10,7 +10,6 @@ from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
-from tests.lichessbot.rehearsal.conftest import Join, joining
 from tests.lichessbot.rehearsal.cruel import E4_E5, injector
 
 DELAY_S = 0.3
@@ -21,16 +20,6 @@ LINE_NULLS = Card(Fault.LINE_NULLS, Place.STATE_LINE)
 LINE_DOUBLED = Card(Fault.LINE_DOUBLED, Place.STATE_LINE)
 BAD_GATEWAY = Card(Fault.GATEWAY_HTML, Place.MOVE)
 EVICTION = Card(Fault.EVICTION, Place.GAME_START)
-
-
-@pytest.fixture
-def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
-    return own_lichess
-
-
-@pytest.fixture
-def join(lichess: RehearsalServer) -> Join:
-    return joining(lichess)
 
 
 def record(lichess: RehearsalServer, it: FaultInjector, card: Card, game_id: str | None) -> Strike:

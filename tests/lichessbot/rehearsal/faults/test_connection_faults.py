@@ -17,21 +17,10 @@ from lichessbot.rehearsal.faults.traffic import Place, Traffic
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game
-from tests.lichessbot.rehearsal.conftest import Join, joining
 from tests.lichessbot.rehearsal.cruel import CERTAIN, E4_E5, cards_of, injector
 
 MID_STREAM_SEED = 2         # deals `cut` to the third piece of a game stream
 STREAM_PATHS = {Place.EVENT_STREAM: "/api/stream/event", Place.GAME_STREAM: "/api/bot/game/stream/{}"}
-
-
-@pytest.fixture
-def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
-    return own_lichess
-
-
-@pytest.fixture
-def join(lichess: RehearsalServer) -> Join:
-    return joining(lichess)
 
 
 @contextmanager

@@ -11,18 +11,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, Happening
 from tests.lichessbot.rehearsal.client import Client, play
-from tests.lichessbot.rehearsal.conftest import Join, joining
 from tests.lichessbot.rehearsal.cruel import cards_of, injector, start_numbered_game
-
-
-@pytest.fixture
-def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
-    return own_lichess
-
-
-@pytest.fixture
-def join(lichess: RehearsalServer) -> Join:
-    return joining(lichess)
 
 
 def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault) -> str:

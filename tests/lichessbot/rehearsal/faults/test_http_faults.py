@@ -12,7 +12,6 @@ from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game
-from tests.lichessbot.rehearsal.conftest import Join, joining
 from tests.lichessbot.rehearsal.cruel import E4_E5, account_of, cards_of, injector, start_numbered_game
 
 REFUSALS = {
@@ -32,16 +31,6 @@ REFUSALS = {
     Fault.UNAVAILABLE_TEXT: (503, "text/plain"),
     Fault.GATEWAY_BARE: (504, ""),
 }
-
-
-@pytest.fixture
-def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
-    return own_lichess
-
-
-@pytest.fixture
-def join(lichess: RehearsalServer) -> Join:
-    return joining(lichess)
 
 
 def moves(client: Client, game_id: str) -> str:

@@ -10,18 +10,7 @@ from lichessbot.rehearsal.faults.catalogue import Fault
 from lichessbot.rehearsal.faults.line_faults import NOT_JSON, UNKNOWN_LINE
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, start_game
-from tests.lichessbot.rehearsal.conftest import Join, joining
 from tests.lichessbot.rehearsal.cruel import cards_of, injector
-
-
-@pytest.fixture
-def lichess(own_lichess: RehearsalServer) -> RehearsalServer:
-    return own_lichess
-
-
-@pytest.fixture
-def join(lichess: RehearsalServer) -> Join:
-    return joining(lichess)
 
 
 def raw_lines(client: Client, path: str, count: int) -> list[bytes]:

@@ -4,36 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from engine.facade import STARTING_FEN
-from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import Color, Source, Variant
+from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.presence import OpponentGone, Presence
-from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
+from tests.lichessbot.rehearsal.rules import games
+from tests.lichessbot.rehearsal.rules.games import BLACK, WHITE
 
-WHITE, BLACK = Color.WHITE, Color.BLACK
 LAPSE_MS = 1000
-
-SETUP = GameSetup(
-    id="gamegame",
-    white=Player(Account("Ada", 0, title="BOT"), "aaaa"),
-    black=Player(Account("Hal", 0), "hhhh"),
-    variant=Variant.STANDARD,
-    time_control=RealTime(180, 0),
-    initial_fen=STARTING_FEN,
-    rated=False,
-    source=Source.FRIEND,
-    created_at_ms=0,
-)
+SETUP = replace(games.SETUP, time_control=RealTime(180, 0))
 
 
 def game(setup: GameSetup = SETUP, fen: str | None = None) -> Game:
     """A game in which both have moved."""
-    if fen is not None:
-        setup = replace(setup, variant=Variant.FROM_POSITION, initial_fen=fen)
-    it = Game(setup, 0)
+    it = games.game(setup, fen=fen)
     for _ in range(2):
         it.play(it.turn, it.board().legal_moves()[0], 0)
     return it
