@@ -191,7 +191,7 @@ class Daemon:
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
-        errors = f"{crashes()} internal errors, see the log" if crashes() else ""
+        errors = f"internal errors: {crashes()}, see the log" if crashes() else ""
         stopping = "finishing, takes no new games" if self._stopping else ""
         parts = (self._connection.status, self._games.status, self._lobby.status, errors, stopping)
         self._manager.status("; ".join(filter(None, parts)))

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,17 @@ def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
     (codes,) = settings("RestartPreventExitStatus")
     assert {int(code) for code in codes.split()} == {ExitCode.USAGE, ExitCode.REFUSED}
     assert settings("SuccessExitStatus") == [str(int(ExitCode.ABANDONED))]
+
+
+def test_the_help_of_the_boot_installs_nothing(tmp_path: Path) -> None:
+    called = tmp_path / "called"
+    apt = tmp_path / "apt-get"
+    apt.write_text(f"#!/bin/sh\n: >{called}\nexit 1\n")
+    apt.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.systemd.boot", "--help"],
+        cwd=UNIT.parents[1], env={"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: boot.py")
+    assert not called.exists()

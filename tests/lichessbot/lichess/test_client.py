@@ -234,6 +234,12 @@ def test_a_refused_connection_is_unreachable_with_a_short_cause(
         api.account()
 
 
+def test_a_host_without_an_address_is_named_in_words() -> None:
+    access = Access("http://no-such-host.invalid", SecretStr("lip_any"), Timeouts())
+    with pytest.raises(Unreachable, match=r"^name resolution failed$"):
+        LichessClient(access, timedelta(seconds=5)).account()
+
+
 def test_an_http_server_behind_an_https_address_is_named(lichess: ScriptedLichess) -> None:
     access = Access(lichess.url.replace("http:", "https:"), SecretStr("lip_any"), Timeouts())
     with pytest.raises(Unreachable, match=r"^no TLS connection"):

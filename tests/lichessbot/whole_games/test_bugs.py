@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 import pytest
 
 from tests.fakes.arena import PATIENCE_S, Arena, judge
+from tests.fakes.service_manager import ListeningManager
 
 
 @pytest.fixture
@@ -51,6 +52,7 @@ BUGS = {
         ("lichessbot.move_sources.local.PolyglotBooks", "find", 2, 0, "source.crashed"),
         ("lichessbot.storage.database.Database", "write", 2, 0, "store.crashed"),
         ("lichessbot.games.pgn", "_write", 1, 0, "pgn.crashed"),
+        ("lichessbot.challenges.player_lists.Fetcher", "fetch", 1, 0, "list.crashed"),
     ],
     "main loop": [
         ("lichessbot.lobby.Lobby", "tick", 2, 0, "daemon.crashed"),
@@ -65,11 +67,14 @@ BUGS = {
 def test_a_bug_ends_only_the_step_it_occurs_in(arena: Arena, place: str) -> None:
     calls = (f"fail(resolve_name({owner!r}), {name!r}, {times}, {good})" for owner, name, times, good, _ in BUGS[place])
     plant = "\n".join(["from pkgutil import resolve_name", FAILING, *calls])
-    arena.configure("pgn_directory: games\n", engine="polyglot: {enabled: true, book: {standard: [nowhere.bin]}}")
+    books = "polyglot: {enabled: true, book: {standard: [nowhere.bin]}}"
+    arena.configure("pgn_directory: games\n", engine=books, rules="online_block_list: ['http://127.0.0.1:9/list']")
     arena.challenge(arena.player("Human"))
-    environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1"}
-    with run_with_bug(arena, plant, environment) as process:
+    notify = arena.folder / "notify"
+    environment = {**arena.environment(), "LICHESSBOT_TIME_SCALE": "0.1", "NOTIFY_SOCKET": str(notify)}
+    with ListeningManager(notify) as manager, run_with_bug(arena, plant, environment) as process:
         arena.until_ended(1)
+        arena.until(lambda: any("internal errors: " in message for message in manager.heard))
         process.terminate()
         _, log = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, log

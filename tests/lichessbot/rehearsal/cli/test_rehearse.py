@@ -369,6 +369,16 @@ profiles:
     assert settings["profiles"][1]["engine"] == {"command": ["/opt/mine"], "working_dir": ""}
 
 
+def test_the_notes_on_the_operators_configuration_are_told_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yml"
+    config.write_text("engine: {dir: engines, name: mine}\n")
+    rehearse_command.main(["--games", "1", "--config", str(config)], standalone_mode=False)
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == f'note: {config}:1: engine.name: the bot plays this engine as engine.command: ["engines/mine"]'
+
+
 def test_the_configuration_of_the_operator_is_rehearsed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yml"
     config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
