@@ -10,7 +10,7 @@ import math
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed
 from lichessbot.log import inert
@@ -36,6 +36,9 @@ Number = Annotated[int, AfterValidator(_sensible)]
 # Ids become parts of addresses, so nothing else may pass as one.
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 
+
+# Section 12: exported games name their arena in another way since June 2026, and streams may follow.
+_ARENA: Final = AliasChoices("tournamentId", AliasPath("arenaTour", "id"))
 
 _LONGEST_TEXT: Final = 300
 
@@ -181,8 +184,8 @@ class GameInfo(Payload):
     rating_diff: Number | None = Field(default=None, alias="ratingDiff")
     """Ours, once the game is over; it may be missing although the game was rated."""
     compat: Compat = Compat()
-    tournament_id: Id | None = Field(default=None, alias="tournamentId")
-    swiss_id: str | None = Field(default=None, alias="swissId")
+    tournament_id: Id | None = Field(default=None, validation_alias=_ARENA)
+    swiss_id: str | None = Field(default=None, validation_alias=AliasChoices("swissId", AliasPath("swissTour", "id")))
 
     @property
     def is_correspondence(self) -> bool:
@@ -304,7 +307,7 @@ class GameFull(Payload):
     speed: str = ""
     rated: bool = False
     created_at_ms: int = Field(default=0, ge=0, le=_LATEST_MS, alias="createdAt")
-    tournament_id: str | None = Field(default=None, alias="tournamentId")
+    tournament_id: str | None = Field(default=None, validation_alias=_ARENA)
     white: Player = Player()
     black: Player = Player()
     initial_fen: str = Field(default=STANDARD_START, alias="initialFen")

@@ -54,6 +54,14 @@ def test_a_game_announced_several_times_is_opened_once(lichess: ScriptedLichess,
     assert lichess.paths().count(stream("abcd1234")) == 1
 
 
+def test_an_arena_is_known_by_its_new_name_too(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    arena = {"id": "arena123", "name": "Bots at Noon"}
+    lichess.answer(EVENTS, ticking(line("gameStart", game=game("abcd1234", arenaTour=arena))))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234")))
+    daemon.start()
+    daemon.until(lambda: "tournament.found tournament=arena123" in daemon.log)
+
+
 def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
     lichess: ScriptedLichess, daemon: Daemon
 ) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "ids",
     "presence",
     "quotas",
+    "ratings",
     "repeats",
     "setup",
     "timing",

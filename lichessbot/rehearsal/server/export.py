@@ -42,8 +42,8 @@ def pgn(game: Game, site_url: str, *, round_name: str = "-") -> str:
     )
 
 
-def game_json(game: Game) -> dict[str, Any]:
-    """Return the game as GameJson (contract 3.5)."""
+def game_json(game: Game, arena_name: str | None) -> dict[str, Any]:
+    """Return the game as GameJson (contract 3.5), with the arena as an object (contract 12)."""
     setup = game.setup
     control = setup.time_control
     plies = _plies_shown(game)
@@ -62,6 +62,8 @@ def game_json(game: Game) -> dict[str, Any]:
     }
     if game.winner is not None:
         shape["winner"] = game.winner.value
+    if setup.tournament_id is not None:
+        shape["arenaTour"] = {"id": setup.tournament_id, "name": arena_name}
     if setup.variant.has_own_start:
         shape["initialFen"] = setup.initial_fen
     if isinstance(control, RealTime):

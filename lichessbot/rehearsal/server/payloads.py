@@ -13,6 +13,7 @@ from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeContr
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Speed, Status, Variant
 from lichessbot.rehearsal.rules.game import ChatLine, Game, GameState
 from lichessbot.rehearsal.rules.presence import OpponentGone
+from lichessbot.rehearsal.rules.ratings import told_rating_change
 from lichessbot.rehearsal.rules.setup import Player
 
 Json = dict[str, Any]
@@ -176,8 +177,16 @@ def game_start(game: Game, color: Color, now_ms: int) -> Json:
 
 
 def game_finish(game: Game, color: Color, now_ms: int) -> Json:
-    """Return the event of a game that ended or was aborted (section 4)."""
-    return {"type": "gameFinish", "game": game_event(game, color, now_ms)}
+    """Return the event of a game that ended or was aborted (section 4).
+
+    A missing `ratingDiff` means nothing (section 12).
+    """
+    shape = game_event(game, color, now_ms)
+    for place, side in ((shape, color), (shape["opponent"], color.other)):
+        change = told_rating_change(game, side)
+        if change is not None:
+            place["ratingDiff"] = change
+    return {"type": "gameFinish", "game": shape}
 
 
 def game_event(game: Game, color: Color, now_ms: int) -> Json:

@@ -327,7 +327,9 @@ async def leave_arena(site: Site, call: Call) -> Response:
 async def export_game(site: Site, request: Request) -> Response:
     game = site.session(request.path_params["game_id"]).game
     if "json" in request.headers.get("accept", ""):
-        return JSONResponse(export.game_json(game))
+        arena_id = game.setup.tournament_id
+        arena_name = None if arena_id is None else site.arena_runner.arena(arena_id).terms.name
+        return JSONResponse(export.game_json(game, arena_name))
     return Response(export.pgn(game, site.url), media_type=PGN)
 
 

@@ -44,6 +44,8 @@ def test_two_that_ask_to_be_paired_play_and_the_game_names_its_tournament(
     assert (start["tournamentId"], start["source"]) == (arena, "arena")
     assert ada.game(start["id"]).next("gameFull")["tournamentId"] == arena
     assert ada.command(start["id"], "abort").status_code == 400
+    exported = ada.get(f"/game/export/{start['id']}", headers={"Accept": "application/json"}).json()
+    assert exported["arenaTour"] == {"id": arena, "name": "Bots at Noon"}
 
 
 def test_a_program_that_does_not_ask_is_not_paired(ada: Client, bob: Client, open_arena: Open) -> None:
