@@ -33,12 +33,12 @@ def test_stockfish_plays_like_our_engine(start: Start, inbox: Inbox) -> None:
 
 @needs_stockfish
 def test_options_that_stockfish_refuses_become_complaints(start: Start, inbox: Inbox) -> None:
-    engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "Slow Mover": 1})
+    engine = start(command=(STOCKFISH,), uci_options={"Skil Level": 3, "nodestime": -1})
     engine.search(search(1, depth=1))
     assert isinstance(heard(inbox), BestMove)
     assert engine.complaints == (
         "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level",
-        "uci_options.Slow Mover: expected a whole number from 10 to 1000, found 1",
+        "uci_options.nodestime: expected a whole number from 0 to 10000, found -1",
     )
 
 
