@@ -86,13 +86,13 @@ class User(Payload):
 class VariantRef(Payload):
     """Sections 4 and 5: `{key, name, ...}`; in exports it is a bare key instead."""
 
-    key: str
+    key: Shown
 
 
 class TimeControl(Payload):
     """Section 3.4: clock in seconds; correspondence games have days instead, unlimited ones nothing."""
 
-    type: str
+    type: Shown
     limit: Number | None = None
     increment: Number | None = None
     days_per_turn: Number | None = Field(default=None, alias="daysPerTurn")
@@ -121,12 +121,12 @@ class Challenge(Payload):
     """Section 3.4: a challenge, in the stream and as a reply. `challenger` is null if anonymous."""
 
     id: Id
-    status: str = "created"
+    status: Shown = "created"
     challenger: User | None = None
     destination: User | None = Field(default=None, alias="destUser")
     variant: VariantRef
     rated: bool = False
-    speed: str
+    speed: Shown
     time_control: TimeControl = Field(alias="timeControl")
     initial_fen: str | None = Field(default=None, alias="initialFen")
     rematch_of: Id | None = Field(default=None, alias="rematchOf")
@@ -404,7 +404,7 @@ class ArenaInfo(Payload):
 class TokenInfo(Payload):
     """Section 3.1: one value of the token test; `scopes` is a comma-separated list."""
 
-    user_id: str = Field(alias="userId")
+    user_id: Shown = Field(alias="userId")
     scopes: str = ""
     expires: int | None = Field(default=None, ge=0, le=_LATEST_MS)
 

@@ -80,7 +80,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     config.write_text(f"url: {lichess.url}\nstate_dir: {tmp_path}/state\nengine: {{hash_mb: 1}}\n{lists}\n")
     monkeypatch.setenv("LICHESS_BOT_TOKEN", "lip_good")
     scopes = "bot:play,challenge:read,challenge:write"
-    token = {"userId": "testbot", "scopes": scopes, "expires": int((time.time() + 9.5 * 86400) * 1000)}
+    token = {"userId": "test\x1b[2Jbot", "scopes": scopes, "expires": int((time.time() + 9.5 * 86400) * 1000)}
     lichess.answer("/api/token/test", Reply(body={"lip_good": token}))
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
     lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
@@ -88,6 +88,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     told = capsys.readouterr().out
     assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
     assert "ok    TestBot is a BOT account" in told
+    assert r"ok    the token of test\x1b[2Jbot is valid and has all scopes" in told
     assert f"ok    the block list {tmp_path}/blocked names 2 players" in told
     assert "note  the token expires on " in told
     assert ", in 9 days: make a new one\n" in told

@@ -83,6 +83,21 @@ def test_a_challenge_is_read() -> None:
     assert challenge.destination.is_bot
 
 
+def test_what_is_shown_of_a_challenge_is_inert() -> None:
+    hostile = "\x1b[2J\u202e" + "x" * 10_000
+    line = read("event-challenge.json")
+    line["challenge"] |= {"status": hostile, "speed": hostile, "variant": {"key": hostile}}
+    line["challenge"]["timeControl"] = {"type": hostile}
+    line["challenge"]["challenger"] |= {"id": hostile, "name": hostile, "title": hostile}
+    event = parsing.parse_account_event(json.dumps(line).encode())
+    assert isinstance(event, events.ChallengeReceived)
+    it = event.challenge
+    assert it.challenger is not None
+    for shown in (it.status, it.speed, it.variant.key, str(it.time_control), it.challenger.name, it.challenger.title):
+        assert shown.isprintable()
+        assert len(shown) < 400
+
+
 def test_a_challenger_may_be_null() -> None:
     event = context("event-challenge-anonymous.json")
     assert isinstance(event, events.ChallengeReceived)
