@@ -5,7 +5,8 @@ written to `bestmove` read. The daemon logs it with `--verbose`. The games are p
 Lichess on the same machine, by opponents that think for 0.3 to 0.9 seconds: with equal times the games would soon move
 in step. The first search of a game may wait for its engine to start, and is counted apart.
 
-Also measured: how long the daemon takes from its start to the first game, and its memory while all games are played.
+Also measured: how long the daemon takes from its start to the first game, its memory while all games are played, and
+the time from an opponent's move to ours as the server sees it, with an engine that searches to depth 1 only.
 """
 
 import argparse
@@ -21,13 +22,16 @@ from statistics import median
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
+from lichessbot.rehearsal.server.site import GameChanged, GameEnded, Happening
 from tests.benchmarks.figures import Figures
 from tests.fakes.arena import Arena
 from tests.test_acceptance import resident_kib
 
 REACTION_BAR_MS = 5
+SEEN_BAR_MS = 40
 STARTS = 5
 Times = dict[str, float]
 _SEARCHED = re.compile(r"engine\.move game=(\w+)")
@@ -64,15 +68,40 @@ def start_s(folder: Path) -> float:
             arena.close()
 
 
-def play(options: argparse.Namespace, folder: Path) -> tuple[str, int]:
-    """Return the log of a daemon that played several rounds of games at once, and its largest resident size in KiB."""
+class Onlooker:
+    """Notes at the server how long the bot's moves take, but for the first of each game."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.seen_ms: list[float] = []
+        self._bot = arena.bot
+        self._moved_at: dict[str, float] = {}
+        arena.server.call(lambda: arena.site.observe(self._note))
+
+    def _note(self, happening: Happening) -> None:
+        if not isinstance(happening, GameChanged | GameEnded):
+            return
+        now, game = time.monotonic(), happening.session.game
+        mover = game.setup.player(game.first_to_move if game.ply % 2 else game.first_to_move.other).account
+        moved_at = self._moved_at.pop(game.id, None)
+        if mover is not self._bot:
+            self._moved_at[game.id] = now
+        elif moved_at is not None and game.ply > BOTH_MOVED_PLIES:
+            self.seen_ms.append((now - moved_at) * 1000)
+
+
+def play(options: argparse.Namespace, folder: Path, depth: int) -> tuple[str, int, list[float]]:
+    """Let a daemon play several rounds of games at once.
+
+    Return its log, its largest resident size in KiB, and how long its moves took for the server, in milliseconds.
+    """
     resident = 0
     base_s, increment_s = map(int, options.clock.split("+"))
     with RehearsalServer(timing=Timing()) as server:
         arena = Arena(server, folder)
         try:
-            arena.configure(concurrency=options.games, depth=options.depth)
+            arena.configure(concurrency=options.games, depth=depth)
             arena.start()
+            onlooker = Onlooker(arena)
             players = [arena.player(f"Slow{number}", IrregularOpponent) for number in range(options.games)]
             for number in range(1, options.rounds + 1):
                 for player in players:
@@ -84,7 +113,7 @@ def play(options: argparse.Namespace, folder: Path) -> tuple[str, int]:
             arena.stop()
         finally:
             arena.close()
-        return arena.log(), resident
+        return arena.log(), resident, onlooker.seen_ms
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
@@ -121,7 +150,7 @@ def main() -> int:
             starts.append(start_s(Path(folder)))
     figures.line("start to first game", f"{median(starts):.2f} s", f"median of {STARTS}")
     with tempfile.TemporaryDirectory() as folder:
-        log, resident = play(options, Path(folder))
+        log, resident, _ = play(options, Path(folder), options.depth)
     figures.line(f"resident with {options.games} games", f"{resident / 1024:.1f} MiB", "without the engines")
     first, later = moves(log)
     figures.section(f"{options.games} games at once")
@@ -131,6 +160,10 @@ def main() -> int:
         figures.line(name, _percentiles([times[step] for times in later if step in times]))
     is_met = percentile([times["reaction"] for times in later], 99) < REACTION_BAR_MS
     figures.bar("daemon's own part", "", f"p99 under {REACTION_BAR_MS} ms", is_met)
+    with tempfile.TemporaryDirectory() as folder:
+        _, _, seen_ms = play(options, Path(folder), 1)
+    is_met = percentile(seen_ms, 99) < SEEN_BAR_MS
+    figures.bar("seen by the server, depth 1", _percentiles(seen_ms), f"p99 under {SEEN_BAR_MS} ms", is_met)
     return 0 if figures.all_met else 1
 
 
