@@ -25,6 +25,7 @@ Engine = TypeVar("Engine", bound=EngineKeys)
 
 _USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
+_NO_TEXT = ("string_type", "path_type")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
 _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
@@ -209,10 +210,13 @@ class _Source:
         expected = details["msg"].removeprefix("Value error, ").replace("Input should", "it should")
         expected = expected.replace("it should be", "expected").replace("Tuple should have", "expected")
         expected = expected.replace("a valid tuple", "a list")
-        if details["type"] == "string_type" and isinstance(found := details["input"], int | float | date):
-            shown = "a number" if path[-1] in _SECRETS else f"the {type(found).__name__} {found}"
+        if details["type"] in _NO_TEXT and isinstance(found := details["input"], int | float | date):
+            kind = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
+            shown = "a number" if path[-1] in _SECRETS else f"{kind}{_shown(found)}"
             self.problem(path, f"expected text, found {shown}: put it in quotes")
             return
+        if details["type"] == "too_short" and details["input"]:
+            return  # Its items are wrong, which is noted for each.
         if details["type"] in _NO_MAPPING:
             expected = "expected keys and values"
         shown = "" if path[-1] in _SECRETS else f", found {_shown(details['input'])}"
@@ -297,7 +301,9 @@ def _shown(value: Any) -> str:
         return "keys and values"
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
-    return repr(value)
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    return str(value) if isinstance(value, date) else repr(value)
 
 
 def _nearest(path: KeyPath) -> str:
