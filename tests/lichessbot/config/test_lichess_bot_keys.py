@@ -43,6 +43,9 @@ def test_the_engine_of_a_lichess_bot_config_plays_without_our_book(file: Path) -
     assert not engine.own_book
     assert load(file, "engine: {name: fish, own_book: true}\n").config.engine.own_book
     assert load(file, "engine: {}\n").config.engine.own_book
+    assert not load(file, "engine: {command: [stockfish]}\n").config.engine.own_book
+    config = load(file, "profiles: [{when: {speed: bullet}, engine: {command: [stockfish]}}]\n").config
+    assert not config.engine.changed_by(config.profiles[0]).own_book
     assert load(file, "engine: {dir: ./engines/, command: [other], own_book: false}\n").warnings[0].endswith(
         "engine.dir: has no effect here: engine.command decides"
     )
