@@ -65,8 +65,12 @@ def test_only_the_owner_can_read_the_file_in_a_folder_that_is_open_to_others(tmp
 
 
 def test_a_reload_reaches_the_daemon_and_no_process_that_has_got_its_number(tmp_path: Path) -> None:
-    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    # Under nohup it would inherit that SIGHUP is ignored.
+    code = "import signal, time; signal.signal(signal.SIGHUP, signal.SIG_DFL); print(flush=True); time.sleep(600)"
+    stranger = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     try:
+        assert stranger.stdout is not None
+        stranger.stdout.readline()
         with closing(Database(tmp_path)):
             got: list[str] = []
             before = signal.signal(signal.SIGHUP, lambda *_: got.append("SIGHUP"))
@@ -85,7 +89,7 @@ def test_a_reload_reaches_the_daemon_and_no_process_that_has_got_its_number(tmp_
             stranger.wait(0.2)
     finally:
         stranger.kill()
-        stranger.wait()
+        stranger.communicate()
 
 
 def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:
