@@ -429,6 +429,18 @@ def test_a_stream_is_reopened_on_request_without_waiting(
     assert time.monotonic() - began < 20.0
 
 
+def test_a_stream_is_opened_at_most_twice_a_second(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, Reply(lines=[chat("again")], end=End.STALL))
+    reader = read()
+    heard(inbox)
+    began = time.monotonic()
+    while time.monotonic() - began < 1.2:
+        reader.reopen()
+        time.sleep(0.01)
+    opened = lichess.paths().count(GAME_PATH)
+    assert opened <= 2 + (time.monotonic() - began) / TIMEOUTS.stream_spacing.total_seconds()
+
+
 def test_state_events_arrive_in_order(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
     lichess.answer(GAME_PATH, Reply(lines=[game_state()] * 50 + [chat("end")], end=End.STALL))
     read()
