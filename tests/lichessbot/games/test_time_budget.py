@@ -197,6 +197,13 @@ def test_a_lost_stream_is_reopened_sooner_with_less_time() -> None:
     assert asked_s == pytest.approx([4.0, 4.0, 4.0, 2.0, 1.0])
 
 
+def test_the_next_line_is_waited_for_less_with_less_time() -> None:
+    waiting = clock(80_000, running=False)
+    floor_s = TIMEOUTS.stream_floor.total_seconds()
+    assert [waiting.opening_s(15.0, NOW + gone_s) for gone_s in (0, 40, 80)] == pytest.approx([10.0, 5.0, floor_s])
+    assert waiting.opening_s(7.0, NOW) == 7.0
+
+
 def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None) -> GameFull:
     state = {"moves": "", "wtime": wtime, "btime": wtime, "status": "started"}
     fields = {"id": "abcd1234", "variant": {"key": "standard"}, "clock": clock_field, "daysPerTurn": days}
@@ -237,6 +244,13 @@ def test_zero_clocks_of_a_new_connection_are_not_believed(
     game = full({"initial": 60_000, "increment": 0}, 60_000)
     state = with_known_clocks(game, zeros(moves), last, NOW + 10)
     assert (state.wtime, state.btime) == believed
+
+
+def test_one_zero_clock_of_a_new_connection_is_not_believed_and_the_other_is() -> None:
+    game = full({"initial": 60_000, "increment": 0}, 60_000)
+    state = zeros("e2e4 e7e5").model_copy(update={"btime": 33_000})
+    believed = with_known_clocks(game, state, clock(50_000, running=False), NOW)
+    assert (believed.wtime, believed.btime) == (50_000, 33_000)
 
 
 def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
