@@ -5,17 +5,19 @@
 #   install.sh --wheels DIR     install or upgrade from the wheels in DIR, without a network
 #   install.sh --rollback       go back to the version before the last upgrade
 #   install.sh --uninstall      remove everything but the configuration and the records
+#   install.sh --instance NAME ...   do any of this for one more bot, with a configuration, token and records of its own
 #   install.sh --root DIR ...   do any of this below DIR, without systemd (for images and tests)
 #
 # Each version has a folder of its own and is used only after `lichessbot check` has passed there.
-# Running the script again changes nothing.
+# Running the script again changes nothing. If it is interrupted, run it again: it continues.
 set -eu
 
 checkout=$(cd "$(dirname "$0")/.." && pwd)
-action=install root= wheels=
+action=install root= wheels= instance=
 python=${PYTHON:-python3}
+systemctl=${SYSTEMCTL:-systemctl}
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 say() { echo "install: $*"; }
 fail() { echo "install: $*" >&2; exit 1; }
 
@@ -23,57 +25,102 @@ while [ $# -gt 0 ]; do
     case $1 in
         --rollback | --uninstall) action=${1#--} ;;
         --wheels) [ $# -ge 2 ] || usage; wheels=$(cd "$2" && pwd); shift ;;
-        --root) [ $# -ge 2 ] || usage; mkdir -p "$2"; root=$(cd "$2" && pwd); shift ;;
+        --instance) [ $# -ge 2 ] || usage; instance=$2; shift ;;
+        --root) [ $# -ge 2 ] || usage; mkdir -p "$2"; root=$(cd "$2" && pwd); systemctl=${SYSTEMCTL:-:}; shift ;;
         *) usage ;;
     esac
     shift
 done
+case $instance in
+    *[!A-Za-z0-9_-]*) fail "--instance $instance: expected letters, digits, _ and -" ;;
+esac
 
+# All bots share the versions; each has its own links to the one that it uses.
 prefix=$root/opt/lichessbot
-etc=$root/etc/lichessbot
-state=$root/var/lib/lichessbot
-unit=$root/etc/systemd/system/lichessbot.service
-
-systemd() { [ -n "$root" ] || systemctl "$@"; }
+if [ -z "$instance" ]; then
+    name=lichessbot unit=lichessbot.service links=$prefix up= unit_file=lichessbot.service
+else
+    name=lichessbot-$instance unit=lichessbot@$instance.service links=$prefix/bots/$instance up=../../
+    unit_file=lichessbot@.service
+fi
+etc=$root/etc/$name
+state=$root/var/lib/$name
+units=$root/etc/systemd/system
 
 # A version is named after the hash of its sources, so that unchanged sources are not built again.
 version_name() {
     if [ -n "$wheels" ]; then
-        cat "$wheels"/lichessbot-*.whl
+        cat "$wheels"/*.whl
     else
         cd "$checkout" && find pyproject.toml engine lichessbot -name '*.py' -o -name '*.pxd' -o -name '*.toml' \
             -o -path 'engine/data/*' | LC_ALL=C sort | xargs cat
     fi | sha256sum | cut -c1-12
 }
 
+# A second run waits for the first one, and for what a killed run has left behind.
+lock() {
+    mkdir -p "$prefix"
+    exec 9>"$prefix/lock"
+    flock --nonblock 9 || { say "waiting for another installation"; flock 9; }
+}
+
+with_dots() { # TEXT COMMAND...: print a dot every five seconds until the command ends
+    printf 'install: %s' "$1"
+    shift
+    (while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do printf .; done) 9>&- &
+    dots=$!
+    code=0
+    "$@" || code=$?
+    kill $dots 2>/dev/null || true
+    wait $dots 2>/dev/null || true
+    echo
+    return $code
+}
+
+pip() { # FOLDER OPTION...
+    folder=$1
+    shift
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+}
+
 build() { # FOLDER
+    [ ! -e "$1/complete" ] || { say "2/4 $(basename "$1") is built already"; return; }
     "$python" -m venv --clear "$1"
     if [ -n "$wheels" ]; then
-        "$1/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$wheels" lichessbot
+        with_dots "2/4 install $(basename "$1")" pip "$1" --no-index --find-links "$wheels" lichessbot-daemon
     else
-        "$1/bin/pip" install --quiet --disable-pip-version-check "$checkout"
+        with_dots "2/4 compile $(basename "$1"), about two minutes" pip "$1" "$checkout"
     fi
+    sync -f "$1"
     touch "$1/complete"
+}
+
+write() { # FILE; from standard input, the whole text or nothing
+    cat >"$1.new"
+    mv "$1.new" "$1"
 }
 
 configure() {
     mkdir -p "$etc"
     if [ ! -e "$etc/config.yml" ]; then
-        sed -e 's|^token_file: null|token_file: /run/credentials/lichessbot.service/token|' \
-            -e 's|^state_dir: null|state_dir: /var/lib/lichessbot|' \
-            "$checkout/config.example.yml" >"$etc/config.yml"
+        sed -e "s|^token_file: null|token_file: /run/credentials/$unit/token|" \
+            -e "s|^state_dir: null|state_dir: /var/lib/$name|" \
+            "$checkout/config.example.yml" | write "$etc/config.yml"
         say "wrote $etc/config.yml; edit it to change the defaults"
     fi
     if [ ! -s "$etc/token" ]; then
         if [ -z "${LICHESS_BOT_TOKEN:-}" ] && [ -t 0 ]; then
             printf 'Token of the BOT account (input is hidden): '
+            terminal=$(stty -g)
+            trap 'stty "$terminal"; exit 130' INT TERM HUP
             stty -echo
             read -r LICHESS_BOT_TOKEN
-            stty echo
+            stty "$terminal"
+            trap - INT TERM HUP
             echo
         fi
         [ -n "${LICHESS_BOT_TOKEN:-}" ] || fail "no token: write it to $etc/token or set LICHESS_BOT_TOKEN"
-        (umask 077 && printf '%s\n' "$LICHESS_BOT_TOKEN" >"$etc/token")
+        (umask 077 && printf '%s\n' "$LICHESS_BOT_TOKEN" | write "$etc/token")
     fi
     chmod 600 "$etc/token"
 }
@@ -84,80 +131,92 @@ check() { # VERSION
 }
 
 version_at() { # LINK
-    [ ! -L "$prefix/$1" ] || basename "$(readlink "$prefix/$1")"
+    [ ! -L "$links/$1" ] || basename "$(readlink "$links/$1")"
 }
 
 point() { # LINK VERSION; atomic
-    ln -sfn "versions/$2" "$prefix/$1.new"
-    mv -T "$prefix/$1.new" "$prefix/$1"
+    mkdir -p "$links"
+    ln -sfn "${up}versions/$2" "$links/$1.new"
+    mv -T "$links/$1.new" "$links/$1"
 }
 
-switch() { # VERSION
-    old=$(version_at current)
-    [ -z "$old" ] || point previous "$old"
-    point current "$1"
-    start
+install_unit() {
+    mkdir -p "$units"
+    cmp -s "$checkout/deploy/$unit_file" "$units/$unit_file" || write "$units/$unit_file" <"$checkout/deploy/$unit_file"
 }
+
+# What the last start started: a run that is interrupted before its start is continued by the next one.
+wanted_start() { echo "$(version_at current) $(cksum <"$units/$unit_file")"; }
 
 # Kill the daemon instead of stopping it: a stop waits for games to end, and a new daemon resumes them anyway.
 start() {
-    systemd daemon-reload
-    systemd enable --quiet lichessbot.service
-    systemd kill --signal=KILL lichessbot.service 2>/dev/null || true
-    systemd restart lichessbot.service || fail "the service did not start; see journalctl -u lichessbot"
+    if [ "$(cat "$links/started" 2>/dev/null)" = "$(wanted_start)" ]; then
+        "$systemctl" start "$unit"
+        return
+    fi
+    "$systemctl" daemon-reload
+    "$systemctl" enable --quiet "$unit"
+    "$systemctl" kill --signal=KILL "$unit" 2>/dev/null || true
+    "$systemctl" restart "$unit" || fail "the service did not start; see journalctl -u $unit"
+    wanted_start | write "$links/started"
 }
 
-install_unit() { # succeeds if the unit file has changed
-    ! cmp -s "$checkout/deploy/lichessbot.service" "$unit" || return 1
-    mkdir -p "$(dirname "$unit")"
-    cp "$checkout/deploy/lichessbot.service" "$unit"
-}
-
-prune() {
+prune() { # remove the versions that no bot uses
     for folder in "$prefix"/versions/*; do
-        case $(basename "$folder") in
-            "$(version_at current)" | "$(version_at previous)") ;;
-            *) rm -rf "$folder" ;;
-        esac
+        used=
+        for link in "$prefix/current" "$prefix/previous" "$prefix"/bots/*/current "$prefix"/bots/*/previous; do
+            [ "$(readlink "$link" 2>/dev/null | sed 's|.*/||')" != "$(basename "$folder")" ] || used=yes
+        done
+        [ -n "$used" ] || rm -rf "$folder"
     done
 }
 
 case $action in
     install)
-        version=$(version_name)
+        say "1/4 configuration in $etc"
         configure
-        if [ ! -e "$prefix/versions/$version/complete" ]; then
-            say "building $version"
-            build "$prefix/versions/$version"
-        fi
+        lock
+        version=$(version_name)
+        build "$prefix/versions/$version"
+        say "3/4 check"
         check "$version" || fail "$version was not put into use; the previous version is unchanged"
-        changed=
-        ! install_unit || changed=yes
-        if [ "$(version_at current)" != "$version" ]; then
-            switch "$version"
-            prune
-            say "$version is in use"
-        elif [ -n "$changed" ]; then
+        say "4/4 start"
+        install_unit
+        old=$(version_at current)
+        if [ "$old" != "$version" ]; then
+            [ -z "$old" ] || point previous "$old"
+            point current "$version"
             start
-            say "$version was in use already; its unit file is new"
+            say "$version is in use"
         else
-            systemd start lichessbot.service
+            start
             say "$version was in use already"
         fi
+        prune
         ;;
     rollback)
-        version=$(version_at previous)
+        old=$(version_at current) version=$(version_at previous)
         [ -n "$version" ] || fail "there is no version to go back to"
+        lock
         check "$version" || fail "$version was not put into use; nothing has changed"
-        switch "$version"
+        # In this order: the version to go back to has a link all the time.
+        point current "$version"
+        start
+        point previous "$old"
         say "$version is in use"
         ;;
     uninstall)
-        systemd disable --quiet lichessbot.service 2>/dev/null || true
-        systemd kill --signal=KILL lichessbot.service 2>/dev/null || true
-        systemd stop lichessbot.service 2>/dev/null || true
-        rm -rf "$prefix" "$unit"
-        systemd daemon-reload
+        lock
+        "$systemctl" disable --quiet "$unit" 2>/dev/null || true
+        "$systemctl" kill --signal=KILL "$unit" 2>/dev/null || true
+        "$systemctl" stop "$unit" 2>/dev/null || true
+        rm -f "$links/current" "$links/previous" "$links/started"
+        [ -z "$instance" ] || rm -rf "$links"
+        prune
+        rmdir "$prefix/bots" 2>/dev/null || true
+        [ -n "$instance" ] && [ -d "$prefix/bots" ] || rm -f "$units/$unit_file"
+        [ -e "$prefix/current" ] || [ -d "$prefix/bots" ] || rm -rf "$prefix"
+        "$systemctl" daemon-reload
         say "removed; the configuration in $etc and the records in $state remain"
         ;;
 esac

@@ -4,8 +4,12 @@ The real ones are installed by the tests of the service.
 """
 
 import os
+import pty
 import shutil
+import signal
 import subprocess
+import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -22,13 +26,27 @@ exit {code}
 # `python -m venv --clear FOLDER`, with a pip that takes the program above for a wheel, also in a checkout.
 PYTHON = """\
 #!/bin/sh
-rm -rf "$4"; mkdir -p "$4/bin"
+rm -rf "$4" && mkdir -p "$4/bin"
 cat >"$4/bin/pip" <<"END"
 #!/bin/sh
 while [ $# -gt 1 ] && [ "$1" != --find-links ]; do shift; done
-cp "${2:-$1}"/lichessbot-*.whl "$(dirname "$0")/lichessbot"
+cp "${2:-$1}"/lichessbot_daemon-*.whl "$(dirname "$0")/lichessbot"
 END
 chmod +x "$4/bin/pip"
+"""
+# Notes which version the service started with.
+SYSTEMCTL = """\
+#!/bin/sh
+[ "$1" != restart ] || "{links}/current/bin/lichessbot" >>"{log}"
+"""
+# Stands for every program that the script calls. At one of them the power fails: the script and everything that it has
+# started are killed at once.
+PROGRAMS = ("mkdir", "sed", "mv", "cat", "cp", "chmod", "ln", "rm", "touch", "sync", "cmp", "readlink", "cksum")
+CUT = """\
+#!/bin/sh
+echo {name} >>"{calls}"
+[ "$(wc -l <"{calls}")" -lt {cut} ] || kill -KILL 0
+exec /bin/{name} "$@"
 """
 
 
@@ -41,7 +59,7 @@ def program(path: Path, text: str) -> Path:
 
 def wheel(folder: Path, version: str, code: int = 0) -> Path:
     """A folder with one version, whose `lichessbot check` ends with `code`."""
-    return program(folder / f"lichessbot-{version}.whl", PROGRAM.format(version=version, code=code)).parent
+    return program(folder / f"lichessbot_daemon-{version}.whl", PROGRAM.format(version=version, code=code)).parent
 
 
 class Installation:
@@ -49,25 +67,52 @@ class Installation:
         self.root = root
         self.script = SCRIPT
         self.prefix = root / "opt" / "lichessbot"
+        self.starts = root.parent / "starts"
 
-    def install(self, *options: str | Path, token: str | None = TOKEN) -> "subprocess.CompletedProcess[str]":
+    def environment(self, token: str | None = TOKEN) -> dict[str, str]:
         environment = {name: value for name, value in os.environ.items() if name != "LICHESS_BOT_TOKEN"}
         if token is not None:
             environment["LICHESS_BOT_TOKEN"] = token
+        systemctl = SYSTEMCTL.format(links=self.prefix, log=self.starts)
         environment["PYTHON"] = str(program(self.root.parent / "python", PYTHON))
+        environment["SYSTEMCTL"] = str(program(self.root.parent / "systemctl", systemctl))
+        return environment
+
+    def install(self, *options: str | Path, token: str | None = TOKEN) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [self.script, "--root", self.root, *options],
-            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
+            env=self.environment(token), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
         )  # fmt: skip
 
-    def version(self) -> str:
+    def install_until(self, cut: int, *options: str | Path) -> bool:
+        """Kill the installer at the program with this number. Return whether it ended before."""
+        calls = self.root.parent / "calls"
+        calls.unlink(missing_ok=True)
+        for name in PROGRAMS:
+            program(self.root.parent / "cut" / name, CUT.format(calls=calls, cut=cut, name=name))
+        environment = self.environment()
+        environment["PATH"] = f"{self.root.parent / 'cut'}:{environment['PATH']}"
+        done = subprocess.run(
+            [self.script, "--root", self.root, *options],
+            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
+            start_new_session=True,
+        )  # fmt: skip
+        assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        return done.returncode == 0
+
+    def version(self, link: str = "current") -> str:
         """What is in use."""
-        return subprocess.check_output([self.prefix / "current" / "bin" / "lichessbot"], text=True).split()[0]
+        return subprocess.check_output([self.prefix / link / "bin" / "lichessbot"], text=True).split()[0]
+
+    def started(self) -> str:
+        """The version that runs."""
+        return self.starts.read_text().split("\n")[-2].split()[0]
 
 
 @pytest.fixture
 def installation(tmp_path: Path) -> Installation:
-    return Installation(tmp_path / "root")
+    """In a folder whose name has spaces."""
+    return Installation(program(tmp_path / "of the bot" / "x", "").parent / "root")
 
 
 def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> None:
@@ -90,7 +135,7 @@ def test_a_life_of_installations(installation: Installation, tmp_path: Path) -> 
 
     # Again: nothing is built, and what the operator wrote stays.
     done = installation.install("--wheels", first, token=None)
-    assert "building" not in done.stdout
+    assert "is built already" in done.stdout
     assert done.stdout.endswith("was in use already\n")
     assert config.read_text() == "# ours\n"
 
@@ -153,3 +198,122 @@ def test_wrong_options_are_answered_with_the_right_ones(installation: Installati
     done = installation.install(*options)
     assert done.returncode == 2
     assert "--rollback" in done.stderr
+
+
+LONG = [pytest.param(action, marks=pytest.mark.long) for action in ("install", "upgrade", "uninstall")]
+
+
+@pytest.mark.parametrize("cut_action", ["rollback", *LONG])
+def test_an_interrupted_run_breaks_nothing_and_is_continued(
+    installation: Installation, tmp_path: Path, cut_action: str
+) -> None:
+    first, second = wheel(tmp_path / "first", "1.0"), wheel(tmp_path / "second", "2.0")
+    before, after, options = {
+        "install": ((), "1.0", ("--wheels", first)),
+        "upgrade": ((first,), "2.0", ("--wheels", second)),
+        "rollback": ((first, second), "1.0", ("--rollback",)),
+        "uninstall": ((first, second), None, ("--uninstall",)),
+    }[cut_action]
+    for wheels in before:
+        assert installation.install("--wheels", wheels).returncode == 0
+    if before:
+        shutil.copytree(installation.root, tmp_path / "before", symlinks=True)
+    cut = 0
+    while True:
+        cut += 1
+        shutil.rmtree(installation.root, ignore_errors=True)
+        if before:
+            shutil.copytree(tmp_path / "before", installation.root, symlinks=True)
+        if installation.install_until(cut, *options):
+            break
+        if before and cut_action != "uninstall":
+            assert installation.version() in ("1.0", "2.0"), "whatever is in use runs"
+        for path in (installation.root / "etc").rglob("lichessbot/*"):
+            complete = path.read_text().endswith("\n") and path.stat().st_size > 20
+            assert complete or path.suffix == ".new", f"{path} is cut after step {cut}"
+        done = installation.install(*options)
+        assert done.returncode == 0, done.stderr
+        if after is None:
+            assert not installation.prefix.exists()
+            assert not list((installation.root / "etc" / "systemd" / "system").iterdir())
+        else:
+            assert installation.version() == installation.started() == after, f"after step {cut}"
+    assert cut > 10, "the installer calls many programs"
+    assert cut_action == "uninstall" or installation.version() == after
+
+
+def test_several_bots_share_versions_and_nothing_else(installation: Installation, tmp_path: Path) -> None:
+    first, second = wheel(tmp_path / "first", "1.0"), wheel(tmp_path / "second", "2.0")
+    assert installation.install("--wheels", first).returncode == 0
+    done = installation.install("--instance", "blitz", "--wheels", first, token="lip_blitz0123456789")
+    assert done.returncode == 0, done.stderr
+    assert "is built already" in done.stdout
+    etc = installation.root / "etc" / "lichessbot-blitz"
+    assert "\ntoken_file: /run/credentials/lichessbot@blitz.service/token\n" in (etc / "config.yml").read_text()
+    assert "\nstate_dir: /var/lib/lichessbot-blitz\n" in (etc / "config.yml").read_text()
+    assert (etc / "token").read_text() == "lip_blitz0123456789\n"
+    assert (installation.root / "etc" / "lichessbot" / "token").read_text() == f"{TOKEN}\n"
+    assert (installation.root / "etc/systemd/system/lichessbot@.service").exists()
+
+    # Each is upgraded, rolled back and removed alone.
+    assert installation.install("--instance", "blitz", "--wheels", second).returncode == 0
+    assert (installation.version(), installation.version("bots/blitz/current")) == ("1.0", "2.0")
+    assert installation.install("--instance", "blitz", "--rollback").returncode == 0
+    assert installation.version("bots/blitz/current") == "1.0"
+    assert installation.version("bots/blitz/previous") == "2.0"
+    assert installation.install("--instance", "blitz", "--rollback").returncode == 0
+    assert installation.install("--uninstall").returncode == 0
+    assert installation.version("bots/blitz/current") == "2.0"
+    assert not (installation.root / "etc/systemd/system/lichessbot.service").exists()
+    assert installation.install("--instance", "blitz", "--uninstall").returncode == 0
+    assert not installation.prefix.exists()
+    assert not (installation.root / "etc/systemd/system/lichessbot@.service").exists()
+    assert etc.exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "a b", "x.y"])
+def test_the_name_of_a_bot_is_no_path(installation: Installation, name: str) -> None:
+    done = installation.install("--instance", name)
+    assert done.returncode == 1
+    assert done.stderr == f"install: --instance {name}: expected letters, digits, _ and -\n"
+
+
+def test_two_runs_at_once_wait_for_each_other(installation: Installation, tmp_path: Path) -> None:
+    installation.prefix.mkdir(parents=True)
+    with subprocess.Popen(
+        ["flock", installation.prefix / "lock", "sh", "-c", "echo locked; read ended"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as first:  # fmt: skip
+        assert first.stdin is not None
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"locked\n"
+        with subprocess.Popen(
+            [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "first", "1.0")],
+            env=installation.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        ) as second:  # fmt: skip
+            assert second.stdout is not None
+            while "waiting for another installation" not in second.stdout.readline():
+                assert second.poll() is None
+            assert not (installation.prefix / "versions").exists()
+            first.stdin.close()
+            assert second.stdout.read().endswith("is in use\n")
+
+
+def test_an_interrupted_question_leaves_the_terminal_as_it_was(installation: Installation, tmp_path: Path) -> None:
+    leader, terminal = pty.openpty()
+    try:
+        process = subprocess.Popen(
+            [installation.script, "--root", installation.root, "--wheels", wheel(tmp_path / "first", "1.0")],
+            env=installation.environment(token=None), stdin=terminal, stdout=terminal, stderr=terminal,
+            start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 20
+        while termios.tcgetattr(terminal)[3] & termios.ECHO:
+            assert time.monotonic() < deadline, os.read(leader, 4096)
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(20) == 130
+        assert termios.tcgetattr(terminal)[3] & termios.ECHO
+    finally:
+        os.close(leader)
+        os.close(terminal)

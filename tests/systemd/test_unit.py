@@ -12,6 +12,7 @@ from lichessbot.config import Config
 from lichessbot.errors import ExitCode
 
 UNIT = Path(__file__).parents[2] / "deploy" / "lichessbot.service"
+TEMPLATE = UNIT.with_name("lichessbot@.service")
 HIGHEST_EXPOSURE = 1.5
 
 
@@ -53,3 +54,12 @@ def test_the_help_of_the_boot_installs_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("usage: boot.py")
     assert not called.exists()
+
+
+def test_the_unit_of_several_bots_differs_by_their_names_only() -> None:
+    template = TEMPLATE.read_text(encoding="utf-8").replace("/opt/lichessbot/bots/%i/", "/opt/lichessbot/")
+    assert template.count("%i") == 4, "description, configuration, token, records"
+    lines, expected = (
+        text.splitlines()[1:] for text in (re.sub(r"[- ]%i", "", template), UNIT.read_text(encoding="utf-8"))
+    )
+    assert lines == expected
