@@ -22,6 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from zlib import crc32
 
+__version__ = "0.1.0"              # also of the daemon and of the wheels; see pyproject.toml
+
 _AVX2_MODULES = (f"{__name__}.nnue.network", f"{__name__}.training.float_net")
 _CIMPORTS = "cython.cimports"
 

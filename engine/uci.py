@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, TextIO
 
+from engine import __version__
 from engine.facade import (
     DEFAULT_HASH_MB,
     DEFAULT_OVERHEAD_MS,
@@ -38,7 +39,7 @@ from engine.facade import (
     portions,
 )
 
-NAME = "lichessbot-engine 0.1.0"
+NAME = f"lichessbot-engine {__version__}"
 AUTHOR = "the lichessbot authors"
 MAX_HASH_MB = 65536
 MAX_OVERHEAD_MS = 10000

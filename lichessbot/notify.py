@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.metadata import version
 from queue import Full, Queue
 from typing import Final
 
+from lichessbot import __version__
 from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.config.notify import NotifyConfig, NotifyEvent
 from lichessbot.config.reload import Settings
@@ -62,7 +62,7 @@ class Notice:
     def given(self) -> dict[str, str | int | bool]:
         """Return all facts that are known, by name."""
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        given = {"event": self.event, "text": self.text, "time": moment, **self.facts, "version": version("lichessbot")}
+        given = {"event": self.event, "text": self.text, "time": moment, **self.facts, "version": __version__}
         return {name: value for name, value in given.items() if value is not None}
 
 

@@ -186,8 +186,8 @@ def test_the_engine_knows_nothing_of_the_daemon() -> None:
         assert not [name for name in imports(path) if name.split(".")[0] == "lichessbot"], path
 
 
-def test_the_daemon_knows_only_the_engines_facade_and_its_drawing_of_boards() -> None:
-    doors = ("engine.facade.", "engine.terminal.board_view.")
+def test_the_daemon_knows_only_the_engines_facade_its_drawing_of_boards_and_its_version() -> None:
+    doors = ("engine.facade.", "engine.terminal.board_view.", "engine.__version__")
     for path in files("lichessbot/**/*.py"):
         names = {name for name in imports(path) if name.split(".")[0] == "engine"}
         assert all(name.startswith(doors) for name in names), path

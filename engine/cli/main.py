@@ -5,11 +5,11 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import version
 from types import FrameType
 
 import click
 
+from engine import __version__
 from engine.facade import InvalidBook, InvalidFen, InvalidNet
 from engine.pgn.game import UnknownVariant
 from engine.selfplay.records import InvalidRecord
@@ -66,7 +66,7 @@ class _Commands(click.Group):
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100},
 )
-@click.version_option(version("lichessbot"), message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
     """Play, analyse, make opening books and train evaluations with the engine."""
 

@@ -22,6 +22,7 @@ import click
 import yaml
 
 from engine.facade import describe_build
+from lichessbot import __version__
 from lichessbot.cli.check import Check
 from lichessbot.cli.options import config_option
 from lichessbot.config import Config, LoadedConfig, load_config
@@ -194,7 +195,7 @@ def _listed(config: Config) -> Iterator[str]:
 
 
 def _versions() -> Iterator[str]:
-    yield f"lichessbot {version('lichessbot')}\n"
+    yield f"lichessbot {__version__}\n"
     yield f"engine: {describe_build()}\n"
     yield f"Python {platform.python_version()} ({platform.python_implementation()})\n"
     yield f"system: {platform.system()} {platform.release()} {platform.machine()}, {' '.join(platform.libc_ver())}\n"

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import version
 from typing import Final
 
 import click
 
+from lichessbot import __version__
 from lichessbot.errors import ConfigError, ExitCode
 from lichessbot.log import inert
 
@@ -53,7 +53,7 @@ class _Commands(click.Group):
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("lichessbot"), message="lichessbot %(version)s")
+@click.version_option(__version__, message="lichessbot %(version)s")
 def cli() -> None:
     """A Lichess bot."""
 

@@ -6,12 +6,12 @@ import os
 import platform
 import signal
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from engine.facade import build_mode
+from lichessbot import __version__
 from lichessbot.cli.options import access_to, config_option, load
 from lichessbot.daemon import Daemon
 from lichessbot.errors import ExitCode, StateError, StateNewer
@@ -40,7 +40,7 @@ def command(config_file: Path | None, verbose: bool, quiet: bool) -> int:
     log = EventLog()
     log.info(
         "start",
-        version=version("lichessbot"),
+        version=__version__,
         python=platform.python_version(),
         engine=build_mode(),
         config=config_file or "defaults",

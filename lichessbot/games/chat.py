@@ -7,10 +7,10 @@ talk to each other for ever. Answers have a minimum spacing, and their number in
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Final
 
 from engine.facade import Board, InvalidMove
+from lichessbot import __version__
 from lichessbot.config import LONGEST_CHAT_LINE, PLACEHOLDERS, Config, DrawOrResignConfig, GreetingConfig
 from lichessbot.games.actions import Action, PostponeAbort, RecordAction
 from lichessbot.inbox import Report
@@ -161,7 +161,7 @@ class Chat:
             case "help" | "commands":
                 yield self._say(room, _HELP[room])
             case "name":
-                yield self._say(room, f"{players.me} runs lichessbot {version('lichessbot')} with {engine}.")
+                yield self._say(room, f"{players.me} runs lichessbot {__version__} with {engine}.")
             case "motor":
                 yield self._say(room, f"I play with {engine}.")
             case "ping":

@@ -7,15 +7,15 @@ import socket
 import ssl
 import time
 from http.client import IncompleteRead, RemoteDisconnected
-from importlib.metadata import version
 from typing import Final
 
 import requests
 from urllib3.exceptions import HTTPError
 
+from lichessbot import __version__
 from lichessbot.errors import Unreachable
 
-PROGRAM: Final = f"lichessbot/{version('lichessbot')}"
+PROGRAM: Final = f"lichessbot/{__version__}"
 READ_BYTES: Final = 1 << 16
 _PLAIN: Final = (
     (socket.gaierror, "name resolution failed"),

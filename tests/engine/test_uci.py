@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import chess
 import chess.engine
 import pytest
 
+from engine import __version__
 from engine.facade import Engine, describe_build
 from tests.engine.uci_session import COMMAND, Session, converse
 
@@ -44,7 +44,7 @@ def test_castling_notation_follows_the_option(session: Session, chess960: str, c
 
 def test_the_greeting_names_engine_build_and_options() -> None:
     lines = converse("uci", "quit")
-    assert lines[0] == f"id name lichessbot-engine {version('lichessbot')}"
+    assert lines[0] == f"id name lichessbot-engine {__version__}"
     assert f"info string engine runs {describe_build()}; evaluation: {Engine().describe_evaluation()}" in lines
     assert [line.split(" type")[0] for line in lines if line.startswith("option")] == [
         "option name Hash", "option name Clear Hash", "option name Threads", "option name MultiPV",

@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from importlib.metadata import version
 
 import click
 import pytest
 
+from engine import __version__
 from engine.cli.main import COMMANDS, cli, run
 
 
@@ -26,7 +26,7 @@ def test_every_command_and_option_has_a_help_text(command: click.Command) -> Non
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
-    assert capsys.readouterr().out == f"lichessbot-engine {version('lichessbot')}\n"
+    assert capsys.readouterr().out == f"lichessbot-engine {__version__}\n"
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

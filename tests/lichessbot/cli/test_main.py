@@ -4,12 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from engine.facade import build_mode
+from lichessbot import __version__
 from lichessbot.cli.main import main
 from lichessbot.cli.options import TIME_SCALE_VARIABLE
 from lichessbot.config.credentials import TOKEN_VARIABLE
@@ -25,7 +25,7 @@ def token(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"lichessbot {version('lichessbot')}\n"
+    assert capsys.readouterr().out == f"lichessbot {__version__}\n"
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +84,7 @@ def test_the_start_line_says_how_the_engine_runs(tmp_path: Path) -> None:
         assert process.stderr is not None
         line = process.stderr.readline()
         process.kill()
-    assert f" start version={version('lichessbot')} " in line
+    assert f" start version={__version__} " in line
     assert f" engine={build_mode()} " in line
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from lichessbot import __version__
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.challenge_terms import Days, Terms
 from lichessbot.lichess.client import Access, LichessClient, LineStream
@@ -100,7 +100,7 @@ def test_every_request_names_the_program_the_user_and_the_token(lichess: Scripte
     api.move("abcd1234", "e2e4")
     headers = lichess.requests[0].headers
     assert headers["Authorization"] == f"Bearer {TOKEN}"
-    assert headers["User-Agent"] == f"lichessbot/{version('lichessbot')} user:TestBot"
+    assert headers["User-Agent"] == f"lichessbot/{__version__} user:TestBot"
 
 
 def test_no_user_is_named_before_the_account_is_known(lichess: ScriptedLichess, access: Access) -> None:
