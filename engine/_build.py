@@ -9,15 +9,17 @@ C text and objects are kept in `build/`, so that a later build compiles only wha
 """
 
 import os
-import platform
 import runpy
 import sys
+import sysconfig
 import warnings
 import zlib
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError
 
@@ -29,9 +31,15 @@ CURE = (
 # setuptools drops its own flags when CFLAGS is set, so every flag that matters is listed. -fwrapv: integers wrap on
 # overflow, as the hash keys need. Asserts are for plain mode only: in a compiled function that cannot raise, a failed
 # assert would be printed and 0 returned.
-FLAGS = ["-O2", "-fwrapv", "-DNDEBUG", "-DCYTHON_WITHOUT_ASSERTIONS", "-g0"]
-# Every x86-64 processor since 2008 counts bits in one instruction, but gcc must be told.
-IS_X86 = platform.machine() in ("x86_64", "AMD64")
+# -Wno-unused: with the stable ABI, Cython leaves texts and functions unused.
+FLAGS = ["-O2", "-fwrapv", "-DNDEBUG", "-DCYTHON_WITHOUT_ASSERTIONS", "-g0", "-Wno-unused"]
+# Modules for the stable ABI of Python 3.11 run in every later Python too, and `bench` is no slower with them. A Python
+# without a global lock has no stable ABI.
+ABI = None if sysconfig.get_config_var("Py_GIL_DISABLED") else "cp311"
+ABI_MACROS = [("Py_LIMITED_API", "0x030b0000")]
+# Every x86-64 processor since 2008 counts bits in one instruction, but gcc must be told. (Only `get_platform` names the
+# target of a cross-compile.)
+IS_X86 = sysconfig.get_platform().endswith(("x86_64", "amd64"))
 if IS_X86:
     FLAGS.append("-mpopcnt")
 # -O3 takes a third more time to compile than -O2, and pays only where the search spends its time.
@@ -75,6 +83,9 @@ class BuildExt(build_ext):
         write_if_changed(Path(self.build_temp, "params.h"), constants(runpy.run_path(str(PARAMS))))
         for module in self.extensions:
             module.include_dirs.append(self.build_temp)
+            if ABI:
+                module.py_limited_api = True
+                module.define_macros += ABI_MACROS
         self._write_c(settings_changed)
         for module in self.extensions:
             module.depends.append(str(settings))
@@ -110,10 +121,20 @@ class BuildExt(build_ext):
 
     def copy_extensions_to_source(self) -> None:
         """Replace the modules in the checkout, also those without a source, and record what was compiled."""
-        for file in Path("engine").rglob(f"*{self.get_ext_filename('')}"):
-            file.unlink()
+        for suffix in EXTENSION_SUFFIXES:
+            for file in Path("engine").rglob(f"*{suffix}"):
+                file.unlink()
         super().copy_extensions_to_source()
         write_if_changed(BUILD / "compiled", self.compiled)
+
+
+class BdistWheel(bdist_wheel):
+    """Name the wheel after the stable ABI, if its modules keep to it."""
+
+    def finalize_options(self) -> None:
+        if ABI and not os.environ.get("ENGINE_PURE"):
+            self.py_limited_api = ABI
+        super().finalize_options()
 
 
 def found_modules() -> list[Extension]:

@@ -34,8 +34,8 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "engine" / "core").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", "engine/_build.py"):
         shutil.copy(ROOT / name, tmp_path / name)
-    for package in ("engine", "engine/core"):
-        (tmp_path / package / "__init__.py").touch()
+    (tmp_path / "engine" / "__init__.py").write_text('__version__ = "0"\n')
+    (tmp_path / "engine" / "core" / "__init__.py").touch()
     for name, text in MODULES.items():
         (tmp_path / "engine" / "core" / name).write_text(text)
     return tmp_path

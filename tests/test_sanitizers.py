@@ -71,7 +71,8 @@ def test_a_planted_fault_is_found(tmp_path: Path, call: str, finding: str) -> No
     (tmp_path / "engine" / "core").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", "engine/_build.py"):
         shutil.copy(ROOT / name, tmp_path / name)
-    for file in ("engine/__init__.py", "engine/core/__init__.py", "engine/core/params.py"):
+    (tmp_path / "engine" / "__init__.py").write_text('__version__ = "0"\n')
+    for file in ("engine/core/__init__.py", "engine/core/params.py"):
         (tmp_path / file).touch()
     (tmp_path / "engine" / "core" / "planted.py").write_text(PLANTED)
     build(tmp_path)

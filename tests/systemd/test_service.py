@@ -45,9 +45,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     wheels, newer = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("newer")
     pack_all(wheels)
     for wheel in wheels.iterdir():
-        if not wheel.name.startswith("lichessbot-"):
+        if not wheel.name.startswith("lichessbot_daemon-"):
             (newer / wheel.name).hardlink_to(wheel)
-    pack("lichessbot", newer, ".post1")
+    pack("lichessbot-daemon", newer, ".post1")
     site = Path(pytest.__file__).parents[1]
     binds = {wheels: "/wheels", newer: "/newer", ROOT: "/checkout", site: "/site"}
     try:

@@ -4,18 +4,23 @@ Offline and without compiling, unlike `pip wheel`; good for the same release of 
 """
 
 import re
-import sysconfig
 import zipfile
 from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_OURS = "lichessbot"
+_OURS = "lichessbot-daemon"
 
 
 def pack_all(folder: Path) -> None:
     """The daemon and everything it needs to run."""
-    wanted, packed = [_OURS], set()
+    pack(_OURS, folder)
+    pack_requirements(folder)
+
+
+def pack_requirements(folder: Path) -> None:
+    """Everything that the daemon needs to run."""
+    wanted, packed = _requirements(_OURS), set()
     while wanted:
         name = wanted.pop()
         if name not in packed:
@@ -73,7 +78,7 @@ def _files(installed: metadata.Distribution) -> dict[str, Path]:
 
 
 def _our_files() -> dict[str, Path]:
-    suffixes = (".py", ".pxd", ".bin", ".net", sysconfig.get_config_var("EXT_SUFFIX"), "py.typed")
+    suffixes = (".py", ".pxd", ".bin", ".net", ".abi3.so", "py.typed")
     return {
         str(path.relative_to(ROOT)): path
         for package in ("engine", "lichessbot")
