@@ -27,8 +27,9 @@ find "$image" -name '*.so' -o -path "$image$python" | while read -r file; do
     ldd "$file" | sed -n 's|.*=> \(/[^ ]*\) (.*|\1|p; s|^\t\(/[^ ]*\) (.*|\1|p'
 done | sort -u | while read -r library; do
     for path in "$library" "$(readlink -f "$library")"; do
-        mkdir -p "$image$(dirname "$path")"
-        cp --no-dereference --preserve "$path" "$image$path"
+        folder=$(readlink -f "$(dirname "$path")")
+        mkdir -p "$image$folder"
+        cp --no-dereference --preserve "$path" "$image$folder/"
     done
 done
 

@@ -204,13 +204,13 @@ def _build(target: Path, release: str) -> None:
     shutil.rmtree(new, ignore_errors=True)
     done = subprocess.run(
         ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
-         "--include=" + ",".join(PACKAGES), *(f"--aptopt={option}" for option in _apt_options()),
+         "--include=" + ",".join(PACKAGES), *(f"--aptopt={option}" for option in apt_options()),
          *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "locale", "man")),
          '--customize-hook=systemctl --quiet --root="$1" mask ' + " ".join(UNWANTED),
          '--customize-hook=rm -rf "$1"/etc/apt/sources.list "$1"/etc/apt/sources.list.d "$1"/etc/machine-id',
          '--customize-hook=touch "$1"/etc/machine-id', '--customize-hook=echo booted >"$1"/etc/hostname',
          release, str(new), "-"],
-        input=_apt_sources(release), capture_output=True, text=True,
+        input=apt_sources(release), capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode != 0:
         shutil.rmtree(new, ignore_errors=True)
@@ -218,7 +218,7 @@ def _build(target: Path, release: str) -> None:
     new.rename(target)
 
 
-def _apt_sources(release: str) -> str:
+def apt_sources(release: str) -> str:
     """The archives that the host's apt is set up for."""
     wanted = {release, f"{release}-updates", f"{release}-security"}
     rows = subprocess.run(
@@ -228,7 +228,7 @@ def _apt_sources(release: str) -> str:
     return "".join(sorted({f"deb {row}\n" for row in rows if row.split()[1] in wanted}))
 
 
-def _apt_options() -> Sequence[str]:
+def apt_options() -> Sequence[str]:
     """The host's way out and its trust in dates; the rest of its configuration is its own business."""
     dump = subprocess.run(["apt-config", "dump", "Acquire"], check=True, capture_output=True, text=True).stdout
     names = ("Proxy", "Check-Valid-Until", "Check-Date")

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.systemd
 
 UNIT = "lichessbot.service"
 URL = "http://127.0.0.1:9663"
+SECOND_UNIT = "lichessbot@second.service"
+SECOND_URL = "http://127.0.0.1:9664"
 INSTALL = "/checkout/deploy/install.sh"
 CONFIG = "/etc/lichessbot/config.yml"
 # As shipped, but for the address and the pace: one game at a time, and none is over soon.
@@ -36,6 +38,7 @@ TOO_LITTLE = "16M"
 IN_A_HURRY = """\
 [Service]
 WatchdogSec=4
+TimeoutAbortSec=2
 RestartSec=100ms
 """
 
@@ -60,28 +63,35 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         pytest.skip(str(reason))
 
 
+def serve(machine: Machine, unit: str, url: str) -> str:
+    """Start an embedded Lichess. Return the bot's token there."""
+    machine.run(
+        "systemd-run", "--quiet", f"--unit={unit}", "--setenv=PYTHONPATH=/checkout:/site",
+        "--setenv=PYTHONDONTWRITEBYTECODE=1", "--setenv=PYTHONUNBUFFERED=1",
+        "python3", "-P", "-m", "lichessbot", "rehearse", "--serve", "--port", url.rpartition(":")[2],
+        "--games", "1000", "--concurrency", "1", "--clock", "600+0", "--opponent", "engine", "--depth", "6",
+    )  # fmt: skip
+    machine.until(lambda: "token: " in machine.log(unit))
+    return machine.log(unit).partition("token: ")[2].split()[0]
+
+
 @pytest.fixture(scope="module")
 def token(machine: Machine) -> str:
     """The embedded Lichess is running, and this is the bot's token there."""
-    machine.run(
-        "systemd-run", "--quiet", "--unit=rehearsal", "--setenv=PYTHONPATH=/checkout:/site",
-        "--setenv=PYTHONDONTWRITEBYTECODE=1", "--setenv=PYTHONUNBUFFERED=1",
-        "python3", "-P", "-m", "lichessbot", "rehearse", "--serve", "--port", "9663",
-        "--games", "1000", "--concurrency", "1", "--clock", "600+0", "--opponent", "engine", "--depth", "6",
-    )  # fmt: skip
-    machine.until(lambda: "token: " in machine.log("rehearsal"))
-    return machine.log("rehearsal").partition("token: ")[2].split()[0]
+    return serve(machine, "rehearsal", URL)
 
 
 class Service:
     """The bot's service, as its operator sees it."""
 
-    def __init__(self, machine: Machine, token: str) -> None:
+    def __init__(self, machine: Machine, token: str, unit: str = UNIT, url: str = URL) -> None:
         self.machine = machine
         self._token = token
+        self._unit = unit
+        self._url = url
 
     def show(self, name: str) -> str:
-        return self.machine.show(UNIT, name)
+        return self.machine.show(self._unit, name)
 
     @property
     def main_pid(self) -> int:
@@ -91,7 +101,7 @@ class Service:
         """What the server says is being played: by id, how many full moves it has."""
         code = (
             "import urllib.request as u; "
-            f"print(u.urlopen(u.Request('{URL}/api/account/playing', "
+            f"print(u.urlopen(u.Request('{self._url}/api/account/playing', "
             f"headers={{'Authorization': 'Bearer {self._token}'}})).read().decode())"
         )
         playing = json.loads(self.machine.run("python3", "-c", code))["nowPlaying"]
@@ -270,6 +280,23 @@ def test_a_stop_waits_for_the_games_and_no_longer_than_the_grace(machine: Machin
     machine.write(CONFIG, OUR_CONFIG)
     machine.run("systemctl", "start", UNIT)
     service.until_moved(game)
+
+
+def test_a_second_bot_plays_beside_the_first(machine: Machine, service: Service) -> None:
+    pid = service.main_pid
+    token = serve(machine, "second-rehearsal", SECOND_URL)
+    config = OUR_CONFIG.replace(URL, SECOND_URL).replace("lichessbot.service", SECOND_UNIT)
+    machine.write("/etc/lichessbot-second/config.yml", config)
+    answer = install(machine, "--instance", "second", "--wheels", "/wheels", LICHESS_BOT_TOKEN=token)
+    assert answer.endswith("is in use")
+    second = Service(machine, token, SECOND_UNIT, SECOND_URL)
+    second.until_moved(second.game())
+    assert machine.run("cat", f"/run/credentials/{SECOND_UNIT}/token") == token
+    assert "lichessbot.sqlite" in machine.run("ls", "/var/lib/private/lichessbot-second")
+    install(machine, "--instance", "second", "--uninstall")
+    assert second.show("ActiveState") == "inactive"
+    assert service.main_pid == pid, "the first bot was left alone"
+    machine.run("systemctl", "stop", "second-rehearsal")
 
 
 def test_a_wrong_configuration_is_not_tried_again(machine: Machine, service: Service) -> None:
