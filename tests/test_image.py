@@ -123,7 +123,7 @@ def test_the_stop_signal_reaches_the_daemon_and_ends_it_in_order(
     command.insert(command.index("run") + 1, environment)
     with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
         deadline = time.monotonic() + 60
-        while "retrying" not in log.read_text():
+        while "command.failed" not in log.read_text():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.1)

@@ -28,6 +28,7 @@ LITTLE_THOUGHT = "hash_mb: 16, nodes: 5000, ponder: false"
 OUR_CONFIG = f"""\
 url: {URL}
 token_file: /run/credentials/lichessbot.service/token
+log_format: fields
 rate_limiting_delay: 1000
 engine: {{{LITTLE_THOUGHT}}}
 """
