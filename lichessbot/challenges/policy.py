@@ -48,7 +48,11 @@ class Snapshot:
     @property
     def slots_for_our_challenge(self) -> int:
         """How many more games against bots we may begin ourselves."""
-        return 0 if self.stopping else self.occupancy.free_slots(self.config.challenge, for_bot=True)
+        return self.slots_for_our_games(with_bot=True)
+
+    def slots_for_our_games(self, *, with_bot: bool) -> int:
+        """Return how many more games with a clock against bots, or against humans, we may begin ourselves."""
+        return 0 if self.stopping else self.occupancy.free_slots(self.config.challenge, for_bot=with_bot)
 
 
 @dataclass(frozen=True)

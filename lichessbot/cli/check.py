@@ -15,6 +15,7 @@ from engine.facade import Limits, describe_build
 from lichessbot.challenges.player_lists import ListFile, ListUnusable
 from lichessbot.cli.options import config_option, load
 from lichessbot.config import Config, LoadedConfig
+from lichessbot.config.matchmaking import RematchWith
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.client import Access, LichessClient
@@ -250,6 +251,9 @@ def _own_games(config: Config) -> Iterator[str]:
         yield f"would challenge bots after {match.challenge_timeout} min, {when}; kinds of games: {kinds}"
     if match.bot_games_per_day is not None:
         yield f"would play at most {match.bot_games_per_day} games against bots in 24 hours"
+    if config.rematch.offer is not RematchWith.NONE:
+        whom = {RematchWith.HUMAN: "humans", RematchWith.BOT: "bots"}.get(config.rematch.offer, "humans and bots")
+        yield f"would offer {whom} a rematch after a game, {config.rematch.offers_in_a_row} in a row"
     if config.tournaments:
         yield f"would take part in the tournaments {', '.join(it.id for it in config.tournaments)}"
 

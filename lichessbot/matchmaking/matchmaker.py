@@ -261,7 +261,7 @@ class Matchmaker:
     def _objection_to_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> str | None:
         """Return why the rematch is not offered now; None if it may be."""
         config, wall = snapshot.config, time.time()
-        if snapshot.stopping or snapshot.occupancy.free_slots(config.challenge, for_bot=it.is_bot) <= 0:
+        if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
             return "no slot is free"
         if now < snapshot.human_expected_until:
             return "the slot is kept for a human"

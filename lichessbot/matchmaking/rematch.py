@@ -31,6 +31,8 @@ def rematch_of(game: FinishedGame, config: RematchConfig, played: int) -> Propos
         return None
     if not game.was_played or game.status in _NOT_AFTER or them.id is None or full.tournament_id is not None:
         return None
+    if full.state.status.is_over:
+        return None  # it ended while we did not watch, perhaps long ago
     clock = _offered_clock(full.clock.initial, full.clock.increment) if full.clock else None
     variant = next((it for it in _VARIANTS if it == full.variant.key), None)
     if clock is None or variant is None:

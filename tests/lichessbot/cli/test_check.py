@@ -61,14 +61,16 @@ def test_check_reports_matchmaking() -> None:
             "bot_games_per_day": 40,
             "overrides": {"slow": {}, "off": {"weight": 0}},
         },
+        "rematch": {"offer": "human", "offers_in_a_row": 2},
         "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
     }
     told = list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
     assert "would challenge bots after 30 min, when idle; kinds of games: default, slow" in told
     assert "would play at most 40 games against bots in 24 hours" in told
     assert "would take part in the tournaments hL7vMrFQ" in told
+    assert "would offer humans a rematch after a game, 2 in a row" in told
     untold = list(intentions(Config(), UNKNOWN_MACHINE))
-    assert not [line for line in untold if "challenge bots" in line or "tournament" in line]
+    assert not [line for line in untold if any(it in line for it in ("challenge bots", "tournament", "rematch"))]
 
 
 def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(

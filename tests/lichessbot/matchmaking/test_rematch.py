@@ -22,7 +22,7 @@ ALL = RematchConfig(offer=RematchWith.ALL)
 def finished(
     colour: Colour = Colour.WHITE, status: GameStatus = GameStatus.MATE, title: str = "", **changes: Any
 ) -> FinishedGame:
-    state = {"moves": "e2e4 e7e5", "wtime": 1, "btime": 1, "status": "mate"}
+    state = {"moves": "e2e4 e7e5", "wtime": 1, "btime": 1, "status": "started"}
     us, them = {"id": "testbot"}, {"id": "anna", "name": "Anna", "title": title}
     white, black = (us, them) if colour is Colour.WHITE else (them, us)
     body = {"id": GAME, "variant": {"key": "standard"}, "white": white, "black": black, "state": state, "rated": True}
@@ -77,10 +77,11 @@ def test_a_rematch_needs_a_game_that_was_played_to_its_end(status: GameStatus, o
         {"clock": {"initial": 0, "increment": 0}},
         {"clock": {"initial": 15_000, "increment": 0}},
         {"black": {"aiLevel": 3}},
+        {"state": {"moves": "e2e4 e7e5", "wtime": 1, "btime": 1, "status": "mate"}},
     ],
-    ids=["tournament", "correspondence", "position", "odd clock", "no clock", "ultraBullet", "AI"],
+    ids=["tournament", "correspondence", "position", "odd clock", "no clock", "ultraBullet", "AI", "ended unseen"],
 )
-def test_what_cannot_be_challenged_to_has_no_rematch(changes: dict[str, Any]) -> None:
+def test_some_games_have_no_rematch(changes: dict[str, Any]) -> None:
     assert rematch_of(finished(**changes), ALL, 0) is None
 
 

@@ -272,6 +272,24 @@ def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
     human.leaves_the_game()
 
 
+def test_commands_and_greetings_tell_of_the_running_game(arena: Arena) -> None:
+    configure(arena, greeting={"hello": "I am {me} ({rating}) with {engine}{cpu}."}, max_takebacks_accepted=2)
+    arena.start()
+    human = Person(arena, Color.WHITE)
+    human.waits_for_line("I am TestBot (1500) with lichessbot-engine")
+    human.plays("e2e4")
+    human.says("!ping")
+    human.waits_for_line("My last move took ")
+    human.says("!pv", ChatRoom.SPECTATOR)
+    human.waits_for_line("I do not tell my opponent.")
+    human.requests_takeback()
+    arena.until(lambda: "takeback.granted" in arena.log())
+    time.sleep(2)       # between two answers in a room
+    human.says("!takeback")
+    human.waits_for_line("I grant up to 2 takebacks in a game; 1 of them used.")
+    human.leaves_the_game()
+
+
 def test_queue_names_the_waiting_challengers(arena: Arena) -> None:
     configure(arena, challenge={"concurrency": 1})
     arena.start()

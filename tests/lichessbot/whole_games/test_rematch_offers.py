@@ -61,9 +61,10 @@ def test_a_rematch_that_is_declined_is_not_offered_again(arena: Arena) -> None:
 
 def test_the_opponents_own_offer_replaces_ours(arena: Arena) -> None:
     arena.configure("rematch: {offer: all}\n", depth=2)
+    arena.time_scale = 20.0     # we have Black, and wait for a minute
     arena.start()
     player = arena.player("Anna")
-    play_one(arena, player, ColorChoice.WHITE)      # we had Black, and wait a moment
+    play_one(arena, player, ColorChoice.WHITE)
     arena.server.call(lambda: arena.site.offer_rematch(arena.ended[0].game, player))
     arena.until_ended(2)
     assert "match.challenge" not in arena.log()
