@@ -1,6 +1,6 @@
 """Where the tests get Syzygy files from: the project contains none.
 
-A folder named by SYZYGY_TABLES, or the source archive of python-chess, which holds all endings of three and four men
+A folder named by SYZYGY_TABLES, or the source archive of python-chess, with all endgames of three and four pieces
 and is fetched once into pytest's cache.
 """
 

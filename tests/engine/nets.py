@@ -42,12 +42,12 @@ def material_net(hidden: int = 32, buckets: int = 1) -> Net:
 
 def slow_score(net: Net, board: Sequence[int], black_to_move: bool) -> int:
     """Centipawns for the side to move. `board` holds 64 pieces from a1 on: 0-5 White's, 6-11 Black's, 12 none."""
-    men = [(piece // 6, piece % 6, square) for square, piece in enumerate(board) if piece < 12]
-    bucket = (len(men) - 2) // 4 if net.buckets == 8 else 0
+    pieces = [(piece // 6, piece % 6, square) for square, piece in enumerate(board) if piece < 12]
+    bucket = (len(pieces) - 2) // 4 if net.buckets == 8 else 0
     us = int(black_to_move)
     hidden: list[int] = []
     for view in (us, 1 - us):
-        rows = [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in men]
+        rows = [384 * (colour != view) + 64 * kind + (square ^ 56 * view) for colour, kind, square in pieces]
         for index in range(net.hidden):
             total = net.feature_bias[index] + sum(net.feature_weights[row * net.hidden + index] for row in rows)
             hidden.append(min(max(total, 0), CLAMP))

@@ -27,7 +27,7 @@ OWN_PERFT = Path(__file__).parent.parent / "data" / "perft.epd"
 IN_FEN = ("board", "pieces", "colours", "occupied", "side_to_move", "castling_rights", "en_passant", "halfmove_clock",
           "piece_square", "phase", "key", "pawn_key")
 
-# Few men in most, so that a random game soon ends or repeats itself.
+# Few pieces in most, so that a random game soon ends or repeats itself.
 ENDINGS = (
     "4k3/6np/4N2R/6PK/6PP/8/8/4R3 w - - 0 1",          # the only move gives double check
     "7k/8/5K2/8/8/8/6Q1/8 w - - 0 1",
@@ -94,7 +94,7 @@ def random_games(count: int, plies: int, start: Start, seed: int) -> Iterator[ch
 def _favoured(
     board: chess.Board, moves: list[chess.Move], captures: float, repeats: float, rng: random.Random
 ) -> list[chess.Move]:
-    """The moves to choose from: all of them, or captures, or the way back, or with few men what ends the game."""
+    """The moves to choose from: all of them, or captures, or the way back, or with few pieces what ends the game."""
     if chess.popcount(board.occupied) <= FEW_MEN and rng.random() < 0.3:
         return [move for move in moves if _ends(board, move)] or moves
     if rng.random() < captures:

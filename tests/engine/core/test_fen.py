@@ -2,10 +2,8 @@
 
 import chess
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from engine.facade import STARTING_FEN, Board, InvalidFen
+from engine.facade import Board, InvalidFen
 
 
 def test_an_inner_castling_rook_is_named_by_its_file() -> None:
@@ -53,20 +51,3 @@ def test_bad_fen_is_refused_with_its_reason(fen: str, reason: str) -> None:
         Board(fen)
     assert reason in str(caught.value)
     assert repr(fen) in str(caught.value)
-
-
-@given(st.text(alphabet="pnbrqkPNBRQK12345678/ wb-KQkqabcdefgh0", max_size=90))
-def test_any_text_is_a_position_or_an_invalid_fen(text: str) -> None:
-    try:
-        board = Board(text)
-    except InvalidFen:
-        return
-    assert Board(board.fen()).fen() == board.fen()
-
-
-@given(st.integers(0, len(STARTING_FEN) - 1), st.characters(codec="utf-8"))
-def test_a_mutated_fen_is_a_position_or_an_invalid_fen(place: int, letter: str) -> None:
-    try:
-        Board(STARTING_FEN[:place] + letter + STARTING_FEN[place + 1 :]).legal_moves()
-    except InvalidFen:
-        return

@@ -53,7 +53,7 @@ def most_on_lines(lengths: list[int], sliders: int) -> int:
 
 
 def most_moves(pawns: int, knights: int, bishops: int, rooks: int, queens: int) -> int:
-    """A side with these men and its king never has more moves: three captures with four promotions for a pawn."""
+    """A side with these pieces and its king never has more moves: three captures with four promotions for a pawn."""
     diagonals = [*range(1, 9), *range(1, 8)]
     straight = 2 * most_on_lines([8] * 8, rooks + queens)
     diagonal = 2 * most_on_lines(diagonals, bishops + queens)
@@ -70,7 +70,7 @@ def test_a_move_from_elsewhere_is_played_only_where_it_is_legal(start: Start) ->
 
 
 def test_no_accepted_position_can_overflow_a_move_list() -> None:
-    """`fen.py` lets in no more promoted men than pawns are missing, and moves keep it so."""
+    """`fen.py` lets in no more promoted pieces than pawns are missing, and moves keep it so."""
     bound = max(
         most_moves(pawns, 2 + knights, 2 + bishops, 2 + rooks, 1 + 8 - pawns - knights - bishops - rooks)
         for pawns in range(9)
@@ -99,7 +99,7 @@ def test_the_search_has_a_list_for_every_ply() -> None:
 
 
 def test_a_search_for_many_moves_stays_within_the_bound() -> None:
-    """From a random board of nine queens, move one man at a time as long as that adds moves."""
+    """From a random board of nine queens, move one piece at a time as long as that adds moves."""
     rng = random.Random(91)
     best = 0
     for _ in range(3):
@@ -117,8 +117,8 @@ def test_a_search_for_many_moves_stays_within_the_bound() -> None:
 def count_moves(squares: list[int]) -> int:
     """The legal moves of White's nine queens and pieces against a bare king, 0 if the position is refused."""
     board = ["1"] * 64
-    for man, square in zip("QQQQQQQQQRRBBNNKk", squares, strict=True):
-        board[square] = man
+    for piece, square in zip("QQQQQQQQQRRBBNNKk", squares, strict=True):
+        board[square] = piece
     try:
         position, _ = parse_fen("/".join("".join(board[row : row + 8]) for row in range(56, -1, -8)) + " w - - 0 1")
     except InvalidFen:

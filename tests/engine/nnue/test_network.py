@@ -32,7 +32,7 @@ LONGEST_LINE = 60                  # plies from the root of a walk
 
 
 def kind_of(move: int) -> str:
-    """What a move does to the men, with the packing of `move.py`."""
+    """What a move does to the pieces, with the packing of `move.py`."""
     if move == PASS:
         return "pass"
     if move >> 12 == CASTLING_FLAG:
@@ -128,15 +128,15 @@ def test_a_mirrored_position_has_the_mirrored_score() -> None:
     assert len(scores) > 200
 
 
-def test_each_number_of_men_has_its_own_output() -> None:
+def test_each_number_of_pieces_has_its_own_output() -> None:
     net = random_net(seed=13, hidden=32, buckets=8)
     silent = array("h", [0]) * len(net.output_weights)
     flat = replace(net, output_weights=silent, output_bias=array("i", range(0, 8 * 1632, 1632)))
     network = Network(flat)
     for board in random_games(count=4, plies=200, start=Start.STANDARD, seed=73):
         position, _ = parse_fen(board.fen())
-        men = chess.popcount(board.occupied)
-        assert Accumulators(network).evaluate(position, 0) == 40 * ((men - 2) // 4)
+        pieces = chess.popcount(board.occupied)
+        assert Accumulators(network).evaluate(position, 0) == 40 * ((pieces - 2) // 4)
 
 
 def test_the_largest_weights_do_not_overflow() -> None:

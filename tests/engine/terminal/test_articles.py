@@ -8,7 +8,7 @@ import chess
 import pytest
 from rich.console import Console
 
-from engine.facade import Board, Engine, Limits, build_mode, perft
+from engine.facade import Board, Limits, build_mode, perft
 from engine.lessons.cce_notation import Judgement, drawn_by, final_text, judgement_text, pawns_text, san_line
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, compare, search
@@ -152,21 +152,6 @@ def test_cce_the_best_move_at_depth_1_then_deeper() -> None:
     depths: list[int] = []
     StyledThinking(board, CCE, Limits(depth=3)).run(lambda outcome: depths.append(outcome.depth))
     assert depths == [1, 2, 3]
-
-
-def test_cce_set_go_and_stop_with_a_compute_thread() -> None:
-    engine = Engine()
-    engine.set_position(Board())
-    thinking = engine.begin(Limits(infinite=True))
-    results = []
-    thread = threading.Thread(target=lambda: results.append(thinking.run()))
-    thread.start()
-    time.sleep(0.05)
-    assert thread.is_alive()
-    thinking.stop()
-    thread.join(timeout=10)
-    assert results
-    assert results[0].best_move in Board().legal_moves()
 
 
 # --- Rudim -----------------------------------------------------------------------------------------------------------
