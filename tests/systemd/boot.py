@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -103,6 +104,7 @@ def booted(binds: Mapping[Path, str]) -> Iterator[Machine]:
             if leader is None:
                 log.seek(0)
                 raise CannotBoot(f"systemd did not come up: {log.read().strip()}")
+            threading.Thread(target=_read_on, args=(ready,), daemon=True).start()
             yield Machine(leader)
         finally:
             _end(nspawn, leader)
@@ -129,6 +131,13 @@ def _leader_when_ready(nspawn: "subprocess.Popen[bytes]", ready: socket.socket) 
             if leader is not None and fields.get("READY") == "1":
                 return leader
     return None
+
+
+def _read_on(ready: socket.socket) -> None:
+    """Read what nspawn passes on: systemd tells of every slow job, and stands still if nobody reads that."""
+    while ready.fileno() != -1:
+        with suppress(OSError):
+            ready.recv(4096)
 
 
 # Control groups
