@@ -97,8 +97,9 @@ def read_until(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
 def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
     variant: str, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pgn = tmp_path / "games.pgn"
-    words = ["--clock", "3+0", "--variant", variant, "--pgn", str(pgn)]
+    pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
+    config.write_text("engine: {depth: 4}\nchallenge: {concurrency: 2, variants: [standard, chess960, fromPosition]}\n")
+    words = ["--clock", "60+0", "--variant", variant, "--pgn", str(pgn), "--config", str(config)]
     assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
     last_line = capsys.readouterr().out.splitlines()[-1]
     assert re.fullmatch(rf"2 games: \d won, \d drawn, \d lost, 0 failed; engine: {build_mode()}", last_line)
