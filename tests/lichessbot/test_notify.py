@@ -151,7 +151,7 @@ def test_each_end_of_a_game(status: GameStatus, winner: Colour | None, event: st
     assert bench.note(ended, ended) == ([event] if event else [])
 
 
-def test_a_loss_on_time_is_a_loss_for_those_who_listen_to_losses_only() -> None:
+def test_a_loss_on_time_is_also_a_loss() -> None:
     bench = Bench(on=["game_lost"])
     assert bench.note(finished(GameStatus.OUT_OF_TIME, Colour.BLACK)) == ["game_lost"]
     assert bench.notices[0].text == f"lost against BOT maia1 (1600) (outoftime): https://lichess.org/{GAME}"
@@ -200,7 +200,7 @@ def test_the_end_of_the_daemon_is_told(code: ExitCode | None, events: list[str])
     assert bench.notices[-1].facts["exit_code"] == (1 if code is None else code)
 
 
-def test_without_a_command_or_an_interest_nobody_is_told() -> None:
+def test_without_a_command_or_events_nothing_is_sent() -> None:
     assert Bench(command=None).note(finished(GameStatus.MATE, Colour.WHITE)) == []
     assert Bench(on=["offline"]).note(finished(GameStatus.MATE, Colour.WHITE)) == []
 

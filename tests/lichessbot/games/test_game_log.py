@@ -184,7 +184,7 @@ def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_mo
     assert game.state("d2d4 d7d5 c2c4")[0].endswith("them   1:00  fallback")
 
 
-def test_answers_that_are_not_awaited_are_nobodys_source(caplog: pytest.LogCaptureFixture) -> None:
+def test_answers_that_are_not_awaited_have_no_source(caplog: pytest.LogCaptureFixture) -> None:
     game = Listener(caplog)
     game.full()
     game.hear(BestMove(GAME, 5, "e2e4", SearchSummary(depth=20)))
@@ -199,7 +199,7 @@ def test_a_game_from_before_the_start_of_the_daemon_is_continued(caplog: pytest.
     assert game.state("e2e4 e7e5 g1f3 b8c6") == ["  2... Nc6      us   1:00  them   1:00"]
 
 
-def test_an_opponent_who_was_quicker_than_the_stream_starts_the_game_all_the_same(
+def test_an_opponents_move_before_the_stream_opens_starts_the_game(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     first, second = Listener(caplog).full("e2e4")

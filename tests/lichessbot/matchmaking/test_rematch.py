@@ -98,7 +98,7 @@ def offer(colour: Colour, opponent: str = "anna") -> Proposal:
     return Proposal(opponent, Terms(Variant.STANDARD, ExactClock(180, 2), False, colour), "rematch", rematch_of=GAME)
 
 
-def test_whoever_had_white_offers_at_once_and_black_a_moment_later() -> None:
+def test_white_offers_a_rematch_at_once_and_black_a_moment_later() -> None:
     offers = RematchOffers(TIMEOUTS)
     offers.add(offer(Colour.BLACK), 100.0)
     assert offers.wake_at == 100.0
