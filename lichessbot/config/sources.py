@@ -57,6 +57,7 @@ class TableSource(StrEnum):
     CHESSDB = "chessdb"
 
 
+_Moves = Annotated[Number, Field(ge=0, le=500)]
 _StartingClock = Annotated[Number, Field(ge=0, le=10800)]
 
 
@@ -68,14 +69,16 @@ class BookFiles(Section):
 
 
 class PolyglotConfig(Section):
-    """The operator's own books. `max_depth` counts our own moves."""
+    """The operator's own books. `max_depth` counts our own moves, `max_moves` those from the books; None: no limit."""
 
     enabled: Flag = False
     book: BookFiles = BookFiles()
     min_weight: Annotated[Number, Field(ge=0, le=65535)] = 1
     selection: Selection = Selection.WEIGHTED_RANDOM
-    max_depth: Annotated[Number, Field(ge=0, le=500)] = 20
+    max_depth: _Moves = 20
     normalization: Normalization = Normalization.NONE
+    max_moves: _Moves | None = None
+    allow_repetitions: Flag = False
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -106,23 +109,36 @@ class OnlineSource(Section):
     max_time: _StartingClock = 10800
 
 
-class ChessdbConfig(OnlineSource):
+class OpeningSource(OnlineSource):
+    """The keys of every online source of opening moves. None: no limit.
+
+    `max_depth` counts our own moves from the start, `max_moves` those from this source.
+    """
+
+    max_depth: _Moves | None = None
+    max_moves: _Moves | None = None
+    only_without_book: Flag = False
+    allow_repetitions: Flag = False
+
+
+class ChessdbConfig(OpeningSource):
     move_quality: ChessdbQuality = ChessdbQuality.GOOD
     min_depth: Annotated[Number, Field(ge=0, le=255)] = 20
 
 
-class CloudConfig(OnlineSource):
+class CloudConfig(OpeningSource):
     move_quality: CloudQuality = CloudQuality.BEST
     max_score_difference: Annotated[Number, Field(ge=0, le=1000)] = 50
     min_depth: Annotated[Number, Field(ge=0, le=255)] = 20
     min_knodes: Annotated[Number, Field(ge=0)] = 0
 
 
-class ExplorerConfig(OnlineSource):
+class ExplorerConfig(OpeningSource):
     source: ExplorerSource = ExplorerSource.MASTERS
     player_name: Annotated[Text, Field(pattern=r"^([\w-]{2,30})?$")] = ""
     sort: ExplorerSort = ExplorerSort.WIN_RATE
     min_games: Annotated[Number, Field(ge=1)] = 10
+    only_with_wins: Flag = False
 
 
 class OnlineTableConfig(OnlineSource):
@@ -136,7 +152,7 @@ class OnlineMovesConfig(Section):
 
     max_out_of_book_moves: Annotated[Number, Field(ge=1, le=500)] = 10
     max_retries: Annotated[Number, Field(ge=0, le=10)] = 2
-    max_depth: Annotated[Number, Field(ge=0, le=500)] | None = None
+    max_depth: _Moves | None = None
     explorer_url: Annotated[Text, AfterValidator(server_address)] = "https://explorer.lichess.org"
     tablebase_url: Annotated[Text, AfterValidator(server_address)] = "https://tablebase.lichess.org"
     chessdb_url: Annotated[Text, AfterValidator(server_address)] = "https://www.chessdb.cn"

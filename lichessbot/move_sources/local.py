@@ -33,12 +33,13 @@ class PolyglotBooks:
         return None
 
     def _moves(self, file: Path, board: Board) -> list[BookMove]:
-        """Return the book's moves without repetitions; none from then on if the file is unusable."""
+        """Return the book's moves, without repetitions unless allowed; none from then on if the file is unusable."""
         try:
             if file not in self._books:
                 self._books[file] = Book(file)
             book = self._books[file]
-            return [] if book is None else [it for it in book.moves(board) if not repeats_position(board, it.move)]
+            moves = [] if book is None else book.moves(board)
+            return [it for it in moves if self._policy.allow_repetitions or not repeats_position(board, it.move)]
         except (InvalidBook, OSError) as error:
             self._books[file] = None
             self._log.warning("book.unusable", file=file, reason=error)

@@ -79,9 +79,13 @@ class ExplorerMove(_Reply):
     def games(self) -> int:
         return self.white + self.draws + self.black
 
+    def wins(self, *, white: bool) -> int:
+        """Return how many games the side won."""
+        return self.white if white else self.black
+
     def points(self, *, white: bool) -> float:
         """Return the average result of the side."""
-        return ((self.white if white else self.black) + self.draws / 2) / max(1, self.games)
+        return (self.wins(white=white) + self.draws / 2) / max(1, self.games)
 
 
 class Explorer(_Reply):

@@ -92,9 +92,14 @@ class ExplorerServer(_OnlineSource[ExplorerConfig]):
 
     def _best(self, known: Explorer, board: Board) -> Suggestion | None:
         """Return the moves played often enough, best first."""
-        played = [move for move in known.moves if move.games >= self._config.min_games]
+        white = board.turn == Colour.WHITE
+        played = [
+            move
+            for move in known.moves
+            if move.games >= self._config.min_games
+            and (not self._config.only_with_wins or move.wins(white=white) > 0)
+        ]
         if self._config.sort is ExplorerSort.WIN_RATE:
-            white = board.turn == Colour.WHITE
             played.sort(key=lambda move: (-move.points(white=white), -move.games))
         else:
             played.sort(key=lambda move: -move.games)

@@ -6,6 +6,7 @@ explorer, and last the book that comes with the bot.
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -14,7 +15,7 @@ from typing import Final, Protocol, Self
 
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
-from lichessbot.config.sources import OnlineSource, PolyglotConfig, TableSource
+from lichessbot.config.sources import OpeningSource, PolyglotConfig, TableSource
 from lichessbot.errors import ApiError, Refused
 from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog
@@ -30,6 +31,7 @@ from lichessbot.move_sources.online import (
     may_castle,
 )
 
+_OPERATORS_BOOKS: Final = "polyglot"
 # The book that comes with the bot holds this many of our own moves.
 _OWN_BOOK_MOVES: Final = 7
 # If so many threads of one game hang, its questions are answered with nothing.
@@ -57,7 +59,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class LimitedSource:
-    """A source and its limits: our own moves from the start, seconds on the clock now and at the start, pieces."""
+    """A source and its limits: our own moves from the start, seconds on the clock now and at the start, pieces.
+
+    `max_moves`: after this many moves from it in a game, the source is not asked any more. `only_without_book`: it is
+    not asked once the operator's books gave a move. `repeats`: whether its moves may repeat a position.
+    """
 
     kind: Kind
     source: Source
@@ -66,6 +72,9 @@ class LimitedSource:
     max_time: int | None = None
     max_pieces: int | None = None
     variants: frozenset[str] = frozenset(Variant)
+    max_moves: int | None = None
+    only_without_book: bool = False
+    repeats: bool = False
 
     def allows(self, question: Question) -> bool:
         """Return whether the limits allow this question."""
@@ -92,6 +101,8 @@ class MoveResolver:
         self._sources = tuple(sources)
         self._max_misses = max_misses
         self._misses = 0
+        # The plies with a move from each source: a position that is asked about twice counts once.
+        self._given: defaultdict[str, set[int]] = defaultdict(set)
         self._emit = emit
         self._log = EventLog(game_id)
         self._workers: list[_Worker] = []
@@ -134,6 +145,7 @@ class MoveResolver:
             if found is not None:
                 took_s = time.monotonic() - asked_at
                 name = source.source.name
+                self._given[name].add(len(question.moves))
                 return SourceAnswer(
                     self._game_id, question.search_id, found.moves, name, found.summary, found.wdl, took_s
                 )
@@ -143,7 +155,11 @@ class MoveResolver:
 
     def _asks(self, source: LimitedSource, question: Question) -> bool:
         given_up = source.kind is Kind.ONLINE_OPENINGS and self._misses >= self._max_misses
-        return not given_up and source.allows(question)
+        if given_up or (source.only_without_book and self._given[_OPERATORS_BOOKS]):
+            return False
+        before = self._given[source.source.name] - {len(question.moves)}
+        used_up = source.max_moves is not None and len(before) >= source.max_moves
+        return not used_up and source.allows(question)
 
     def _find(self, limited: LimitedSource, question: Question, until: float) -> tuple[Suggestion | None, bool]:
         """Return what may be played of a source's suggestion, and whether the source answered."""
@@ -163,7 +179,7 @@ class MoveResolver:
             return None, False
         if found is None:
             return None, True
-        good = playable(found, question.board, repeats=limited.kind in (Kind.ENDINGS, Kind.ONLINE_ENDINGS))
+        good = playable(found, question.board, repeats=limited.repeats)
         if good is None:
             self._log.debug("source.unplayable", source=name, moves=" ".join(found.moves[:5])[:60])
         return good, True
@@ -212,7 +228,14 @@ def _books(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
         frozenset({Variant.CHESS960.value}): polyglot.book.chess960,
     }
     return [
-        LimitedSource(Kind.BOOK, PolyglotBooks("polyglot", files, polyglot, log), polyglot.max_depth, variants=variants)
+        LimitedSource(
+            Kind.BOOK,
+            PolyglotBooks(_OPERATORS_BOOKS, files, polyglot, log),
+            polyglot.max_depth,
+            variants=variants,
+            max_moves=polyglot.max_moves,
+            repeats=polyglot.allow_repetitions,
+        )
         for variants, files in files_for.items()
         if files
     ]
@@ -222,7 +245,7 @@ def _local_tables(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
     syzygy = config.lichess_bot_tbs.syzygy
     if not syzygy.enabled:
         return []
-    return [LimitedSource(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces)]
+    return [LimitedSource(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces, repeats=True)]
 
 
 def _own_book(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
@@ -241,15 +264,31 @@ def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
         if egtb.source is TableSource.LICHESS
         else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
     )
-    openings: list[tuple[OnlineSource, Source]] = [
+    openings: list[tuple[OpeningSource, Source]] = [
         (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries)),
         (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries)),
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, hosts.access.user_name or "")),
     ]
-    endings = LimitedSource(Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces)
+    endings = LimitedSource(
+        Kind.ONLINE_ENDINGS, tables, None, egtb.min_time, egtb.max_time, egtb.max_pieces, repeats=True
+    )
     found = [endings] if egtb.enabled else []
     return found + [
-        LimitedSource(Kind.ONLINE_OPENINGS, source, online.max_depth, limits.min_time, limits.max_time)
+        LimitedSource(
+            Kind.ONLINE_OPENINGS,
+            source,
+            _smaller(online.max_depth, limits.max_depth),
+            limits.min_time,
+            limits.max_time,
+            max_moves=limits.max_moves,
+            only_without_book=limits.only_without_book,
+            repeats=limits.allow_repetitions,
+        )
         for limits, source in openings
         if limits.enabled
     ]
+
+
+def _smaller(limit: int | None, other: int | None) -> int | None:
+    """Return the smaller limit; None is no limit."""
+    return min(limit, other) if limit is not None and other is not None else limit if other is None else other

@@ -86,6 +86,7 @@ def test_a_count_of_hundreds_of_digits_is_an_unreadable_answer(
 
 
 MOVES = [games("e7e5", 400, 300, 300), games("c7c5", 200, 100, 300), games("a7a6", 0, 0, 9), games("d7d5", 0, 0, 10)]
+LOST = [games("h7h5", 0, 90, 0)]
 
 
 @pytest.mark.parametrize(
@@ -95,13 +96,17 @@ MOVES = [games("e7e5", 400, 300, 300), games("c7c5", 200, 100, 300), games("a7a6
         ({"min_games": 11}, "c7c5"),
         ({"sort": "games_played"}, "e7e5"),
         ({"min_games": 5000}, None),
+        ({"only_with_wins": True}, "d7d5"),
+        ({"only_with_wins": True, "moves": MOVES[:1] + LOST}, "e7e5"),
+        ({"only_with_wins": True, "moves": LOST}, None),
+        ({"moves": LOST}, "h7h5"),
     ],
 )
 def test_the_best_score_or_the_most_games_of_our_side_decide(
     lichess: ScriptedLichess, hosts: Hosts, keys: dict[str, Any], move: str | None
 ) -> None:
-    lichess.answer("/masters", Reply(body={"moves": MOVES}))
-    found = explorer(hosts, lichess.url, **keys).find(KINGS_PAWN, soon())
+    lichess.answer("/masters", Reply(body={"moves": keys.get("moves", MOVES)}))
+    found = explorer(hosts, lichess.url, **{key: keys[key] for key in keys if key != "moves"}).find(KINGS_PAWN, soon())
     assert (found.moves[0] if found else None) == move
 
 

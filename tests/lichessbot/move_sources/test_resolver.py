@@ -84,7 +84,7 @@ def test_openings_do_not_repeat_positions_but_tables_may() -> None:
     back = Suggestion(("f6g8",))
     asked = question("g1f3", "g8f6", "f3g1")
     assert consult(resolver(limited(Sayer("a", back))), asked) is None
-    assert consult(resolver(limited(Sayer("a", back), Kind.ONLINE_ENDINGS)), asked) == (("f6g8",), "a")
+    assert consult(resolver(limited(Sayer("a", back), repeats=True)), asked) == (("f6g8",), "a")
 
 
 @pytest.mark.parametrize(
@@ -215,6 +215,71 @@ def test_each_variant_has_its_books(hosts: Hosts, tmp_path: Path) -> None:
     expected = {Variant.STANDARD: "e2e4", Variant.FROM_POSITION: "e2e4", Variant.CHESS960: "d2d4"}
     for variant, move in expected.items():
         assert consult(them, question(variant=variant)) == ((move,), "polyglot")
+
+
+# What a source gave before
+
+
+OPENING = ("e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6")
+
+
+def test_a_source_gives_at_most_max_moves_in_a_game() -> None:
+    sources = resolver(limited(Sayer("a", Suggestion(OPENING)), max_moves=2), limited(Sayer("b", Suggestion(OPENING))))
+    plies = (0, 2, 2, 0, 4)
+    given = [consult(sources, question(*OPENING[:ply])) for ply in plies]
+    assert given == [
+        (("e2e4",), "a"),
+        (("g1f3",), "a"),
+        (("g1f3",), "a"),  # a position that is asked about again counts once
+        (("e2e4",), "a"),
+        (("f1b5",), "b"),
+    ]
+
+
+def test_a_source_without_moves_left_starts_no_thread(inbox: Inbox) -> None:
+    sources = MoveResolver(GAME, [limited(Sayer("a", Suggestion(OPENING)), max_moves=0)], 10, inbox.put)
+    before = threading.active_count()
+    sources.ask(question())
+    assert inbox.get_nowait() == SourceAnswer(GAME, 1)
+    assert threading.active_count() == before
+
+
+def test_a_source_for_games_without_a_book_is_not_asked_after_a_move_of_the_book() -> None:
+    shelf, server = Sayer("polyglot"), Sayer("b", Suggestion(OPENING))
+    sources = resolver(limited(shelf, Kind.BOOK), limited(server, only_without_book=True))
+    assert consult(sources) == (("e2e4",), "b")
+    shelf.answer = Suggestion(("g1f3",))
+    assert consult(sources, question(*OPENING[:2])) == (("g1f3",), "polyglot")
+    shelf.answer = None
+    assert consult(sources, question(*OPENING[:4])) is None
+
+
+def test_the_keys_of_a_source_are_its_limits(hosts: Hosts, tmp_path: Path) -> None:
+    files = {"standard": str(book(tmp_path / "b.bin", e2e4=1))}
+    keys = {"max_moves": 3, "allow_repetitions": True}
+    cloud = {"enabled": True, "max_depth": 9, "only_without_book": True, **keys}
+    config = EngineConfig.model_validate(
+        {
+            "own_book": False,
+            "polyglot": {"enabled": True, "book": files, **keys},
+            "online_moves": {"lichess_cloud_analysis": cloud, "chessdb_book": {"enabled": True}, "max_depth": 12},
+        }
+    )
+    shelf, chessdb, clouds = sources_for(config, hosts, EventLog())
+    assert (shelf.max_moves, shelf.repeats, shelf.only_without_book) == (3, True, False)
+    assert (clouds.max_moves, clouds.repeats, clouds.only_without_book, clouds.max_depth) == (3, True, True, 9)
+    assert (chessdb.max_moves, chessdb.repeats, chessdb.only_without_book, chessdb.max_depth) == (
+        None, False, False, 12,
+    )  # fmt: skip
+
+
+def test_a_book_repeats_a_position_only_if_allowed(hosts: Hosts, tmp_path: Path) -> None:
+    back = question("g1f3", "g8f6", "f3g1")
+    file = book(tmp_path / "back.bin", "g1f3", "g8f6", "f3g1", f6g8=1)
+    for allowed, expected in ((False, None), (True, (("f6g8",), "polyglot"))):
+        polyglot = {"enabled": True, "book": {"standard": str(file)}, "allow_repetitions": allowed}
+        config = EngineConfig.model_validate({"own_book": False, "polyglot": polyglot})
+        assert consult(resolver(*sources_for(config, hosts, EventLog())), back) == expected
 
 
 # Threads
