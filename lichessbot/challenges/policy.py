@@ -14,15 +14,12 @@ from typing import Final
 from engine.facade import Board, InvalidFen
 from lichessbot.challenges.slots import Occupancy, slots_for
 from lichessbot.config import ChallengeConfig, Config, Rules
-from lichessbot.lichess.enums import DeclineReason, Mode, Speed, Variant
+from lichessbot.lichess.enums import DeclineReason, ExactClock, Mode, Speed, Variant
 from lichessbot.lichess.models import Challenge, ChallengeReceived
 from lichessbot.storage.records import SlotHolder
 
 _OPEN_STATUS: Final = "created"
 _NO_ABORT: Final = "noAbort"
-# What a game lasts, both players together: a rule of thumb that operators know from other bots.
-_SECONDS_PER_BASE_SECOND: Final = 1.33
-_SECONDS_PER_INCREMENT_SECOND: Final = 105
 
 
 @dataclass(frozen=True)
@@ -203,9 +200,7 @@ def _duration(case: _Case) -> Decline | None:
     clock, longest = case.challenge.time_control.clock, case.rules.max_estimated_game_duration
     if longest is None or clock is None:
         return None
-    estimate = timedelta(
-        seconds=clock.base_s * _SECONDS_PER_BASE_SECOND + clock.increment_s * _SECONDS_PER_INCREMENT_SECOND
-    )
+    estimate = timedelta(seconds=ExactClock(clock.base_s, clock.increment_s).expected_s)
     if estimate <= timedelta(minutes=longest):
         return None
     because = f"such a game lasts about {estimate / timedelta(minutes=1):.1f} minutes"

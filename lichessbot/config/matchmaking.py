@@ -95,6 +95,7 @@ Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], B
 Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], BeforeValidator(one_or_many)]
 DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], BeforeValidator(one_or_many)]
 Rating = Annotated[Number, Field(ge=0, le=4000)]
+Multiplier = Annotated[Number, Field(ge=0, le=1000)]
 Weight = Annotated[Number, Field(ge=0, le=1000)]
 
 
@@ -110,6 +111,9 @@ class MatchType(Section):
     opponent_min_rating: Rating = 600
     opponent_max_rating: Rating = 4000
     opponent_rating_difference: Rating | None = 300
+    opponent_min_rating_difference: Rating = 0
+    opponent_target_rating_difference: Rating = 0
+    opponent_rest_multiplier: Multiplier = 0
     rating_preference: RatingPreference = RatingPreference.NONE
     weight: Weight = 1
 
@@ -117,6 +121,10 @@ class MatchType(Section):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()
+        most, least = self.opponent_rating_difference, self.opponent_min_rating_difference
+        if most is not None and least > most:
+            key = "opponent_min_rating_difference"
+            yield key, f"expected at most opponent_rating_difference = {most}, found {least}"
         if not self.challenge_days and not (self.challenge_initial_time and self.challenge_increment):
             yield "challenge_initial_time", "expected a clock (challenge_increment as well) or challenge_days"
         fastest = [(base, inc) for base in self.challenge_initial_time for inc in self.challenge_increment]
@@ -140,6 +148,9 @@ class MatchOverride(Section):
     opponent_min_rating: Rating | None = None
     opponent_max_rating: Rating | None = None
     opponent_rating_difference: Rating | None = None
+    opponent_min_rating_difference: Rating | None = None
+    opponent_target_rating_difference: Rating | None = None
+    opponent_rest_multiplier: Multiplier | None = None
     rating_preference: RatingPreference | None = None
     weight: Weight | None = None
 

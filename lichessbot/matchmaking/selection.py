@@ -1,7 +1,7 @@
 """Choose whom to challenge, and to what: config, online bots and history in, proposals out.
 
-Pure: time and chance are passed in. Among the bots that suit, those near our own rating and those not
-met lately are more likely. A pair of games against the same bot is finished first.
+Pure: time and chance are passed in. Among the bots that suit, those near our own rating, or as far from it as wished,
+and those not met lately are more likely. A pair of games against the same bot is finished first.
 """
 
 import math
@@ -21,7 +21,7 @@ from lichessbot.matchmaking.history import BotGame, BotGames, Opponents
 _Item = TypeVar("_Item", bound=Hashable)
 
 SHORTLIST: Final = 20
-_NEAR: Final = 150  # rating points at which a bot is half as likely as one with our rating
+_NEAR: Final = 150  # rating points off the target at which a bot is half as likely
 _LATELY_S: Final = 7 * 24 * 3600.0
 _NEW_RATING: Final = 1500  # the rating of an account that has not played such games
 
@@ -137,7 +137,7 @@ def _shortlist(
     met = _met_lately(known)
     ranks = _ranks(list(suiting.values()), category, kind.rating_preference)
     weights = {
-        bot.id: _closeness(_rating(bot, category) - ours) * _novelty(met.get(bot.id, 0)) * ranks[bot.id]
+        bot.id: _closeness(_rating(bot, category) - ours, kind) * _novelty(met.get(bot.id, 0)) * ranks[bot.id]
         for bot in suiting.values()
     }
     chosen = list(_weighted_order(weights, random))[:SHORTLIST]
@@ -155,7 +155,27 @@ def _suits(bot: BotUser, kind: MatchType, terms: Terms, config: Config, known: K
     if kind.opponent_rating_difference is not None:
         ours = _rating(known.us, terms.rating_category)
         low, high = ours - kind.opponent_rating_difference, ours + kind.opponent_rating_difference
-    return low <= rating <= high and known.opponents.rests_until(bot.id, terms) <= known.now
+    return (
+        low <= rating <= high
+        and abs(rating - _rating(known.us, terms.rating_category)) >= kind.opponent_min_rating_difference
+        and known.opponents.rests_until(bot.id, terms) <= known.now
+        and _rests_until(bot.id, kind, terms, config, known) <= known.now
+    )
+
+
+def _rests_until(bot: str, kind: MatchType, terms: Terms, config: Config, known: Knowledge) -> float:
+    """Return until when a bot rests after our last game at this speed; 0 if it does not, or owes the return game."""
+    latest = known.diary.latest(bot, terms.speed)
+    owes = kind.challenge_color is ColourChoice.PAIRS and latest is not None and latest.colour is Colour.WHITE
+    if latest is None or owes or not kind.opponent_rest_multiplier:
+        return 0.0
+    match terms.time_control:
+        case ExactClock() as clock:
+            game_s = clock.expected_s
+        case Days(days):
+            game_s = days * 86400.0
+    idle_s = config.matchmaking.challenge_timeout * 60
+    return latest.began_at + game_s + kind.opponent_rest_multiplier * (game_s + idle_s)
 
 
 def _rating(user: Account, category: str) -> int:
@@ -163,8 +183,9 @@ def _rating(user: Account, category: str) -> int:
     return _NEW_RATING if rating is None else rating
 
 
-def _closeness(difference: int) -> float:
-    return 1 / (1 + (difference / _NEAR) ** 2)
+def _closeness(difference: int, kind: MatchType) -> float:
+    distance = abs(difference) - kind.opponent_target_rating_difference
+    return 1 / (1 + (distance / _NEAR) ** 2)
 
 
 def _novelty(games: int) -> float:

@@ -136,6 +136,41 @@ def test_nearer_ratings_and_new_opponents_are_likelier(memory: Memory) -> None:
     assert firsts["other"] > 2 * firsts["near"] > 0
 
 
+def test_bots_can_be_too_near_whichever_bound_applies(memory: Memory) -> None:
+    bots = [bot("same", 1600), bot("near", 1699), bot("least", 1700), bot("weaker", 1500), bot("far", 1901)]
+    settings = config(opponent_min_rating_difference=100, **BLITZ)
+    assert names(memory.propose(settings, *bots)) == {"least", "weaker"}
+    settings = config(opponent_min_rating_difference=100, opponent_rating_difference=None, **BLITZ)
+    assert names(memory.propose(settings, *bots)) == {"least", "weaker", "far"}
+
+
+def test_bots_at_the_target_difference_are_likelier_above_us_and_below(memory: Memory) -> None:
+    settings = config(opponent_target_rating_difference=300, **BLITZ)
+    firsts = memory.firsts(settings, bot("same", 1600), bot("above", 1900), bot("below", 1300))
+    assert firsts["above"] > 2 * firsts["same"] > 0
+    assert firsts["below"] > 2 * firsts["same"]
+
+
+def test_after_a_pair_a_bot_rests_for_so_many_games_and_pauses(memory: Memory) -> None:
+    settings = config(opponent_rest_multiplier=10, challenge_timeout=5, **BLITZ)
+    rest_s = 1.33 * 180 + 10 * (1.33 * 180 + 300)
+    memory.play("rival", Colour.WHITE, NOW - rest_s - 1000)
+    assert names(memory.propose(settings, bot("rival"))) == {"rival"}, "the game as Black is due"
+    memory.play("rival", Colour.BLACK, NOW - rest_s + 1)
+    assert memory.propose(settings, bot("rival")) == []
+    assert names(memory.propose(config(**BLITZ), bot("rival"))) == {"rival"}
+    bullet = config(opponent_rest_multiplier=10, **BLITZ | {"challenge_initial_time": [60]})
+    assert names(memory.propose(bullet, bot("rival"))) == {"rival"}, "at another speed"
+    memory.play("other", Colour.BLACK, NOW - rest_s - 1)
+    assert names(memory.propose(settings, bot("other"))) == {"other"}
+
+
+def test_without_pairs_a_bot_rests_after_each_game(memory: Memory) -> None:
+    memory.play("rival", Colour.WHITE, NOW - 60)
+    settings = config(opponent_rest_multiplier=1, challenge_color="random", **BLITZ)
+    assert memory.propose(settings, bot("rival")) == []
+
+
 @pytest.mark.parametrize(("preference", "preferred"), [("high", "strong"), ("low", "weak")])
 def test_a_preference_makes_twice_as_likely(memory: Memory, preference: str, preferred: str) -> None:
     bots = [bot("weak", 1500), bot("strong", 1700)]
