@@ -243,7 +243,8 @@ def _tell_profiles(inquiry: Inquiry, config: Config, out: IO[str]) -> None:
     """Write the engine limits of the game, once if they are the same for both colours."""
     kind = OpponentKind.BOT if inquiry.challenger.is_bot else OpponentKind.HUMAN
     rated = inquiry.mode is Mode.RATED
-    facts = GameFacts(inquiry.speed, inquiry.variant, kind, inquiry.challenger.rating, rated, False, None)
+    rating, clock = inquiry.challenger.rating, inquiry.clock
+    facts = GameFacts(inquiry.speed, inquiry.variant, kind, rating, rated, False, None, clock)
     words = {colour: describe_engine(replace(facts, colour=colour), config, Machine.detect()) for colour in Colour}
     if len(set(words.values())) == 1:
         out.write(f"engine: {words[Colour.WHITE]}\n")

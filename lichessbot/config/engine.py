@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from lichessbot.config.base import Flag, Number, Section, Text, distinct, merged, one_or_many
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
-from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
+from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 
 _MOST_HASH_MB = 65536
 _MOST_THREADS = 64
@@ -185,14 +185,26 @@ class EngineConfig(EngineKeys):
     bounds: ClassVar = (("min_move_overhead_ms", "max_move_overhead_ms"),)
 
     def changed_by(self, profile: "Profile") -> Self:
-        """Return a copy with the keys that the profile sets."""
-        return merged(self, profile.engine)
+        """Return a copy with the keys that the profile sets. Another `command` takes over no `uci_options`."""
+        its_own = "command" in profile.engine.model_fields_set
+        return merged(self.model_copy(update={"uci_options": {}}) if its_own else self, profile.engine)
+
+
+def _clock(value: object) -> ExactClock:
+    clock = value if isinstance(value, ExactClock) else ExactClock.parse(value) if isinstance(value, str) else None
+    if clock is None:
+        raise ValueError("Input should be a clock of minutes+seconds such as 3+2")
+    return clock
+
+
+_Clocks = tuple[Annotated[ExactClock, BeforeValidator(_clock)], ...]
 
 
 class Conditions(Section):
     """The games that a profile is for; an absent condition is true of every game."""
 
     speed: Annotated[tuple[Speed, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
+    clock: Annotated[_Clocks, BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
     variant: Annotated[tuple[Variant, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
     opponent: OpponentKind | None = None
     rating: tuple[Number, Number] | None = None

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from engine.facade import available_mb
 from lichessbot.config import Conditions, Config, EngineConfig, Profile
-from lichessbot.lichess.enums import Colour, OpponentKind, Speed, Variant
+from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 from lichessbot.lichess.models import GameFull, GameInfo
 
 # Measured memory of an engine without its hash table, and the share of the machine's memory for all engines.
@@ -31,6 +31,8 @@ class GameFacts:
     rated: bool
     tournament: bool
     colour: Colour | None
+    clock: ExactClock | None = None
+    """None also in announcements, which do not name it: the game's own stream does."""
 
     @classmethod
     def from_info(cls, info: GameInfo) -> Self:
@@ -59,6 +61,7 @@ class GameFacts:
             full.rated,
             full.tournament_id is not None,
             colour,
+            None if full.clock is None else ExactClock(full.clock.initial // 1000, full.clock.increment // 1000),
         )
 
 
@@ -204,6 +207,7 @@ def _is_same_program(engine: EngineConfig, other: EngineConfig) -> bool:
 def _matches(when: Conditions, facts: GameFacts) -> bool:
     return (
         (not when.speed or facts.speed in when.speed)
+        and (not when.clock or facts.clock in when.clock)
         and (not when.variant or facts.variant in when.variant)
         and when.opponent in (None, facts.opponent)
         and (when.rating is None or (facts.rating is not None and when.rating[0] <= facts.rating <= when.rating[1]))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lichessbot.config import Config, EngineConfig
-from lichessbot.lichess.enums import Colour, OpponentKind
+from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.uci.profiles import (
     UNKNOWN_MACHINE,
@@ -28,6 +28,7 @@ BLITZ_BY_A_HUMAN = GameFacts(
     rated=True,
     tournament=False,
     colour=Colour.WHITE,
+    clock=ExactClock(180, 2),
 )
 
 
@@ -42,6 +43,10 @@ def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **engine: Any) -> C
         ({"speed": "blitz"}, True),
         ({"speed": ["bullet", "blitz"]}, True),
         ({"speed": "bullet"}, False),
+        ({"clock": "3+2"}, True),
+        ({"clock": ["5+0", "3+2"]}, True),
+        ({"clock": "3+0"}, False),
+        ({"speed": "bullet", "clock": "3+2"}, False),
         ({"variant": "standard"}, True),
         ({"variant": ["chess960", "fromPosition"]}, False),
         ({"opponent": "human"}, True),
@@ -78,6 +83,22 @@ def test_all_that_match_count_and_the_last_one_wins_key_by_key() -> None:
     engine = engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE)
     assert (engine.depth, engine.ponder, engine.hash_mb, engine.threads, engine.nodes) == (None, False, 16, 2, None)
     assert [number for number, _ in matching(BLITZ_BY_A_HUMAN, settings)] == [1, 3]
+
+
+def test_another_engine_takes_over_no_uci_options() -> None:
+    settings = config(
+        ({"speed": "blitz"}, {"command": ["other"], "uci_options": {"Skill Level": 3}}),
+        ({"opponent": "human"}, {"uci_options": {"Contempt": 0}}),
+        ({"opponent": "bot"}, {"command": None}),
+        uci_options={"UCI_ShowWDL": True},
+        hash_mb=16,
+    )
+    engine = engine_for(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE)
+    assert (engine.command, engine.uci_options, engine.hash_mb) == (
+        ("other",), {"Skill Level": 3, "Contempt": 0}, 16,
+    )  # fmt: skip
+    by_bot = replace(BLITZ_BY_A_HUMAN, opponent=OpponentKind.BOT, speed="rapid")
+    assert engine_for(by_bot, settings, UNKNOWN_MACHINE).uci_options == {}
 
 
 def test_uci_options_are_merged_name_by_name() -> None:
@@ -141,12 +162,14 @@ def test_the_full_game_names_the_opponent_for_certain(opponent: dict[str, Any], 
         "id": "abcd1234",
         "variant": {"key": "chess960"},
         "speed": "bullet",
+        "clock": {"initial": 90000, "increment": 1000},
         "white": opponent,
         "black": {"id": "us", "title": "BOT"},
         "state": {"moves": "", "wtime": 1, "btime": 1, "status": "started"},
     })
     facts = GameFacts.from_full(full, Colour.BLACK)
     expected = GameFacts("bullet", "chess960", kind, opponent.get("rating"), False, False, Colour.BLACK)
+    expected = replace(expected, clock=ExactClock(90, 1))
     assert facts == expected
 
 
