@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_t
 from lichessbot.config.engine import EngineKeys
 from lichessbot.config.lichess_bot_keys import engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
+from lichessbot.config.yaml_file import KeyPath, YamlFile
 from lichessbot.errors import ConfigError
 
 Engine = TypeVar("Engine", bound=EngineKeys)
@@ -27,7 +28,9 @@ _USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
 _NO_TEXT = ("string_type", "path_type")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
-_DEEPEST = 8  # levels of nesting, because an alias may contain itself
+_BOTLIS_KEYS = frozenset(
+    "engines gaviota opening_books offer_draw resign messages whitelist blacklist online_blacklists books".split()
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,11 @@ class LoadedConfig:
     token: SecretStr
     state_dir: Path
     warnings: tuple[str, ...] = ()
+
+
+def is_botlis(keys: Collection[str]) -> bool:
+    """Return whether two of these top-level keys are BotLi's alone; one may be a slip."""
+    return len(_BOTLIS_KEYS.intersection(keys)) > 1
 
 
 def load_config(path: Path | None, environment: Mapping[str, str], *, needs_token: bool = True) -> LoadedConfig:
@@ -51,7 +59,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     config = source.validated(path.parent if path else Path())
     token = _token(source, path, environment) if needs_token else SecretStr("")
     if source.problems or config is None or token is None:
-        raise ConfigError([text for _, text in sorted(source.problems, key=itemgetter(0))])
+        raise ConfigError([it.text for it in sorted(source.problems, key=attrgetter("line"))])
     config = _with_engines_resolved(config, path)
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
         source.warnings.append(f"the token is sent to {config.url} unencrypted; use https://")
@@ -95,93 +103,38 @@ def _beside(path: Path | None, name: Path) -> Path:
     return (path.parent if path else Path()) / name
 
 
-# What PyYAML says, and what it means; the first that fits.
-_YAML_PROBLEMS = (
-    ("quoted scalar", "the quote opened in {begun} is never closed"),
-    ("flow sequence", "the [ in {begun} is never closed, or a comma is missing"),
-    ("flow mapping", "the {{ in {begun} is never closed, or a comma is missing"),
-    ("flow node", "a [ or {{ above is never closed"),
-    ("'\\t'", "found a tab: indent with spaces"),
-    ("block end", "this line is indented differently from those since {begun}"),
-    ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
-    ("could not find expected ':'", "expected a key and a value such as `abort_time: 30`"),
-    ("cannot start any token", "found a character that must be put in quotes"),
-)
-
-KeyPath = tuple[str | int, ...]
-
-
 @dataclass
-class _Source:
-    """A config file while it is read: its values, the line of each key, and problems."""
+class _Source(YamlFile):
+    """Our file while it is read, with the keys of lichess-bot translated."""
 
-    name: str
-    values: dict[str, Any] = field(default_factory=dict)
-    lines: dict[KeyPath, int] = field(default_factory=dict)
-    problems: list[tuple[int, str]] = field(default_factory=list)
-    """Line (0 if unknown) and text of each problem."""
     warnings: list[str] = field(default_factory=list)
     is_lichess_bots: bool = False
     """Whether a key of lichess-bot alone was found."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        source = cls(str(path))
-        try:
-            text = path.read_text(encoding="utf-8")
-            root = yaml.compose(text, Loader=yaml.SafeLoader)
-        except OSError as error:
-            raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
-        except UnicodeDecodeError as error:
-            raise ConfigError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
-        except yaml.YAMLError as error:
-            raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
-        if isinstance(root, yaml.MappingNode):
-            source.values = source.build(root, ())
-            if source.is_lichess_bots and isinstance(challenge := source.values.get("challenge", {}), dict):
-                source.warnings += without_limits(challenge)
-        elif root is not None:
-            source.problem((), "expected keys and values such as `abort_time: 30`", root.start_mark.line + 1)
+        source = super().read(path)
+        if is_botlis(source.values):
+            raise ConfigError([f"{path}: is a configuration of BotLi; translate it: lichessbot config migrate {path}"])
+        if source.is_lichess_bots and isinstance(challenge := source.values.get("challenge", {}), dict):
+            source.warnings += without_limits(challenge)
         return source
 
-    def build(self, node: yaml.Node, path: KeyPath) -> Any:
-        """Return the value of a node; note the line of each key and each repeated key."""
-        self.lines.setdefault(path, node.start_mark.line + 1)
-        if len(path) > _DEEPEST:
-            self.problem(path, "is nested too deeply")
-            return None
-        if isinstance(node, yaml.MappingNode):
-            return self._build_mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
-        try:
-            return yaml.SafeLoader("").construct_object(node, deep=True)
-        except (yaml.YAMLError, ValueError) as error:
-            self.problem(path, f"expected a plain value, found {node.value!r} ({error.__class__.__name__})")
-            return None
+    def takes(self, path: KeyPath, section: yaml.MappingNode) -> bool:
+        instead = instead_of(path, section)
+        if instead is None:
+            return True
+        self.is_lichess_bots = True
+        effect = "" if instead.startswith("the bot plays") else "has no effect here: "
+        self.warn(instead and f"{self.place(path, self.line_of(path))}: {effect}{instead}")
+        return False
 
-    def _build_mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            key = str(key_node.value)
-            here = (*path, key)
-            if key in values:
-                first = self.lines[here]
-                self.problem(here, f"is repeated; first in line {first}", key_node.start_mark.line + 1)
-                continue
-            self.lines[here] = key_node.start_mark.line + 1
-            instead = instead_of(here, node)
-            if instead is None:
-                values[key] = self.build(value_node, here)
-            else:
-                self.is_lichess_bots = True
-                effect = "" if instead.startswith("the bot plays") else "has no effect here: "
-                self.warn(instead and f"{self._place(here, self.line_of(here))}: {effect}{instead}")
+    def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
         if path == ("engine",):
-            if (command := engine_command(node)) is not None:
+            if (command := engine_command(section)) is not None:
                 values["command"] = command
                 self.lines[(*path, "command")] = self.lines[(*path, "name")]
-            if (problem := protocol_problem(node)) is not None:
+            if (problem := protocol_problem(section)) is not None:
                 self.problem((*path, "protocol"), problem)
         return values
 
@@ -245,20 +198,6 @@ class _Source:
     def warn(self, text: str | None) -> None:
         if text:
             self.warnings.append(text)
-
-    def problem(self, path: KeyPath, text: str, line: int | None = None) -> None:
-        line = line or self.line_of(path)
-        self.problems.append((line, f"{self._place(path, line)}: {text}"))
-
-    def line_of(self, path: KeyPath) -> int:
-        """Return the line of the key, or of the nearest section around it in the file; 0 if there is none."""
-        around = (path[:end] for end in range(len(path), -1, -1))
-        return next((self.lines[known] for known in around if known in self.lines), 0)
-
-    def _place(self, path: KeyPath, line: int) -> str:
-        """Return `file:line: key`, as far as known."""
-        where = f"{self.name}:{line}" if line else self.name
-        return f"{where}: {_dotted(path)}" if path else where
 
 
 def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
@@ -328,18 +267,3 @@ def _valid_keys(path: Sequence[str | int]) -> list[str]:
         inner = [it for it in get_args(kind) if isinstance(it, type) and issubclass(it, Section)]
         kind = inner[0] if inner else kind.model_fields[str(key)].annotation
     return list(kind.model_fields)
-
-
-def _dotted(path: Sequence[str | int]) -> str:
-    return ".".join(str(part) for part in path)
-
-
-def _yaml_problem(error: yaml.YAMLError) -> str:
-    """Return `line: problem` on one line."""
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark or error.context_mark
-        begun = f"line {error.context_mark.line + 1}" if error.context_mark else "the lines above"
-        said = f"{error.problem or ''} {error.context or ''}".strip()
-        plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
-        return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
-    return f" not YAML: {str(error).splitlines()[0]}"

@@ -1,0 +1,132 @@
+"""A YAML file with the line of each key: read without its meaning, every problem noted with its place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import yaml
+
+from lichessbot.errors import ConfigError
+
+KeyPath = tuple[str | int, ...]
+
+_DEEPEST = 8  # levels of nesting, because an alias may contain itself
+
+
+class Problem(NamedTuple):
+    """A problem with a key. `line` is 0 if unknown; `text` names file, line and key as far as known."""
+
+    line: int
+    text: str
+    path: KeyPath
+
+
+@dataclass
+class YamlFile:
+    """A file while it is read: its values, the line of each key, and problems."""
+
+    name: str
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file. Raises ConfigError if it cannot be read or is not YAML."""
+        source = cls(str(path))
+        try:
+            text = path.read_text(encoding="utf-8")
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+        except OSError as error:
+            raise ConfigError([f"{path}: cannot be read: {error.strerror}"]) from error
+        except UnicodeDecodeError as error:
+            raise ConfigError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
+        except yaml.YAMLError as error:
+            raise ConfigError([f"{path}:{_yaml_problem(error)}"]) from error
+        if isinstance(root, yaml.MappingNode):
+            source.values = source.build(root, ())
+        elif root is not None:
+            source.problem((), "expected keys and values such as `abort_time: 30`", root.start_mark.line + 1)
+        return source
+
+    def takes(self, path: KeyPath, section: yaml.MappingNode) -> bool:
+        """Return whether the key at `path` in `section` is one of the values."""
+        return True
+
+    def completed(self, path: KeyPath, section: yaml.MappingNode, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of the section at `path`, which was read as a whole."""
+        return values
+
+    def build(self, node: yaml.Node, path: KeyPath) -> Any:
+        """Return the value of a node; note the line of each key and each repeated key."""
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if len(path) > _DEEPEST:
+            self.problem(path, "is nested too deeply")
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return self._build_mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        try:
+            return yaml.SafeLoader("").construct_object(node, deep=True)
+        except (yaml.YAMLError, ValueError) as error:
+            self.problem(path, f"expected a plain value, found {node.value!r} ({error.__class__.__name__})")
+            return None
+
+    def _build_mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            here = (*path, key)
+            if key in values:
+                first = self.lines[here]
+                self.problem(here, f"is repeated; first in line {first}", key_node.start_mark.line + 1)
+                continue
+            self.lines[here] = key_node.start_mark.line + 1
+            if self.takes(here, node):
+                values[key] = self.build(value_node, here)
+        return self.completed(path, node, values)
+
+    def problem(self, path: KeyPath, text: str, line: int | None = None) -> None:
+        line = line or self.line_of(path)
+        self.problems.append(Problem(line, f"{self.place(path, line)}: {text}", path))
+
+    def line_of(self, path: KeyPath) -> int:
+        """Return the line of the key, or of the nearest section around it in the file; 0 if there is none."""
+        around = (path[:end] for end in range(len(path), -1, -1))
+        return next((self.lines[known] for known in around if known in self.lines), 0)
+
+    def place(self, path: KeyPath, line: int) -> str:
+        """Return `file:line: key`, as far as known."""
+        where = f"{self.name}:{line}" if line else self.name
+        return f"{where}: {dotted(path)}" if path else where
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    return ".".join(str(part) for part in path)
+
+
+# What PyYAML says, and what it means; the first that fits.
+_YAML_PROBLEMS = (
+    ("quoted scalar", "the quote opened in {begun} is never closed"),
+    ("flow sequence", "the [ in {begun} is never closed, or a comma is missing"),
+    ("flow mapping", "the {{ in {begun} is never closed, or a comma is missing"),
+    ("flow node", "a [ or {{ above is never closed"),
+    ("'\\t'", "found a tab: indent with spaces"),
+    ("block end", "this line is indented differently from those since {begun}"),
+    ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
+    ("could not find expected ':'", "expected a key and a value such as `abort_time: 30`"),
+    ("cannot start any token", "found a character that must be put in quotes"),
+)
+
+
+def _yaml_problem(error: yaml.YAMLError) -> str:
+    """Return `line: problem` on one line."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        begun = f"line {error.context_mark.line + 1}" if error.context_mark else "the lines above"
+        said = f"{error.problem or ''} {error.context or ''}".strip()
+        plain = next((text.format(begun=begun) for known, text in _YAML_PROBLEMS if known in said), said)
+        return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
+    return f" not YAML: {str(error).splitlines()[0]}"
