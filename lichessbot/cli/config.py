@@ -1,13 +1,30 @@
-"""`lichessbot config example`: print the example configuration, which explains every key."""
+"""`lichessbot config`: explain, translate, show and describe configurations."""
 
-from importlib.resources import files
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
 
 import click
+
+from lichessbot.cli.options import config_option
+from lichessbot.config import load_config
+from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
+from lichessbot.config.effective import effective
+from lichessbot.config.explanations import example as example_text
+from lichessbot.config.migration import Translation, translate, write
+from lichessbot.config.schema import schema as json_schema
+from lichessbot.errors import ConfigError
+from lichessbot.log import inert
+
+_OWNER_ONLY: Final = 0o600
+_READABLE: Final = 0o666  # less the umask
 
 
 @click.group("config")
 def command() -> None:
-    """Print the example configuration."""
+    """Explain, translate and show configurations."""
 
 
 @command.command()
@@ -16,4 +33,97 @@ def example() -> None:
 
     `lichessbot config example > config.yml` makes a file to edit.
     """
-    click.echo(files("lichessbot.config").joinpath("example.yml").read_text(encoding="utf-8"), nl=False)
+    click.echo(example_text(), nl=False)
+
+
+@command.command()
+@config_option
+@click.option("--changed", is_flag=True, help="Leave out the keys that have their defaults.")
+def show(config_file: Path | None, changed: bool) -> None:
+    """Print every key with its value in force and where the value comes from. The token is hidden."""
+    loaded = load_config(config_file, os.environ, needs_token=False)
+    for it in effective(loaded, config_file, os.environ):
+        if not (changed and it.is_default):
+            click.echo(inert(f"{it.key}: {it.value}  # {it.origin}"))
+    for warning in loaded.warnings:
+        click.echo(f"note: {inert(warning)}", err=True)
+
+
+@command.command()
+def schema() -> None:
+    """Print a JSON schema of the configuration, for editors that check and complete YAML."""
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+@command.command()
+@click.argument("old", type=click.Path(path_type=Path), metavar="OLD.yml")
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=Path("config.yml"), show_default=True, metavar="FILE",
+    help="Where to write the new file; a token goes beside it, into FILE with the ending .token.",
+)
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+def migrate(old: Path, output: Path, force: bool) -> None:
+    """Translate the configuration of lichess-bot or BotLi in OLD.yml into a new file.
+
+    The new file explains its keys, and lists the old keys that have no counterpart, with the reasons. A token goes into
+    a file of its own. OLD.yml stays as it is.
+    """
+    found = translate(old)
+    token_file = output.with_suffix(".token")
+    if output.absolute().parent.resolve() != old.absolute().parent.resolve():
+        found.relocate(old.absolute().parent)
+    problem = token_problem(found.token)
+    if problem is None:
+        found.set("token_file", token_file.name, old="token", remark="a file of its own, so that this one can be shown")
+    elif found.token:
+        found.note(("token",), problem)
+    _refuse(old, [output, token_file] if problem is None else [output], force=force)
+    _write(output, write(found, old.name), _READABLE)
+    if problem is None:
+        _write(token_file, f"{found.token}\n", _OWNER_ONLY)
+    _summarise(found, old, output, token_file if problem is None else None)
+
+
+def _refuse(old: Path, files: list[Path], *, force: bool) -> None:
+    """Refuse to write over the old file, and without `force` over any other. Raises ConfigError."""
+    for file in files:
+        if file.exists() and file.samefile(old):
+            raise ConfigError([f"{file} is the file to translate; name another one with --output"])
+        if file.exists() and not force:
+            raise ConfigError([f"{file} exists; --force replaces it, --output writes elsewhere"])
+
+
+def _write(file: Path, text: str, mode: int) -> None:
+    """Write a file whole or not at all. Raises ConfigError."""
+    try:
+        umask = os.umask(0o077)
+        os.umask(umask)
+        handle, unfinished = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8") as stream:
+                os.fchmod(handle, mode & ~umask)
+                stream.write(text)
+            os.replace(unfinished, file)
+        except BaseException:
+            os.unlink(unfinished)
+            raise
+    except OSError as error:
+        raise ConfigError([f"{file}: cannot be written: {error.strerror}"]) from error
+
+
+def _summarise(found: Translation, old: Path, output: Path, token_file: Path | None) -> None:
+    """Say on standard error what was done, and which keys that had an effect are left out."""
+    missed = [it for it in found.left_out if it.matters]
+    others = len(found.left_out) - len(missed)
+    lines = [f"{output}: {old}, a configuration of {found.program}, translated"]
+    lines += [f"left out: {old}:{it.line}: {it.key}: {it.reason}" for it in sorted(missed, key=lambda it: it.line)]
+    if others:
+        lines.append(f"left out without an effect: {others} keys, listed at the end of {output}")
+    lines.append(
+        f"token: in {token_file} (mode 600), so that {output} can be shown to others"
+        if token_file is not None
+        else f"token: none; set {TOKEN_VARIABLE}, or token_file in {output}"
+    )
+    lines.append(f"next: lichessbot check --config {output}")
+    for line in lines:
+        click.echo(inert(line), err=True)

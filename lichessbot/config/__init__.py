@@ -2,7 +2,8 @@
 
 Knows the keys, their ranges, defaults and meaning, and when a changed value takes effect; keys shared with lichess-bot
 keep their names and meaning. Must not know: what the keys are used for.
-Offers the models of the sections, `load_config`, `reload`, and how a token looks (`credentials`).
+Offers the models of the sections, `load_config`, `reload`, how a token looks (`credentials`), what is said of each key
+(`explanations`, `schema`), the values in force (`effective`), and translations of other bots' files (`migration`).
 """
 
 from lichessbot.config.base import LOOPBACK
@@ -41,9 +42,13 @@ __all__ = [
     "TournamentConfig",
     "credentials",
     "dotted_values",
+    "effective",
+    "explanations",
     "load_config",
     "matchmaking",
+    "migration",
     "notify",
     "reload",
+    "schema",
     "sources",
 ]

@@ -1,11 +1,21 @@
 """The base class of every section of the configuration, and the kinds of values in them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Strict, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    ValidationInfo,
+)
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_before_validator_function
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 Number = Annotated[int, Strict()]
@@ -56,9 +66,30 @@ def merged(below: Layer, above: Section) -> Layer:
     return below.model_copy(update=changes)
 
 
-def one_or_many(value: Any) -> Any:
+class Before:
+    """A function that makes an accepted value of what is in the file, and what a JSON schema says of such input."""
+
+    def __init__(self, function: Callable[[Any], Any], described: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        self._function = function
+        self._described = described
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(self._function, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return self._described(handler(schema))
+
+
+def or_null(described: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [described, {"type": "null"}]}
+
+
+def _one_or_many(value: Any) -> Any:
     """Return a single word or number as a list of one."""
     return [value] if isinstance(value, str | int) else value
+
+
+ONE_OR_MANY: Final = Before(_one_or_many, lambda described: {"anyOf": [described["items"], described]})
 
 
 def beside_the_config(path: Path, info: ValidationInfo) -> Path:
@@ -70,7 +101,7 @@ def beside_the_config(path: Path, info: ValidationInfo) -> Path:
         raise ValueError("Input should be a file below the home of a user who exists") from error
 
 
-Places = Annotated[tuple[Annotated[Path, AfterValidator(beside_the_config)], ...], BeforeValidator(one_or_many)]
+Places = Annotated[tuple[Annotated[Path, AfterValidator(beside_the_config)], ...], ONE_OR_MANY]
 
 
 def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -79,9 +110,12 @@ def distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def no_list(value: Any) -> Any:
+def _no_list(value: Any) -> Any:
     """Return an empty list for a key whose entries are all commented out."""
     return () if value is None else value
+
+
+LIST_OR_NULL: Final = Before(_no_list, or_null)
 
 
 def server_address(text: str) -> str:

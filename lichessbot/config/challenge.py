@@ -12,7 +12,18 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from lichessbot.config.base import LOOPBACK, Flag, Number, Places, Section, Text, distinct, no_list
+from lichessbot.config.base import (
+    LIST_OR_NULL,
+    LOOPBACK,
+    Before,
+    Flag,
+    Number,
+    Places,
+    Section,
+    Text,
+    distinct,
+    or_null,
+)
 from lichessbot.lichess.enums import REAL_TIME_SPEEDS, ExactClock, Mode, Preference, SortBy, Speed, Variant
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
@@ -37,9 +48,9 @@ def _days(days: float) -> float:
     return days
 
 
-def _or(limit: float) -> BeforeValidator:
+def _or(limit: float) -> Before:
     """Return a validator that reads null as no limit, which is `limit`."""
-    return BeforeValidator(lambda value: limit if value is None else value)
+    return Before(lambda value: limit if value is None else value, or_null)
 
 
 def _user_id(name: str) -> str:
@@ -98,7 +109,7 @@ class Rules(Section):
     min_rating: Rating = 0
     max_rating: Rating = 4000
     rating_difference: Rating | None = None
-    allow_list: Annotated[Names, BeforeValidator(no_list)] = ()
+    allow_list: Annotated[Names, LIST_OR_NULL] = ()
     max_simultaneous_games_per_user: PerUser = 5
 
     bounds: ClassVar = (
@@ -142,9 +153,9 @@ class ChallengeConfig(Rules):
     preference: Preference = Preference.NONE
     accept_bot: Flag = True
     only_bot: Flag = False
-    block_list: Annotated[Names, BeforeValidator(no_list)] = ()
-    online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
-    block_list_files: Annotated[Places, BeforeValidator(no_list)] = ()
+    block_list: Annotated[Names, LIST_OR_NULL] = ()
+    online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
+    block_list_files: Annotated[Places, LIST_OR_NULL] = ()
     recent_bot_challenge_age: Annotated[Number, Field(ge=1, le=86400)] | None = None
     max_recent_bot_challenges: Annotated[Number, Field(ge=1, le=1000)] | None = None
     human: Overrides = Overrides()

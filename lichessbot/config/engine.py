@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from lichessbot.config.base import Flag, Number, Section, Text, distinct, merged, one_or_many
+from lichessbot.config.base import ONE_OR_MANY, Flag, Number, Section, Text, distinct, merged
 from lichessbot.config.sources import LocalTablesConfig, OnlineMovesConfig, PolyglotConfig
 from lichessbot.lichess.enums import Colour, ExactClock, OpponentKind, Speed, Variant
 
@@ -91,6 +91,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | dict):
         raise ValueError("Input should be a single value")
     return value
+
+
+def option_key(name: object) -> str | None:
+    """Return the key that a UCI option such as `Hash` means; None if it has none."""
+    key, *_ = _OPTIONS_WITH_KEYS.get(str(name).lower(), (None,))
+    return key
 
 
 class EngineKeys(Section):
@@ -203,9 +209,9 @@ _Clocks = tuple[Annotated[ExactClock, BeforeValidator(_clock)], ...]
 class Conditions(Section):
     """The games that a profile is for; an absent condition is true of every game."""
 
-    speed: Annotated[tuple[Speed, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
-    clock: Annotated[_Clocks, BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
-    variant: Annotated[tuple[Variant, ...], BeforeValidator(one_or_many), AfterValidator(distinct)] = ()
+    speed: Annotated[tuple[Speed, ...], ONE_OR_MANY, AfterValidator(distinct)] = ()
+    clock: Annotated[_Clocks, ONE_OR_MANY, AfterValidator(distinct)] = ()
+    variant: Annotated[tuple[Variant, ...], ONE_OR_MANY, AfterValidator(distinct)] = ()
     opponent: OpponentKind | None = None
     rating: tuple[Number, Number] | None = None
     rated: Flag | None = None

@@ -31,7 +31,7 @@ NOT_OURS: Final = {
     "engine.polyglot.book.threeCheck": "the engine does not play three-check; remove the key",
 }
 
-_PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
+PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
 _GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
@@ -41,7 +41,7 @@ def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | No
     None if it is not a key of lichess-bot alone.
     """
     match tuple(path):
-        case ("engine", str(key)) if key in _PARTS_OF_COMMAND:
+        case ("engine", str(key)) if key in PARTS_OF_COMMAND:
             words = ", ".join(json.dumps(word, ensure_ascii=False) for word in _command(_values(section)))
             if engine_command(section) is not None:
                 return f"the bot plays this engine as engine.command: [{words}]" if key == "name" else ""
@@ -74,15 +74,20 @@ def without_limits(challenge: Collection[str]) -> list[str]:
     ]
 
 
+def command_of(folder: str | None, name: str, interpreter: str | None, options: Sequence[object]) -> list[str]:
+    """Return how lichess-bot starts the engine `name`, without the engine's own arguments."""
+    program = f"{(folder or '').rstrip('/') or '.'}/{name}"
+    return [*([interpreter, *map(str, options)] if interpreter else []), program]
+
+
 def _command(engine: dict[str, yaml.Node]) -> list[str]:
     """Return the command with which lichess-bot starts its engine."""
-    program = f"{_text(engine.get('dir')).rstrip('/') or '.'}/{_text(engine.get('name')) or 'ENGINE'}"
-    interpreter = _text(engine.get("interpreter"))
     options = engine.get("interpreter_options")
     for_interpreter = [_text(word) for word in options.value] if isinstance(options, yaml.SequenceNode) else []
     arguments = _values(engine.get("engine_options"))
     for_engine = [f"--{name}={_text(value)}" for name, value in arguments.items()]
-    return [*([interpreter, *for_interpreter] if interpreter else []), program, *for_engine]
+    folder, name, interpreter = (_text(engine.get(key)) for key in ("dir", "name", "interpreter"))
+    return command_of(folder, name or "ENGINE", interpreter, for_interpreter) + for_engine
 
 
 def _values(node: yaml.Node | None) -> dict[str, yaml.Node]:

@@ -19,7 +19,7 @@ from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_t
 from lichessbot.config.engine import EngineKeys
 from lichessbot.config.lichess_bot_keys import engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
-from lichessbot.config.yaml_file import KeyPath, YamlFile
+from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile
 from lichessbot.errors import ConfigError
 
 Engine = TypeVar("Engine", bound=EngineKeys)
@@ -28,9 +28,10 @@ _USUAL_NAME = Path("config.yml")
 _SECRETS = ("token", "password")
 _NO_TEXT = ("string_type", "path_type")
 _NO_MAPPING = ("model_type", "model_attributes_type", "dict_type", "mapping_type")
-_BOTLIS_KEYS = frozenset(
-    "engines gaviota opening_books offer_draw resign messages whitelist blacklist online_blacklists books".split()
-)
+_BOTLIS_KEYS = {
+    "engines", "gaviota", "opening_books", "offer_draw", "resign", "messages", "whitelist", "blacklist",
+    "online_blacklists", "books",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class LoadedConfig:
     token: SecretStr
     state_dir: Path
     warnings: tuple[str, ...] = ()
+    lines: Mapping[KeyPath, int] = field(default_factory=dict)
+    """The line of each key in the file."""
+    translated: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
+    """The key of lichess-bot from which a key of ours has its value."""
 
 
 def is_botlis(keys: Collection[str]) -> bool:
@@ -66,7 +71,14 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     state_dir = _state_dir(config, path, environment)
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
-    return LoadedConfig(config, token, state_dir, tuple(source.warnings))
+    return LoadedConfig(config, token, state_dir, tuple(source.warnings), source.lines, source.translated)
+
+
+def problems_of(values: dict[str, Any], folder: Path) -> list[Problem]:
+    """Return what is wrong with the values of a file in `folder`, apart from its token."""
+    source = _Source("", values)
+    source.validated(folder)
+    return source.problems
 
 
 def _with_engines_resolved(config: Config, path: Path | None) -> Config:
@@ -110,6 +122,8 @@ class _Source(YamlFile):
     warnings: list[str] = field(default_factory=list)
     is_lichess_bots: bool = False
     """Whether a key of lichess-bot alone was found."""
+    translated: dict[KeyPath, KeyPath] = field(default_factory=dict)
+    """The key of lichess-bot from which a key of ours has its value."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -134,6 +148,7 @@ class _Source(YamlFile):
             if (command := engine_command(section)) is not None:
                 values["command"] = command
                 self.lines[(*path, "command")] = self.lines[(*path, "name")]
+                self.translated[(*path, "command")] = (*path, "name")
             if (problem := protocol_problem(section)) is not None:
                 self.problem((*path, "protocol"), problem)
         return values
@@ -181,7 +196,7 @@ class _Source(YamlFile):
             inside = (int(part) if part.isdecimal() else part for part in key.split("."))
             self.problem((*path, *inside), problem)
         for key, note in section.notes():
-            self.warn(f"{self._place((*path, key), self.line_of((*path, key)))}: {note}")
+            self.warn(f"{self.place((*path, key), self.line_of((*path, key)))}: {note}")
         for key, value in section:
             if isinstance(value, Section):
                 self._check(value, (*path, key))

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
-from lichessbot.config.base import Flag, Number, Places, Section, no_list, one_or_many
+from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, Places, Section
 from lichessbot.config.challenge import Addresses, Names, list_places
 
 DEFAULT_TYPE: Final = "default"
@@ -91,9 +91,9 @@ def offered_days(days: int) -> int:
     return days
 
 
-Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], BeforeValidator(one_or_many)]
-Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], BeforeValidator(one_or_many)]
-DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], BeforeValidator(one_or_many)]
+Bases = Annotated[tuple[Annotated[Number, AfterValidator(offered_base)], ...], ONE_OR_MANY]
+Increments = Annotated[tuple[Annotated[Number, Field(ge=0, le=180)], ...], ONE_OR_MANY]
+DaysList = Annotated[tuple[Annotated[Number, AfterValidator(offered_days)], ...], ONE_OR_MANY]
 Rating = Annotated[Number, Field(ge=0, le=4000)]
 Multiplier = Annotated[Number, Field(ge=0, le=1000)]
 Weight = Annotated[Number, Field(ge=0, le=1000)]
@@ -168,9 +168,9 @@ class MatchmakingConfig(MatchType):
     challenge_timeout: Annotated[Number, Field(ge=1, le=10080)] = 30
     challenge_filter: ChallengeFilter = ChallengeFilter.FINE
     selection: TypeSelection = TypeSelection.WEIGHTED_RANDOM
-    block_list: Annotated[Names, BeforeValidator(no_list)] = ()
-    online_block_list: Annotated[Addresses, BeforeValidator(no_list)] = ()
-    block_list_files: Annotated[Places, BeforeValidator(no_list)] = ()
+    block_list: Annotated[Names, LIST_OR_NULL] = ()
+    online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
+    block_list_files: Annotated[Places, LIST_OR_NULL] = ()
     include_challenge_block_list: Flag = False
     bot_games_per_day: Annotated[Number, Field(ge=0, le=1000)] | None = None
     bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] | None = None

@@ -15,11 +15,16 @@ _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 
 
 class Problem(NamedTuple):
-    """A problem with a key. `line` is 0 if unknown; `text` names file, line and key as far as known."""
+    """A problem with the key at `path`. `line` is 0 if unknown, `place` names file, line and key as far as known."""
 
     line: int
-    text: str
+    place: str
+    message: str
     path: KeyPath
+
+    @property
+    def text(self) -> str:
+        return f"{self.place}: {self.message}"
 
 
 @dataclass
@@ -90,7 +95,7 @@ class YamlFile:
 
     def problem(self, path: KeyPath, text: str, line: int | None = None) -> None:
         line = line or self.line_of(path)
-        self.problems.append(Problem(line, f"{self.place(path, line)}: {text}", path))
+        self.problems.append(Problem(line, self.place(path, line), text, path))
 
     def line_of(self, path: KeyPath) -> int:
         """Return the line of the key, or of the nearest section around it in the file; 0 if there is none."""

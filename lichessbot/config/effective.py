@@ -1,0 +1,87 @@
+"""The values in force and where each one comes from: the file, the environment, another key, or the default."""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+from pydantic import SecretStr
+
+from lichessbot.config.base import Section
+from lichessbot.config.credentials import TOKEN_VARIABLE
+from lichessbot.config.engine import option_key
+from lichessbot.config.loader import LoadedConfig
+from lichessbot.config.root import dotted_values
+from lichessbot.config.yaml_file import KeyPath, dotted
+
+_HIDDEN: Final = "[hidden]"
+_DEFAULT: Final = "default"
+
+
+class Effective(NamedTuple):
+    """A key, its value as YAML, and where the value comes from."""
+
+    key: str
+    value: str
+    origin: str
+
+    @property
+    def is_default(self) -> bool:
+        return self.origin == _DEFAULT
+
+
+def effective(loaded: LoadedConfig, path: Path | None, environment: Mapping[str, str]) -> Iterator[Effective]:
+    """Yield every key with its value in force. The token is hidden."""
+    values = dotted_values(loaded.config) | {"state_dir": loaded.state_dir}
+    for key, value in values.items():
+        yield Effective(key, _yaml(value), _origin(loaded, tuple(key.split(".")), path, environment))
+
+
+def _origin(loaded: LoadedConfig, key: KeyPath, path: Path | None, environment: Mapping[str, str]) -> str:
+    if key == ("token",):
+        return _origin_of_token(loaded, path, environment)
+    if key == ("state_dir",) and loaded.config.state_dir is None:
+        known = ("STATE_DIRECTORY", "XDG_STATE_HOME", "HOME")
+        variable = next((name for name in known if environment.get(name)), None)
+        return f"environment: {variable}" if variable else _DEFAULT
+    # Hash among the UCI options means hash_mb, and comes before it.
+    options = (it for it in loaded.lines if it[:-1] == ("engine", "uci_options"))
+    option = next((it for it in options if ("engine", option_key(it[-1])) == key), None)
+    if (source := option or loaded.translated.get(key)) is not None:
+        return f"{path}:{loaded.lines[source]}, translated from {dotted(source)}"
+    if key in loaded.lines:
+        return f"{path}:{loaded.lines[key]}"
+    if key == ("engine", "own_book") and loaded.config.engine.command is not None:
+        return "default with engine.command"
+    return _DEFAULT
+
+
+def _origin_of_token(loaded: LoadedConfig, path: Path | None, environment: Mapping[str, str]) -> str:
+    if environment.get(TOKEN_VARIABLE, "").strip():
+        return f"environment: {TOKEN_VARIABLE}"
+    for key in ("token_file", "token"):
+        if getattr(loaded.config, key) is not None:
+            return f"{path}:{loaded.lines[key,]}" + (", token_file" if key == "token_file" else "")
+    return _DEFAULT
+
+
+def _yaml(value: Any) -> str:
+    """Return a value as YAML in one line."""
+    text = yaml.safe_dump(_plain(value), default_flow_style=True, allow_unicode=True, width=1 << 20, sort_keys=False)
+    return text.removesuffix("...\n").strip()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as YAML holds it; of a section the keys that are set."""
+    if isinstance(value, SecretStr):
+        return _HIDDEN
+    if isinstance(value, Section):
+        return {name: _plain(inner) for name, inner in value if name in value.model_fields_set}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, Enum):
+        return value.value
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -1,0 +1,262 @@
+"""Translates a configuration of BotLi (2026-07): sections and names differ; engines and books become profiles."""
+
+import math
+from typing import Any, Final
+
+from lichessbot.config.migration.botli_engines import our_moves, translate_engines
+from lichessbot.config.migration.translation import Translation
+from lichessbot.config.yaml_file import YamlFile
+from lichessbot.lichess.enums import ExactClock, Mode, Speed, Variant
+
+_PRIORITY: Final = "the order of the sources is fixed: books, tablebases, chessdb, cloud, explorer"
+_TIMEOUT: Final = "each server gets 1/40 of the remaining clock, at most 3 s"
+_NO_EVALUATION: Final = "evaluations of servers decide about no draw and no resignation"
+_LATER: Final = "BotLi adds 10 s without an increment"
+_NO_SECTION: Final = "the engine does not play this variant"
+_AGREEMENTS: Final = {
+    "offer_draw": {
+        "enabled": "offer_draw_enabled",
+        "score": "offer_draw_score",
+        "consecutive_moves": "offer_draw_moves",
+        "min_game_length": "offer_draw_min_game_length",
+        "against_humans": "offer_draw_against_humans",
+        "min_rating": "offer_draw_min_rating",
+    },
+    "resign": {
+        "enabled": "resign_enabled",
+        "score": "resign_score",
+        "consecutive_moves": "resign_moves",
+        "against_humans": "resign_against_humans",
+        "min_rating": "resign_min_rating",
+    },
+}
+_MESSAGES: Final = {
+    "greeting": "hello",
+    "goodbye": "goodbye",
+    "greeting_spectators": "hello_spectators",
+    "goodbye_spectators": "goodbye_spectators",
+}
+_SERVERS: Final = {
+    "opening_explorer": "lichess_opening_explorer",
+    "lichess_cloud": "lichess_cloud_analysis",
+    "chessdb": "chessdb_book",
+}
+# BotLi's name and ours; None as the default means no limit.
+_RULES: Final = {
+    "min_increment": "min_increment",
+    "max_increment": "max_increment",
+    "min_initial": "min_base",
+    "max_initial": "max_base",
+    "max_estimated_game_duration": "max_estimated_game_duration",
+}
+_NO_LIMIT: Final = ("max_increment", "max_base")
+_EXPLORER_DEPTH: Final = 25  # BotLi's, in moves
+
+
+def translate(old: YamlFile) -> Translation:
+    """Translate what BotLi reads, except the token."""
+    found = Translation(old, "BotLi")
+    found.take("token")
+    found.move("url", "url")
+    translate_engines(found)
+    _tablebases(found)
+    _servers(found)
+    if "offer_draw" in found.names():
+        found.set("engine.draw_or_resign.offer_draw_pieces", 32, remark="BotLi does not count the pieces")
+    for section, names in _AGREEMENTS.items():
+        for theirs, ours in names.items():
+            found.move(f"{section}.{theirs}", f"engine.draw_or_resign.{ours}")
+    _challenges(found)
+    _matchmaking(found)
+    for theirs, ours in _MESSAGES.items():
+        found.move_greeting(f"messages.{theirs}", f"greeting.{ours}")
+    _lists(found)
+    return found
+
+
+def _tablebases(found: Translation) -> None:
+    ours, enabled = "engine.lichess_bot_tbs.syzygy", found.peek("syzygy", "standard", "enabled")
+    instant = found.peek("syzygy", "standard", "instant_play")
+    paths = found.move("syzygy.standard.paths", f"{ours}.paths", list)
+    found.move("syzygy.standard.max_pieces", f"{ours}.max_pieces")
+    if enabled and instant is False and paths:
+        found.take("syzygy", "standard", "enabled")
+        remark = "only the engine reads the tables"
+        found.set(f"{ours}.enabled", False, old="syzygy.standard.instant_play", remark=remark)
+        found.take("syzygy", "standard", "instant_play")
+        if not found.values.get("engine", {}).get("uci_options", {}).get("SyzygyPath"):
+            found.set("engine.uci_options.SyzygyPath", ":".join(map(str, paths)), old="syzygy.standard.paths")
+    else:
+        found.move("syzygy.standard.enabled", f"{ours}.enabled")
+        reason = "the bot plays from the tables; BotLi also tells the engine: set uci_options.SyzygyPath if it has it"
+        found.leave("syzygy.standard.instant_play", reason, matters=bool(enabled))
+    for variant in found.names("syzygy"):
+        if variant != "standard":
+            found.leave(f"syzygy.{variant}", _NO_SECTION)
+    found.leave("gaviota", "Gaviota's tables are not read; Syzygy's cover the same endgames")
+
+
+def _servers(found: Translation) -> None:
+    ours = "engine.online_moves"
+    if not found.names("online_moves"):
+        return
+    found.set(f"{ours}.max_out_of_book_moves", 5, remark="as BotLi")
+    for server, name in _SERVERS.items():
+        theirs = f"online_moves.{server}"
+        found.move(f"{theirs}.enabled", f"{ours}.{name}.enabled")
+        found.move(f"{theirs}.min_time", f"{ours}.{name}.min_time", remark=_LATER)
+        for key in ("only_without_book", "allow_repetitions", "max_moves"):
+            found.move(f"{theirs}.{key}", f"{ours}.{name}.{key}")
+        remark = "half moves there, our moves here"
+        found.move(f"{theirs}.max_depth", f"{ours}.{name}.max_depth", our_moves, remark=remark)
+        found.leave(f"{theirs}.priority", _PRIORITY, matters=False)
+        found.leave(f"{theirs}.timeout", _TIMEOUT, matters=False)
+        found.leave(f"{theirs}.trust_eval", _NO_EVALUATION)
+        found.leave(f"{theirs}.use_for_variants", "the engine plays no other variants", matters=False)
+    _explorer(found, "online_moves.opening_explorer", f"{ours}.{_SERVERS['opening_explorer']}")
+    found.move("online_moves.lichess_cloud.min_eval_depth", f"{ours}.lichess_cloud_analysis.min_depth")
+    chessdb = f"{ours}.chessdb_book"
+    found.move("online_moves.chessdb.best_move", f"{chessdb}.move_quality", lambda best: "best" if best else "good")
+    found.set(f"{chessdb}.min_depth", 0, remark="as BotLi")
+    found.move("online_moves.online_egtb.enabled", f"{ours}.online_egtb.enabled")
+    found.move("online_moves.online_egtb.min_time", f"{ours}.online_egtb.min_time", remark=_LATER)
+    found.leave("online_moves.online_egtb.timeout", _TIMEOUT, matters=False)
+
+
+def _explorer(found: Translation, theirs: str, ours: str) -> None:
+    player = found.take(*theirs.split("."), "player")
+    found.set(f"{ours}.source", "masters" if player == "masters" else "player", old=f"{theirs}.player")
+    if player and player != "masters":
+        found.set(f"{ours}.player_name", player, old=f"{theirs}.player")
+    found.move(f"{theirs}.min_games", f"{ours}.min_games", remark="here the games of the move, not of the position")
+    found.move(f"{theirs}.only_with_wins", f"{ours}.only_with_wins")
+    enabled = bool(found.values["engine"]["online_moves"]["lichess_opening_explorer"].get("enabled"))
+    by_performance = found.peek(*theirs.split("."), "selection") == "performance"
+    reason = "winrate, by the results, is the nearest to it" if by_performance else "winrate is the default"
+    found.leave(f"{theirs}.selection", reason, matters=enabled and by_performance)
+    found.leave(f"{theirs}.anti", "the explorer is asked for good moves only")
+    depth = found.values["engine"]["online_moves"]["lichess_opening_explorer"].get("max_depth", _EXPLORER_DEPTH)
+    if depth >= _EXPLORER_DEPTH:
+        found.set(f"{ours}.max_depth", _EXPLORER_DEPTH, remark="BotLi's own limit")
+
+
+def _challenges(found: Translation) -> None:
+    found.move("challenge.concurrency", "challenge.concurrency")
+    if found.move("challenge.max_takebacks", "max_takebacks_accepted"):
+        found.set("takebacks_from_bots", False, remark="BotLi grants takebacks to humans only")
+    rules = {kind: _rules(found, kind) for kind in ("human", "bot")}
+    found.move("challenge.bot.bullet_with_increment_only", "challenge.bullet_requires_increment")
+    if found.peek("challenge", "human", "bullet_with_increment_only") is False:
+        found.take("challenge", "human", "bullet_with_increment_only")  # ours does not apply to humans by itself
+    found.move("challenge.human.bullet_with_increment_only", "challenge.human.bullet_requires_increment")
+    for kind, given in rules.items():
+        if given is None:
+            found.set(*{"human": ("challenge.only_bot", True), "bot": ("challenge.accept_bot", False)}[kind],
+                      remark=f"challenge.{kind} of BotLi lets nobody in")  # fmt: skip
+    if rules == {"human": None, "bot": None}:
+        found.set("challenge.only_bot", False, remark="only_bot needs accept_bot")
+        found.set("challenge.human", {"max_rating": 0}, remark="nobody is let in")
+    human, bot = (rules[kind] or {} for kind in ("human", "bot"))
+    for key in dict.fromkeys((*human, *bot)):
+        if rules["human"] is None or rules["bot"] is None or human.get(key) == bot.get(key):
+            kind = "bot" if key in bot else "human"
+            found.set(f"challenge.{key}", {**human, **bot}[key], old=f"challenge.{kind}.{_their_name(key)}")
+        else:
+            for kind, given in (("human", human), ("bot", bot)):
+                if key in given:
+                    found.set(f"challenge.{kind}.{key}", given[key], old=f"challenge.{kind}.{_their_name(key)}")
+
+
+def _rules(found: Translation, kind: str) -> dict[str, Any] | None:
+    """Return our rules for humans or bots; None if they let nobody in. Zero is no limit to BotLi."""
+    if kind not in found.names("challenge"):
+        return {}
+    rules: dict[str, Any] = {}
+    for key, known in (("variants", tuple(Variant)), ("time_controls", tuple(Speed)), ("modes", tuple(Mode))):
+        wanted = found.take("challenge", kind, key) or []
+        rules[key] = [it for it in map(str, wanted) if it in known or (key == "time_controls" and ExactClock.parse(it))]
+        for number, it in enumerate(wanted):
+            if str(it) not in rules[key]:
+                found.note(("challenge", kind, key, number), f"{it} is not played here")
+    for theirs, ours in _RULES.items():
+        limit = found.take("challenge", kind, theirs) or None
+        if limit is not None or ours in _NO_LIMIT:
+            rules[ours] = limit
+    if all(rules[key] for key in ("variants", "time_controls", "modes")):
+        return rules
+    found.note(("challenge", kind), "it lets nobody in")
+    return None
+
+
+def _their_name(key: str) -> str:
+    return next((theirs for theirs, ours in _RULES.items() if ours == key), key)
+
+
+def _matchmaking(found: Translation) -> None:
+    types = found.names("matchmaking", "types")
+    found.set("matchmaking.allow_matchmaking", False, remark="BotLi starts it with a command; `true` challenges bots")
+    during = bool(found.values.get("challenge", {}).get("concurrency", 1) != 1)
+    found.set("matchmaking.allow_during_games", during, remark="BotLi challenges whenever a slot is free")
+    found.move(
+        "matchmaking.delay", "matchmaking.challenge_timeout", lambda delay: max(1, math.ceil(delay / 60)),
+        remark="seconds there, minutes here",
+    )  # fmt: skip
+    found.leave("matchmaking.timeout", "a challenge is cancelled after 25 s, as Lichess then forgets it", matters=False)
+    found.move("matchmaking.selection", "matchmaking.selection")
+    kinds = {name: kind for name in types if (kind := _kind(found, name)) is not None}
+    _weigh(kinds)
+    if len(kinds) == 1:
+        ((name, kind),) = kinds.items()
+        kind.pop("weight")
+        for key, value in kind.items():
+            found.set(f"matchmaking.{key}", value, old=f"matchmaking.types.{name}")
+    elif kinds:
+        found.set("matchmaking.weight", 0, remark="only the kinds of games in overrides are proposed")
+        found.set("matchmaking.overrides", kinds, old="matchmaking.types")
+
+
+def _kind(found: Translation, name: str) -> dict[str, Any] | None:
+    """Return a kind of game; None, and noted, if it is not played here."""
+    section = ("matchmaking", "types", name)
+    clock = ExactClock.parse(str(found.peek(*section, "tc")))
+    variant = found.peek(*section, "variant") or Variant.STANDARD.value
+    if clock is None or variant not in ("standard", "chess960"):
+        reason = f"the engine does not play {variant}" if clock else "expected tc, minutes+seconds"
+        found.leave(".".join(section), reason, matters=True)
+        return None
+    given = found.take(*section)
+    rated = given.get("rated") is not False
+    kind = {
+        "challenge_initial_time": [clock.base_s],
+        "challenge_increment": [clock.increment_s],
+        "challenge_variant": variant,
+        "challenge_mode": "rated" if rated else "casual",
+        "opponent_rating_difference": given.get("max_rating_diff") or None,
+        "opponent_min_rating": 0,
+    }
+    for theirs, ours in (("min", "opponent_min_rating_difference"), ("target", "opponent_target_rating_difference")):
+        if given.get(f"{theirs}_rating_diff"):
+            kind[ours] = given[f"{theirs}_rating_diff"]
+    if given.get("multiplier"):
+        kind["opponent_rest_multiplier"] = given["multiplier"]
+    weight = given.get("weight")
+    return kind | {"weight": 1 / max(clock.expected_s, 1) if weight is None else weight}
+
+
+def _weigh(kinds: dict[str, dict[str, Any]]) -> None:
+    """Make whole numbers up to 1000 of the weights; BotLi tries the heaviest first."""
+    most = max((kind["weight"] for kind in kinds.values()), default=0)
+    whole = all(isinstance(kind["weight"], int) and kind["weight"] <= 1000 for kind in kinds.values())
+    for name in sorted(kinds, key=lambda name: -kinds[name]["weight"]):
+        kind = kinds[name] = kinds.pop(name)
+        if not whole:
+            kind["weight"] = max(1, round(kind["weight"] / most * 1000)) if kind["weight"] else 0
+
+
+def _lists(found: Translation) -> None:
+    blocked = found.move("blacklist", "challenge.block_list")
+    online = found.move("online_blacklists", "challenge.online_block_list")
+    if blocked or online:
+        found.set("matchmaking.include_challenge_block_list", True, remark="BotLi challenges nobody on its lists")
+    reason = "nobody is exempt from the rules of challenge; allow_list has another meaning"
+    found.leave("whitelist", reason)

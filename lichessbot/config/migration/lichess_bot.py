@@ -1,0 +1,127 @@
+"""Translates a configuration of lichess-bot: its keys are ours, but for some; a missing key keeps its meaning."""
+
+import re
+from typing import Any, Final
+
+from lichessbot.config.lichess_bot_keys import NOT_OURS, PARTS_OF_COMMAND, command_of
+from lichessbot.config.migration.translation import Translation
+from lichessbot.config.yaml_file import YamlFile
+from lichessbot.lichess.enums import Variant
+
+# What a missing key means to lichess-bot, where it means something else here. null is no limit.
+_MEANT_BY_ABSENCE: Final = {
+    "abort_time": 20,
+    "engine.ponder": False,
+    "engine.polyglot.max_depth": 8,
+    "challenge.accept_bot": False,
+    "challenge.max_increment": None,
+    "challenge.max_base": None,
+    "challenge.max_days": None,
+    "correspondence.checkin_period": 600,
+    "correspondence.disconnect_time": 300,
+    "matchmaking.challenge_filter": "none",
+    "matchmaking.opponent_rating_difference": None,
+}
+_GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
+_NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
+_BETTER_REASONS: Final = {
+    "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
+    "engine.debug": "UCI is not logged; `run --verbose` logs each move with its depth and score",
+    "engine.homemade_options": "every engine is a program that speaks UCI here",
+    "engine.xboard_options": "every engine speaks UCI here",
+}
+_VARIANTS: Final = (*Variant, "random")
+
+
+def translate(old: YamlFile) -> Translation:
+    """Translate what lichess-bot reads, except the token."""
+    found = Translation(old, "lichess-bot")
+    found.take("token")
+    _engine(found)
+    _matchmaking(found)
+    for key, reason in (NOT_OURS | _BETTER_REASONS).items():
+        found.leave(key, re.sub("; remove the key$", "", reason))
+    for key in ("hello", "goodbye", "hello_spectators", "goodbye_spectators"):
+        found.move_greeting(f"greeting.{key}", f"greeting.{key}")
+    _take_over(found, ())
+    if not _is_set(found.values, "matchmaking.challenge_color"):
+        found.set("matchmaking.challenge_color", "random", remark="lichess-bot lets Lichess draw the colours")
+    for key, value in _MEANT_BY_ABSENCE.items():
+        if not _is_set(found.values, key):
+            found.set(key, value, remark="what lichess-bot does without this key")
+    return found
+
+
+def _engine(found: Translation) -> None:
+    """Translate the keys that name the engine, and limit it."""
+    protocol = found.take("engine", "protocol") or "uci"
+    taken = {name: found.take("engine", name) for name in PARTS_OF_COMMAND}
+    given = [name for name in PARTS_OF_COMMAND if taken[name]]
+    found.note(("engine", "protocol"), f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
+    if protocol == "uci" and taken["name"]:
+        command = command_of(taken["dir"], taken["name"], taken["interpreter"], taken["interpreter_options"] or ())
+        command += [f"--{name}={value}" for name, value in (taken["engine_options"] or {}).items()]
+        remark = ", ".join(f"engine.{name}" for name in given if name != "name")
+        found.set("engine.command", command, old="engine.name", remark=remark)
+    else:
+        for name in given:
+            found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")
+    for name in found.names("engine", "uci_options", "go_commands"):
+        ours = _GO_COMMANDS.get(name)
+        if ours is None:
+            found.leave(f"engine.uci_options.go_commands.{name}", "no limit of this kind is known here")
+        else:
+            found.move(f"engine.uci_options.go_commands.{name}", f"engine.{ours}")
+    found.take("engine", "uci_options", "go_commands")
+
+
+def _matchmaking(found: Translation) -> None:
+    """Leave out the kinds of games that are not played here as a whole; null clocks are none."""
+    found.move("matchmaking.delay_after_decline", "matchmaking.challenge_filter")
+    overrides = found.names("matchmaking", "overrides")
+    for name in overrides:
+        variant = found.peek("matchmaking", "overrides", name, "challenge_variant")
+        if variant is not None and variant not in _VARIANTS:
+            found.leave(f"matchmaking.overrides.{name}", f"the engine does not play {variant}", matters=True)
+        _clocks(found, "matchmaking", "overrides", name)
+    variant = found.peek("matchmaking", "challenge_variant")
+    if variant is not None and variant not in _VARIANTS:
+        found.leave("matchmaking.challenge_variant", f"the engine does not play {variant}")
+        if found.names("matchmaking", "overrides"):
+            found.set("matchmaking.weight", 0, remark="this section's own games are of another variant")
+        else:
+            found.take("matchmaking", "allow_matchmaking")
+            found.set("matchmaking.allow_matchmaking", False, remark="all its games are of another variant")
+    if found.peek("matchmaking", "challenge_days"):
+        for key in ("challenge_initial_time", "challenge_increment"):
+            if found.peek("matchmaking", key) is None:
+                found.take("matchmaking", key)
+                found.set(f"matchmaking.{key}", [], remark="what lichess-bot does without this key")
+
+
+def _clocks(found: Translation, *section: str) -> None:
+    for key in ("challenge_initial_time", "challenge_increment", "challenge_days"):
+        if key in found.names(*section) and found.peek(*section, key) is None:
+            found.take(*section, key)
+            found.set((*section, key), [])
+
+
+def _take_over(found: Translation, path: tuple[str, ...]) -> None:
+    """Set all keys of the old section that are left, as they are; those without a value keep their default."""
+    for name in found.names(*path):
+        here = (*path, name)
+        if found.names(*here):
+            _take_over(found, here)
+        value: Any = found.take(*here)
+        if value is None and name not in _NULL_MEANS_NO_LIMIT:
+            found.note(here, "is empty", matters=False)
+        elif value != {}:
+            found.set(here, value)
+
+
+def _is_set(values: Any, key: str) -> bool:
+    for name in key.split("."):
+        if not isinstance(values, dict) or name not in values:
+            return False
+        values = values[name]
+    return True

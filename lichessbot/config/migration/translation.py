@@ -1,0 +1,170 @@
+"""Our values for an old file: where each one comes from, and which old keys have no counterpart."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from lichessbot.config.root import PLACEHOLDERS
+from lichessbot.config.yaml_file import KeyPath, YamlFile, dotted
+
+# Our keys that name files, from the folder of the file that names them.
+_FILES: Final = (
+    "working_dir", "polyglot.book.standard", "polyglot.book.chess960", "lichess_bot_tbs.syzygy.paths",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A key of the old file without a counterpart. It `matters` if it changed how the old bot played."""
+
+    key: str
+    line: int
+    reason: str
+    matters: bool
+
+
+class Translation:
+    """Takes the keys out of an old file one by one; what remains at the end is unknown."""
+
+    def __init__(self, old: YamlFile, program: str) -> None:
+        self.program = program
+        """The bot whose file it is."""
+        self.values: dict[str, Any] = {}
+        """Ours, as in a file."""
+        self.origins: dict[KeyPath, KeyPath] = {}
+        """The old key of a key of ours."""
+        self.remarks: dict[KeyPath, str] = {}
+        """What to say of a key of ours."""
+        self.left_out: list[LeftOut] = []
+        self.token = str(old.values.get("token") or "").strip()
+        self._old = old
+        self._rest: dict[str, Any] = deepcopy(old.values)
+
+    def names(self, *path: str) -> list[str]:
+        """Return the keys of an old section that are not yet taken; none if it is no section."""
+        section = self._section(path)
+        return [] if section is None else list(section)
+
+    def take(self, *path: str) -> Any:
+        """Take a key out of the old file; None if it is missing or empty."""
+        section = self._section(path[:-1])
+        return None if section is None else section.pop(path[-1], None)
+
+    def peek(self, *path: str) -> Any:
+        """Return an old value; None if it is missing or empty."""
+        section = self._section(path[:-1])
+        return None if section is None else section.get(path[-1])
+
+    def set(self, key: str | tuple[str, ...], value: Any, *, old: str = "", remark: str = "") -> None:
+        """Set a key of ours; `key` and `old`, the key that it comes from, are dotted."""
+        *sections, name = path = tuple(key.split(".")) if isinstance(key, str) else key
+        place = self.values
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+        if old:
+            self.origins[path] = tuple(old.split("."))
+        if remark:
+            self.remarks[path] = remark
+
+    def move(
+        self, old: str, new: str, convert: Callable[[Any], Any] = lambda value: value, *, remark: str = ""
+    ) -> Any:
+        """Take an old key and set ours, both dotted; return our value, None if the old key is missing or empty."""
+        path = tuple(old.split("."))
+        value = self.take(*path)
+        if value is None:
+            if path in self._old.lines:
+                self.note(path, "is empty", matters=False)
+            return None
+        try:
+            value = convert(value)
+        except (ArithmeticError, TypeError, ValueError):
+            self.note(path, f"expected another kind of value, found {value!r}")
+            return None
+        self.set(new, value, old=old, remark=remark)
+        return value
+
+    def move_greeting(self, old: str, new: str) -> None:
+        """Take a chat line and set ours; note the words in braces that are unknown here."""
+        text = self.peek(*old.split("."))
+        if isinstance(text, str) and (line := without_unknown_words(text)) != " ".join(text.split()):
+            self.note(tuple(old.split(".")), f"only {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)} are filled in here")
+            self.move(old, new, lambda _: line)
+        else:
+            self.move(old, new)
+
+    def leave(self, old: str, reason: str, *, matters: bool | None = None) -> None:
+        """Take an old key, dotted, and note why it is left out; nothing if it is missing."""
+        path = tuple(old.split("."))
+        if path[-1] in self.names(*path[:-1]):
+            value = self.take(*path)
+            self.note(path, reason, matters=is_active(value) if matters is None else matters)
+
+    def note(self, path: KeyPath, reason: str, *, matters: bool = True) -> None:
+        """Note that an old key or an entry of a list, already taken, is left out."""
+        self.left_out.append(LeftOut(dotted(path), self._old.line_of(path), reason, matters))
+
+    def leave_the_rest(self) -> None:
+        """Note each old key that nobody took."""
+        for path, value in _leaves(self._rest, ()):
+            reason = "is empty" if value is None else f"no key of {self.program} that is known here"
+            self.note(path, reason, matters=is_active(value))
+        self._rest = {}
+
+    def relocate(self, folder: Path) -> None:
+        """Make the relative files of our values absolute, below `folder`."""
+        engines = [self.values.get("engine", {}), *(it["engine"] for it in self.values.get("profiles", ()))]
+        for engine in engines:
+            for key in _FILES:
+                _change(engine, key.split("."), folder)
+            if os.sep in (command := engine.get("command") or [""])[0]:
+                command[0] = _below(folder, command[0])
+            for name, value in (options := engine.get("uci_options", {})).items():
+                if str(value).startswith(("./", "../")):
+                    options[name] = _below(folder, value)
+        for key in ("pgn_directory", "state_dir", "token_file"):
+            _change(self.values, [key], folder)
+
+    def _section(self, path: tuple[str, ...]) -> dict[str, Any] | None:
+        place: Any = self._rest
+        for name in path:
+            place = place.get(name) if isinstance(place, dict) else None
+        return place if isinstance(place, dict) else None
+
+
+def is_active(value: Any) -> bool:
+    """Return whether a value asks for something: not off, empty, or a section whose `enabled` is off."""
+    if isinstance(value, Mapping):
+        return value.get("enabled") is not False and any(map(is_active, value.values()))
+    return bool(value) and value != "none"
+
+
+def _leaves(values: Mapping[str, Any], path: KeyPath) -> list[tuple[KeyPath, Any]]:
+    found: list[tuple[KeyPath, Any]] = []
+    for name, value in values.items():
+        inner = _leaves(value, (*path, name)) if isinstance(value, dict) else [((*path, name), value)]
+        found += inner
+    return found
+
+
+def without_unknown_words(text: str) -> str:
+    """Return a chat line without the words in braces that are unknown here, as both bots do."""
+    return " ".join(re.sub(r"\s*\{([^{}]*)\}", lambda it: it[0] if it[1] in PLACEHOLDERS else "", text).split())
+
+
+def _change(section: Any, path: list[str], folder: Path) -> None:
+    *sections, name = path
+    for key in sections:
+        section = section.get(key) if isinstance(section, dict) else None
+    if isinstance(section, dict) and (value := section.get(name)):
+        many = isinstance(value, list)
+        section[name] = [_below(folder, it) for it in value] if many else _below(folder, value)
+
+
+def _below(folder: Path, name: Any) -> Any:
+    return name if not isinstance(name, str) or name.startswith("~") else os.path.normpath(folder / name)
