@@ -53,6 +53,8 @@ class Plan:
     seed: int
     company: float = 0.0        # probability that opponents chat, offer or request something after a move
     may_resign: bool = False    # the bot's configuration allows it
+    rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
+    rated_by_humans: bool = False
 
 
 class Outcome(StrEnum):
@@ -205,9 +207,15 @@ class Match:
         return Terms(
             variant=self.plan.variant,
             time_control=self.plan.clock,
+            rated=self._is_rated(pairing),
             color=ColorChoice(pairing.bot_color.other.value),
             fen=self._start(pair=(pairing.number - 1) // 2),
         )
+
+    def _is_rated(self, pairing: Pairing) -> bool:
+        """Rated games are for bots that accept no others; a game from a position cannot be one."""
+        rated = self.plan.rated_by_bots if pairing.opponent.is_bot else self.plan.rated_by_humans
+        return rated and self.plan.variant is not Variant.FROM_POSITION
 
     def _start(self, pair: int) -> str | None:
         """Return the start position; each is played twice, once with each colour."""

@@ -121,6 +121,8 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         seed=options.seed,
         company=options.company or 0.0,
         may_resign=_resigns(config),
+        rated_by_bots=_wants_rated(config, "bot"),
+        rated_by_humans=_wants_rated(config, "human"),
     )
 
 
@@ -128,6 +130,12 @@ def _resigns(config: Mapping[str, object] | None) -> bool:
     """Return whether a configuration allows resignation, at least in some games."""
     engines = () if config is None else _engines(config)
     return any(_inside(engine, "draw_or_resign", "resign_enabled") is True for engine in engines)
+
+
+def _wants_rated(config: Mapping[str, object] | None, kind: str) -> bool:
+    """Whether a configuration lets in no casual games of bots or humans."""
+    modes = _inside(config, "challenge", kind, "modes") or _inside(config, "challenge", "modes")
+    return isinstance(modes, list) and "casual" not in modes
 
 
 def _engines(config: Mapping[str, object]) -> Iterator[dict[str, object]]:

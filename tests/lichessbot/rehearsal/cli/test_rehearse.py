@@ -270,6 +270,21 @@ def test_a_bot_that_is_configured_to_resign_may_resign(
     assert not match_plan(arguments()).may_resign
 
 
+@pytest.mark.parametrize(
+    ("challenge", "bots", "humans"),
+    [
+        ({}, False, False),
+        ({"modes": ["casual", "rated"]}, False, False),
+        ({"modes": ["rated"]}, True, True),
+        ({"modes": ["rated"], "human": {"modes": ["casual"]}}, True, False),
+        ({"bot": {"modes": ["rated"]}}, True, False),
+    ],
+)
+def test_a_bot_that_takes_rated_games_only_gets_them(challenge: dict[str, object], bots: bool, humans: bool) -> None:
+    plan = match_plan(arguments(), {"challenge": challenge})
+    assert (plan.rated_by_bots, plan.rated_by_humans) == (bots, humans)
+
+
 def test_faults_are_served_to_any_client(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--serve", "--faults", "502-html@account,answer-lost@decline")
     client = Client(
