@@ -40,25 +40,38 @@ _WITH_SENTENCES: Final = (
 
 @click.command("check")
 @config_option
-def command(config_file: Path | None) -> int:
+@click.option("--strict", is_flag=True, help="Fail on notes too, such as keys without effect and folders not writable.")
+def command(config_file: Path | None, strict: bool) -> int:
     """Say whether the bot would work, and what it would do.
 
-    Reads the account, tries the engine, books, servers and the notifier; changes nothing.
+    Reads the account, tries the engine, books, servers and the notifier; changes nothing. The exit code is 1 if a check
+    failed, or with --strict if there is a note.
     """
     settings, timeouts = load(config_file)
     with silenced():
-        passed = Check(settings.loaded, timeouts, sys.stdout).run()
+        passed = Check(settings.loaded, timeouts, sys.stdout, strict=strict).run()
     return ExitCode.OK if passed else ExitCode.FAILED
 
 
 class Check:
     """The checks in order, one line each. `passed` is the verdict."""
 
-    def __init__(self, loaded: LoadedConfig, timeouts: Timeouts, out: IO[str], *, tells_notifier: bool = True) -> None:
+    def __init__(
+        self,
+        loaded: LoadedConfig,
+        timeouts: Timeouts,
+        out: IO[str],
+        *,
+        strict: bool = False,
+        tells_notifier: bool = True,
+    ) -> None:
+        """With `strict`, a note fails the check."""
         self._loaded = loaded
         self._tells_notifier = tells_notifier
         self._timeouts = timeouts
         self._out = out
+        self._strict = strict
+        self._notes = 0
         self._user_name: str | None = None
         self.passed = True
 
@@ -73,8 +86,13 @@ class Check:
         self._check_sources()
         self._check_lists()
         self._check_notifier()
-        for line in intentions(self._loaded.config, Machine.detect()):
+        machine = Machine.detect()
+        for warning in memory_warnings(self._loaded.config, machine):
+            self._say("note", warning)
+        for line in intentions(self._loaded.config, machine):
             self._say("plan", line)
+        if self._strict and self._notes:
+            self._fail(f"{self._notes} {'note' if self._notes == 1 else 'notes'}, and --strict allows none")
         self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
         return self.passed
 
@@ -188,6 +206,7 @@ class Check:
         self._say("FAIL", text)
 
     def _say(self, verdict: str, text: str) -> None:
+        self._notes += verdict == "note"
         self._out.write(f"{verdict:4}  {text}\n")
 
 
@@ -225,7 +244,6 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     yield f"would think within {limit}, with {engine.hash_mb} MiB of hash for each game"
     if engine.has_sources:
         yield f"would first look for a move in: {', '.join(engine.sources)}"
-    yield from memory_warnings(config, machine)
     if ponders(engine, config, machine):
         yield "would ponder: think on the opponent's time"
     elif engine.ponder:
