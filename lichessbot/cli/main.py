@@ -15,15 +15,19 @@ from lichessbot.log import inert
 
 _COMMANDS: Final = {
     "run": "Play until a signal.",
-    "config": "Print the example configuration.",
+    "config": "Explain, translate and show configurations.",
     "check": "Say whether the bot would work, and what it would do.",
     "challenge": "Challenge one player. The running daemon plays.",
     "tournament": "Take part in an arena. The running daemon plays.",
+    "team": "Join a team.",
     "upgrade": "Turn the account into a BOT account, after asking.",
     "explain": "Say what happens to a challenge, and which rule decides.",
     "bugreport": "Collect what a bug report needs in one archive, without secrets.",
     "rehearse": "Play against an embedded Lichess, offline.",
 }
+
+
+_IN_OTHER_MODULES: Final = {"team": ("tournament", "team")}
 
 
 class _Commands(click.Group):
@@ -35,7 +39,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"lichessbot.cli.{cmd_name}").command
+        module, name = _IN_OTHER_MODULES.get(cmd_name, (cmd_name, "command"))
+        command: click.Command = getattr(import_module(f"lichessbot.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

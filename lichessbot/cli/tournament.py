@@ -1,4 +1,4 @@
-"""`lichessbot tournament`: join an arena, or leave it. The running daemon plays.
+"""`lichessbot tournament`: join an arena, or leave it; the running daemon plays. `lichessbot team`: join a team.
 
 Asks Lichess first, so that errors are shown at once. The request is kept in the state folder, where the daemon finds
 it at its start, or when it gets a signal from here.
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 import click
 
@@ -17,8 +17,51 @@ from lichessbot.cli.options import Parsed, access_to, config_option, load
 from lichessbot.errors import ApiError, ConfigError, ExitCode, StateError
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.models import ArenaInfo
+from lichessbot.log import inert
 from lichessbot.storage.database import Database, Statement, owner, reload_owner, write_beside
 from lichessbot.timeouts import Timeouts
+
+_SHORTEST_MESSAGE: Final = 30  # Lichess's own limit
+
+
+def _team_id(text: str) -> str:
+    found = re.fullmatch(r"(?:https?://[^/]+/team/)?([A-Za-z0-9_-]{2,100})", text)
+    if found is None:
+        raise ValueError(f"expected the id of a team, the end of its address, found {text!r}")
+    return found[1].lower()
+
+
+def _message(text: str) -> str:
+    if len(text) < _SHORTEST_MESSAGE:
+        raise ValueError(f"expected at least {_SHORTEST_MESSAGE} characters, found {len(text)}")
+    return text
+
+
+@click.group("team")
+def team() -> None:
+    """Join a team, as battles of teams ask for."""
+
+
+@team.command()
+@config_option
+@click.argument("team_id", type=Parsed(_team_id), metavar="TEAM")
+@click.option("--password", help="Password of the team.")
+@click.option("--message", type=Parsed(_message), help="What its leaders read, if they confirm new members.")
+def join(config_file: Path | None, team_id: str, password: str | None, message: str | None) -> int:
+    """Join TEAM, which is the end of its address. The token needs the scope team:write."""
+    settings, timeouts = load(config_file)
+    api = LichessClient(access_to(settings.loaded, timeouts), timeouts.request_answer)
+    try:
+        api.join_team(team_id, password, message)
+    except ApiError as error:
+        scope = error.missing_scope
+        why = f"the token lacks the scope {scope}: make a new one with it" if scope else error
+        click.echo(inert(f"team {team_id}: {why}"))
+        return ExitCode.FAILED
+    finally:
+        api.close()
+    click.echo(f"joined team {team_id}" if message is None else f"asked the leaders of team {team_id} to join")
+    return ExitCode.OK
 
 
 def _tournament_id(text: str) -> str:

@@ -103,6 +103,10 @@ class LichessClient:
     def upgrade_to_bot(self) -> None:
         self._ask(self._client.account.upgrade_to_bot, _nothing)
 
+    def join_team(self, team_id: str, password: str | None, message: str | None) -> None:
+        """Join a team, or with `message` ask its leaders."""
+        self._ask(lambda: self._client.teams.join(team_id, message, password), _nothing)
+
     def playing(self) -> tuple[GameInfo, ...]:
         """Return the games in progress, most urgent first."""
         return self._ask(lambda: self._client.games.get_ongoing(_MOST_PLAYING), parse_playing)

@@ -19,5 +19,6 @@ __all__ = [
     "ratings",
     "repeats",
     "setup",
+    "teams",
     "timing",
 ]

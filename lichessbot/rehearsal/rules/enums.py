@@ -198,6 +198,7 @@ class Scope(StrEnum):
     TOURNAMENT_WRITE = "tournament:write"
     CHALLENGE_READ = "challenge:read"
     CHALLENGE_WRITE = "challenge:write"
+    TEAM_WRITE = "team:write"
 
 
 class CastlingSpelling(StrEnum):

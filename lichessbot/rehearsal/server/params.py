@@ -17,6 +17,8 @@ Form = Mapping[str, str]
 Word = TypeVar("Word", ChatRoom, ColorChoice)
 
 OFFERED_DAYS = (1, 2, 3, 5, 7, 10, 14)
+SHORTEST_MESSAGE = 30
+LONGEST_MESSAGE = 2000
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 
@@ -67,6 +69,14 @@ def terms(form: Form) -> Terms:
 def application(form: Form) -> Application:
     """Return the parameters of a request to join an arena."""
     return Application(form.get("password"), form.get("team"), is_true(form.get("pairMeAsap")))
+
+
+def message(form: Form) -> str | None:
+    """What comes with a request to join a team."""
+    text = form.get("message")
+    if text is not None and not SHORTEST_MESSAGE <= len(text) <= LONGEST_MESSAGE:
+        raise InvalidForm({"message": f"Between {SHORTEST_MESSAGE} and {LONGEST_MESSAGE} characters"})
+    return text
 
 
 def chat_message(form: Form) -> ChatMessage:

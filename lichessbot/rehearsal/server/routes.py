@@ -36,6 +36,7 @@ PLAY_SCOPES = (Right.BOT_PLAY,)
 READ_SCOPES = (Right.CHALLENGE_READ,)
 CHALLENGE_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_WRITE)
 ARENA_SCOPES = (Right.TOURNAMENT_WRITE, Right.BOT_PLAY)
+TEAM_SCOPES = (Right.TEAM_WRITE,)
 
 MAX_PLAYING = 50
 DEFAULT_PLAYING = 9
@@ -103,6 +104,7 @@ def _routes(site: Site) -> list[BaseRoute]:
         public("/api/tournament/{arena_id}", show_arena),
         authorised("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
         authorised("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
+        authorised("/team/{team_id}/join", join_team, TEAM_SCOPES, "POST"),
         authorised("/api/challenge", list_challenges, READ_SCOPES),
         authorised("/api/challenge/{challenge_id}/show", show_challenge, READ_SCOPES),
         authorised("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
@@ -318,6 +320,15 @@ async def join_arena(site: Site, call: Call) -> Response:
 
 async def leave_arena(site: Site, call: Call) -> Response:
     site.arena_runner.arena(call.path("arena_id")).withdraw(call.account, monotonic_ms())
+    return JSONResponse(payloads.OK)
+
+
+async def join_team(site: Site, call: Call) -> Response:
+    team = site.teams.get(call.path("team_id"))
+    if team is None:
+        raise NotFound()
+    form = await call.form()
+    team.join(call.account, form.get("password"), forms.message(form))
     return JSONResponse(payloads.OK)
 
 

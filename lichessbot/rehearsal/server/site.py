@@ -36,6 +36,7 @@ from lichessbot.rehearsal.rules.ids import SECRET_LENGTH, new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.repeats import Repeats
 from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.teams import Team
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms, wall_ms
 from lichessbot.rehearsal.server import payloads
 from lichessbot.rehearsal.server.arena_runner import ArenaRunner
@@ -101,6 +102,7 @@ class Site:
         self.quotas = Quotas(self.timing)
         # By the first four fields of the FEN, as in contract 3.5 without `fen`.
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
+        self.teams: dict[str, Team] = {}
         self._repeats = Repeats()
         self._spelling = spelling
         self._random = random.Random(seed)

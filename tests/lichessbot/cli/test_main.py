@@ -34,7 +34,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(command in out for command in ("run", "check", "explain", "upgrade", "rehearse"))
 
 
-@pytest.mark.parametrize("command", ["run", "check", "challenge", "tournament", "explain", "upgrade"])
+@pytest.mark.parametrize("command", ["run", "check", "challenge", "tournament", "team", "config", "explain", "upgrade"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert f"Usage: lichessbot {command}" in capsys.readouterr().out

@@ -3,7 +3,9 @@
 import subprocess
 
 from engine.facade import describe_build
+from lichessbot.rehearsal.rules.accounts import BOT_SCOPES
 from lichessbot.rehearsal.rules.enums import Scope
+from lichessbot.rehearsal.rules.teams import Team
 from tests.fakes.arena import PATIENCE_S, Arena
 
 
@@ -23,6 +25,7 @@ def test_check_reports_success_and_the_policies(arena: Arena) -> None:
     assert "TestBot is a BOT account" in done.stdout
     assert f"the engine ({describe_build()}) plays" in done.stdout
     assert "would play up to 4 games at once" in done.stdout
+    assert run(arena, "check", "--strict").returncode == 0
 
 
 def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
@@ -34,6 +37,10 @@ def test_check_reports_folders_that_cannot_be_written_to(arena: Arena) -> None:
     place = arena.folder / "notes"
     complaint = f"finished games cannot be kept in {place}/games: {place} is not a writable folder"
     assert f"\nnote  {complaint}\n" in done.stdout
+    strict = run(arena, "check", "--strict")
+    assert strict.returncode == 1
+    assert "FAIL  1 note, and --strict allows none\n" in strict.stdout
+    assert strict.stdout.endswith("FAIL  not ready to play\n")
 
 
 def test_check_names_everything_that_is_wrong(arena: Arena) -> None:
@@ -80,3 +87,27 @@ def test_upgrade_reports_a_refusal(arena: Arena) -> None:
     done = run(arena, "upgrade", "--yes")
     assert done.returncode == 1
     assert "You already have games played" in done.stdout
+
+
+def test_a_team_is_joined(arena: Arena) -> None:
+    arena.token = arena.site.accounts.issue_token(arena.bot, BOT_SCOPES | {Scope.TEAM_WRITE})
+    reds, blues, greens = Team("reds"), Team("blues", password="sesame"), Team("greens", confirms=True)
+    arena.server.call(lambda: arena.site.teams.update({team.id: team for team in (reds, blues, greens)}))
+    assert run(arena, "team", "join", "Reds").stdout == "joined team reds\n"
+    assert reds.members == {arena.bot}
+    refused = run(arena, "team", "join", f"{arena.site.url}/team/blues", "--password", "guess")
+    assert (refused.returncode, refused.stdout) == (1, "team blues: 400: This team requires a password.\n")
+    assert run(arena, "team", "join", "blues", "--password", "sesame").returncode == 0
+    assert blues.members == {arena.bot}
+    assert run(arena, "team", "join", "greens").stdout == "team greens: 400: This team requires confirmation.\n"
+    text = "We would like to play for the greens."
+    done = run(arena, "team", "join", "greens", "--message", text)
+    assert done.stdout == "asked the leaders of team greens to join\n"
+    assert (greens.members, greens.requests) == (set(), {arena.bot: text})
+    assert run(arena, "team", "join", "nobody").stdout == "team nobody: 404: Not found\n"
+
+
+def test_a_token_that_may_not_join_teams_is_named(arena: Arena) -> None:
+    done = run(arena, "team", "join", "reds")
+    assert done.returncode == 1
+    assert done.stdout == "team reds: the token lacks the scope team:write: make a new one with it\n"

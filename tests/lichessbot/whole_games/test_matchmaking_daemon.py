@@ -198,6 +198,8 @@ def test_a_correspondence_challenge_stays_open_after_the_command(match: Match) -
         (["challenge", "Bob", "--days", "4"], "days should be one of 1, 2, 3"),
         (["challenge", "Bob", "--games", "0"], "0 is not in the range 1<=x<=100"),
         (["tournament", "too-short"], "expected the id of an arena, 8 letters and digits"),
+        (["team", "join", "a/../b"], "expected the id of a team, the end of its address, found 'a/../b'"),
+        (["team", "join", "reds", "--message", "Hi!"], "expected at least 30 characters, found 3"),
     ],
 )
 def test_invalid_arguments_are_one_line(
