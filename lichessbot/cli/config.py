@@ -13,7 +13,7 @@ from lichessbot.config import load_config
 from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
 from lichessbot.config.effective import effective
 from lichessbot.config.explanations import example as example_text
-from lichessbot.config.migration import Translation, translate, write
+from lichessbot.config.migration import Translation, translate_file, write
 from lichessbot.config.schema import schema as json_schema
 from lichessbot.errors import ConfigError
 from lichessbot.log import inert
@@ -68,7 +68,7 @@ def migrate(old: Path, output: Path, force: bool) -> None:
     The new file explains its keys, and lists the old keys that have no counterpart, with the reasons. A token goes into
     a file of its own. OLD.yml stays as it is.
     """
-    found = translate(old)
+    found = translate_file(old)
     token_file = output.with_suffix(".token")
     if output.absolute().parent.resolve() != old.absolute().parent.resolve():
         found.relocate(old.absolute().parent)

@@ -50,6 +50,9 @@ _RULES: Final = {
     "max_estimated_game_duration": "max_estimated_game_duration",
 }
 _NO_LIMIT: Final = ("max_increment", "max_base")
+_KIND: Final = (
+    "tc", "rated", "variant", "weight", "multiplier", "min_rating_diff", "max_rating_diff", "target_rating_diff",
+)  # fmt: skip
 _EXPLORER_DEPTH: Final = 25  # BotLi's, in moves
 
 
@@ -224,23 +227,23 @@ def _kind(found: Translation, name: str) -> dict[str, Any] | None:
         reason = f"the engine does not play {variant}" if clock else "expected tc, minutes+seconds"
         found.leave(".".join(section), reason, matters=True)
         return None
-    given = found.take(*section)
-    rated = given.get("rated") is not False
+    given = {key: found.take(*section, key) for key in _KIND}
+    rated = given["rated"] is not False
     kind = {
         "challenge_initial_time": [clock.base_s],
         "challenge_increment": [clock.increment_s],
         "challenge_variant": variant,
         "challenge_mode": "rated" if rated else "casual",
-        "opponent_rating_difference": given.get("max_rating_diff") or None,
+        "opponent_rating_difference": given["max_rating_diff"] or None,
         "opponent_min_rating": 0,
     }
     for theirs, ours in (("min", "opponent_min_rating_difference"), ("target", "opponent_target_rating_difference")):
-        if given.get(f"{theirs}_rating_diff"):
+        if given[f"{theirs}_rating_diff"]:
             kind[ours] = given[f"{theirs}_rating_diff"]
-    if given.get("multiplier"):
+    if given["multiplier"]:
         kind["opponent_rest_multiplier"] = given["multiplier"]
-    weight = given.get("weight")
-    return kind | {"weight": 1 / max(clock.expected_s, 1) if weight is None else weight}
+    weight = given["weight"] if isinstance(given["weight"], int | float) else 1 / max(clock.expected_s, 1)
+    return kind | {"weight": weight}
 
 
 def _weigh(kinds: dict[str, dict[str, Any]]) -> None:

@@ -49,7 +49,10 @@ class _Games:
         """Return what the key says; None if it is no key of BotLi."""
         base, *suffixes = key.split("_")
         known = base in (_STANDARD, _CHESS960, *_SPEEDS, *_OTHER_VARIANTS) or ExactClock.parse(base) is not None
-        return cls(base, tuple(suffixes)) if known and all(it in _ORDER for it in suffixes) else None
+        kinds = [_CONDITIONS[it][0] for it in suffixes if it in _CONDITIONS]
+        # No game is against a human and a bot, so no game is for a key with both.
+        possible = len(set(kinds)) == len(kinds) == len(suffixes)
+        return cls(base, tuple(suffixes)) if known and possible else None
 
     @property
     def when(self) -> dict[str, Any]:
@@ -137,9 +140,10 @@ def _engine(found: Translation, path: tuple[str, ...]) -> dict[str, Any]:
 
 def _book(found: Translation, path: tuple[str, ...], games: _Games, files: dict[str, Any]) -> dict[str, Any]:
     """Return our keys of a book."""
-    names = found.take(*path, "names")
-    known = [str(files[name]) for name in names if name in files] if isinstance(names, list) else []
-    for name in names if isinstance(names, list) else ():
+    given = found.take(*path, "names")
+    names = list(map(str, given)) if isinstance(given, list) else []
+    known = [str(files[name]) for name in names if name in files]
+    for name in names:
         if name not in files:
             found.note((*path, "names"), f"books does not say where {name} is")
     variants = {_CHESS960: [_CHESS960], _STANDARD: [_STANDARD, _CHESS960]}.get(games.base, [_STANDARD])

@@ -59,8 +59,10 @@ def _engine(found: Translation) -> None:
     given = [name for name in PARTS_OF_COMMAND if taken[name]]
     found.note(("engine", "protocol"), f"every engine speaks UCI here; found {protocol}", matters=protocol != "uci")
     if protocol == "uci" and taken["name"]:
-        command = command_of(taken["dir"], taken["name"], taken["interpreter"], taken["interpreter_options"] or ())
-        command += [f"--{name}={value}" for name, value in (taken["engine_options"] or {}).items()]
+        options, arguments = taken["interpreter_options"], taken["engine_options"]
+        options = options if isinstance(options, list) else [options] if options else []
+        command = command_of(str(taken["dir"] or ""), str(taken["name"]), str(taken["interpreter"] or ""), options)
+        command += [f"--{name}={value}" for name, value in arguments.items()] if isinstance(arguments, dict) else []
         remark = ", ".join(f"engine.{name}" for name in given if name != "name")
         found.set("engine.command", command, old="engine.name", remark=remark)
     else:
@@ -78,16 +80,18 @@ def _engine(found: Translation) -> None:
 def _matchmaking(found: Translation) -> None:
     """Leave out the kinds of games that are not played here as a whole; null clocks are none."""
     found.move("matchmaking.delay_after_decline", "matchmaking.challenge_filter")
-    overrides = found.names("matchmaking", "overrides")
-    for name in overrides:
-        variant = found.peek("matchmaking", "overrides", name, "challenge_variant")
-        if variant is not None and variant not in _VARIANTS:
+    own = found.peek("matchmaking", "challenge_variant") or "random"
+    for name in found.names("matchmaking", "overrides"):
+        variant = found.peek("matchmaking", "overrides", name, "challenge_variant") or own
+        if variant not in _VARIANTS:
             found.leave(f"matchmaking.overrides.{name}", f"the engine does not play {variant}", matters=True)
         _clocks(found, "matchmaking", "overrides", name)
-    variant = found.peek("matchmaking", "challenge_variant")
-    if variant is not None and variant not in _VARIANTS:
-        found.leave("matchmaking.challenge_variant", f"the engine does not play {variant}")
-        if found.names("matchmaking", "overrides"):
+    if own not in _VARIANTS:
+        found.leave("matchmaking.challenge_variant", f"the engine does not play {own}")
+        kept = found.names("matchmaking", "overrides")
+        for name in kept:
+            found.set(("matchmaking", "overrides", name, "weight"), 1)
+        if kept:
             found.set("matchmaking.weight", 0, remark="this section's own games are of another variant")
         else:
             found.take("matchmaking", "allow_matchmaking")
@@ -120,8 +124,11 @@ def _take_over(found: Translation, path: tuple[str, ...]) -> None:
 
 
 def _is_set(values: Any, key: str) -> bool:
+    """Return whether the key has a value, or cannot have one as its section is none."""
     for name in key.split("."):
-        if not isinstance(values, dict) or name not in values:
+        if not isinstance(values, dict):
+            return True
+        if name not in values:
             return False
         values = values[name]
     return True

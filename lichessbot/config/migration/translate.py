@@ -12,14 +12,19 @@ from lichessbot.errors import ConfigError
 _MOST_ROUNDS = 100  # a value that is dropped may let another problem show
 
 
-def translate(path: Path) -> Translation:
-    """Translate the file of another bot; the token stays out. Raises ConfigError if it cannot be read."""
+def translate_file(path: Path) -> Translation:
+    """Translate the file of another bot. Raises ConfigError if it cannot be read."""
     old = YamlFile.read(path)
     if old.problems:
         raise ConfigError([problem.text for problem in old.problems])
+    return translate(old, path.parent)
+
+
+def translate(old: YamlFile, folder: Path) -> Translation:
+    """Translate what was read from a file in `folder`; the token stays out of the values."""
     found = botli.translate(old) if is_botlis(old.values) else lichess_bot.translate(old)
     found.leave_the_rest()
-    _drop_what_is_refused(found, path.parent)
+    _drop_what_is_refused(found, folder)
     return found
 
 

@@ -9,6 +9,7 @@ import yaml
 from lichessbot.config.explanations import explanations
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import KeyPath, dotted
+from lichessbot.log import inert
 
 _WIDTH: Final = 120
 _HEAD: Final = (
@@ -52,7 +53,7 @@ def _section(
 def _said(found: Translation, path: KeyPath) -> str:
     """Return what to say of a value beside it."""
     origin = dotted(found.origins.get(path, ()))
-    return "; ".join(filter(None, (origin if origin != dotted(path) else "", found.remarks.get(path, ""))))
+    return inert("; ".join(filter(None, (origin if origin != dotted(path) else "", found.remarks.get(path, "")))))
 
 
 def _value(found: Translation, value: Any, path: KeyPath) -> Iterator[str]:
@@ -90,5 +91,5 @@ def _left_out(found: Translation, old: str) -> Iterator[str]:
     yield ""
     yield f"# Left out of {old}:"
     for it in sorted(found.left_out, key=lambda it: it.line):
-        text = f"line {it.line}: {it.key}: {it.reason}"
+        text = inert(f"line {it.line}: {it.key}: {it.reason}")
         yield from textwrap.wrap(text, _WIDTH, initial_indent="#   ", subsequent_indent="#     ")

@@ -1,0 +1,99 @@
+"""No key of an old file is dropped in silence, and no value crashes the translation."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lichessbot.config.loader import problems_of
+from lichessbot.config.migration import translate, write
+from lichessbot.config.yaml_file import YamlFile
+from tests.lichessbot.config.migration.old_files import BOTLI, LICHESS_BOT
+
+OLD = {"lichess-bot": LICHESS_BOT, "BotLi": BOTLI}
+Place = tuple[str | int, ...]
+
+
+def leaves(values: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(values, list):
+        for number, value in enumerate(values):
+            yield from leaves(value, (*path, number))
+    else:
+        yield path, values
+
+
+def changed(values: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
+    copy = deepcopy(values)
+    place: Any = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return copy
+
+
+def result(values: dict[str, Any]) -> tuple[Any, ...]:
+    """Return our values, and what is left out."""
+    found = translate(YamlFile("old.yml", values), Path())
+    assert problems_of(found.values, Path()) == []
+    return found.values, sorted((it.key, it.reason) for it in found.left_out)
+
+
+def another(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return 7 if value == 8 else 8
+    return "Other" if value else "something"
+
+
+@pytest.mark.parametrize("program", OLD)
+def test_another_value_of_any_key_shows_in_the_result(program: str) -> None:
+    values = yaml.safe_load(OLD[program])
+    before = result(values)
+    silent = [path for path, value in leaves(values) if result(changed(values, path, another(value))) == before]
+    left_out = [key.split(".") for key, _ in before[1]]
+    assert [path for path in silent if not any(list(path[: len(key)]) == key for key in left_out)] == [("token",)]
+
+
+@pytest.mark.parametrize("program", OLD)
+def test_an_unknown_key_anywhere_is_left_out_by_name(program: str) -> None:
+    values = yaml.safe_load(OLD[program])
+    sections = {path[:end] for path, _ in leaves(values) for end in range(len(path)) if path[end] == str(path[end])}
+    operators = ("uci_options", "overrides", "books")  # names that the operator chooses
+    left_out = [tuple(key.split(".")) for key, _ in result(values)[1]]
+    for section in sections:
+        if not section or not (section[-1] in operators or any(section[: len(key)] == key for key in left_out)):
+            _, unknown = result(changed(values, (*section, "no_such_key"), 1))
+            assert any("no_such_key" in key for key, _ in unknown), section
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.text(max_size=4), st.integers(), max_size=2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("program", OLD)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_whatever_a_value_is_the_result_loads(program: str, data: st.DataObject) -> None:
+    values = yaml.safe_load(OLD[program])
+    places = [path for path, _ in leaves(values)] + [(key,) for key in values]
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from(places))
+        try:
+            values = changed(values, path, data.draw(SCALARS))
+        except (TypeError, LookupError):
+            continue  # inside a section that was replaced
+    if "engines" in values or program == "lichess-bot":
+        result(values)
+        written = write(translate(YamlFile("old.yml", values), Path()), "old.yml")
+        assert yaml.safe_load(written) == translate(YamlFile("old.yml", values), Path()).values

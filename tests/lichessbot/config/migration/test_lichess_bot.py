@@ -1,0 +1,158 @@
+"""A configuration of lichess-bot, translated: it means what it meant."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from lichessbot.config import dotted_values
+from lichessbot.config.matchmaking import MatchType
+from tests.lichessbot.config.conftest import load
+from tests.lichessbot.config.migration.conftest import Translator, left_out, those_that_matter
+from tests.lichessbot.config.migration.old_files import LICHESS_BOT
+
+# What the loader names and leaves to the operator, and the translation translates.
+TRANSLATED_BESIDES = {
+    "engine.nodes": 5000,
+    "engine.depth": 9,
+    "engine.move_time_ms": 700,
+    "matchmaking.challenge_color": "random",
+}
+
+
+def test_the_translation_means_what_the_loader_understands_of_the_old_file(file: Path, translated: Translator) -> None:
+    _, loaded = translated(LICHESS_BOT)
+    readable = LICHESS_BOT.replace("    - atomic\n", "").replace(", on {cpu}", ", on").replace("only_horde:", "x: {}")
+    readable = readable.replace('      challenge_variant: "horde"\n', "")
+    ours, theirs = dotted_values(loaded.config), dotted_values(load(file, readable).config)
+    overrides = ours.pop("matchmaking.overrides")
+    theirs.pop("matchmaking.overrides")
+    assert {key: value for key, value in ours.items() if theirs[key] != value and key != "token"} == TRANSLATED_BESIDES
+    assert set(overrides) == {"easy_960", "by_days"}
+
+
+def test_the_kinds_of_games_keep_their_meaning(translated: Translator) -> None:
+    _, loaded = translated(LICHESS_BOT)
+    kinds = dict(loaded.config.matchmaking.types())
+    own = kinds["default"]
+    assert kinds["by_days"] == MatchType(
+        **dict(own) | {"challenge_initial_time": (), "challenge_increment": (), "challenge_days": (2, 3)}
+    ), "an empty list of clocks is none"
+    assert kinds["easy_960"].opponent_rating_difference is None
+
+
+def test_each_key_that_is_left_out_has_its_line_and_reason(translated: Translator) -> None:
+    found, _ = translated(LICHESS_BOT)
+    by_key = {it.key: it for it in found.left_out}
+    assert those_that_matter(found) == {
+        "move_overhead", "engine.polyglot.book.atomic", "challenge.variants.2", "greeting.hello",
+        "matchmaking.overrides.only_horde",
+    }  # fmt: skip
+    assert set(by_key) - those_that_matter(found) == {
+        "engine.debug", "engine.protocol", "engine.homemade_options", "engine.lichess_bot_tbs.gaviota",
+        "quit_after_all_games_finish", "matchmaking.challenge_decliner_file_name",
+    }  # fmt: skip
+    lines = LICHESS_BOT.splitlines()
+    for key, it in by_key.items():
+        name = "atomic" if key == "challenge.variants.2" else key.rpartition(".")[2]
+        assert name in lines[it.line - 1]
+    assert by_key["matchmaking.overrides.only_horde"].reason == "the engine does not play horde"
+    assert by_key["greeting.hello"].reason.endswith("are filled in here")
+    assert not [it for it in found.left_out if it.reason.endswith("remove the key")]
+
+
+def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: Translator) -> None:
+    found, loaded = translated("token: lip_a1\nurl: https://lichess.org\nengine: {dir: ., name: fish}\n")
+    config = loaded.config
+    assert (config.challenge.max_base, config.challenge.max_increment, config.challenge.max_days) == (
+        10800, 180, math.inf,
+    )  # fmt: skip
+    assert not config.challenge.accept_bot
+    assert (config.abort_time, config.engine.ponder, config.engine.polyglot.max_depth) == (20, False, 8)
+    assert (config.correspondence.checkin_period, config.correspondence.disconnect_time) == (600, 300)
+    assert config.matchmaking.opponent_rating_difference is None
+    assert config.matchmaking.challenge_filter == "none"
+    assert found.left_out[0].key == "engine.protocol"
+
+
+@pytest.mark.parametrize("protocol", ["xboard", "homemade"])
+def test_an_engine_of_another_protocol_is_left_out(translated: Translator, protocol: str) -> None:
+    found, loaded = translated(f"engine: {{dir: ., name: fish, protocol: {protocol}}}\nchallenge: {{concurrency: 2}}\n")
+    assert loaded.config.engine.command is None
+    assert loaded.config.engine.own_book
+    assert {"engine.protocol", "engine.name"} <= those_that_matter(found)
+
+
+def test_an_engine_with_an_interpreter_keeps_its_command(tmp_path: Path, translated: Translator) -> None:
+    text = """\
+engine:
+  dir: engines/
+  name: e.py
+  interpreter: python3
+  interpreter_options: [-u]
+  engine_options: {cpuct: 3.1, fast: true}
+"""
+    found, loaded = translated(text)
+    assert found.values["engine"]["command"] == ["python3", "-u", "engines/e.py", "--cpuct=3.1", "--fast=True"]
+    assert loaded.config.engine.command == ("python3", "-u", "engines/e.py", "--cpuct=3.1", "--fast=True")
+
+
+def test_delay_after_decline_is_the_old_name_of_the_filter(translated: Translator) -> None:
+    _, loaded = translated("matchmaking: {delay_after_decline: fine}\n")
+    assert loaded.config.matchmaking.challenge_filter == "fine"
+
+
+@pytest.mark.parametrize(
+    ("matchmaking", "allowed", "weight"),
+    [
+        ("{allow_matchmaking: true, challenge_variant: horde}", False, 1),
+        ("{allow_matchmaking: true, challenge_variant: horde, overrides: {a: {challenge_variant: chess960}}}", True, 0),
+        ("{allow_matchmaking: true, challenge_variant: horde, overrides: {a: {challenge_mode: rated}}}", False, 1),
+    ],
+)
+def test_games_of_a_variant_that_is_not_played_are_not_proposed(
+    translated: Translator, matchmaking: str, allowed: bool, weight: int
+) -> None:
+    found, loaded = translated(f"matchmaking: {matchmaking}\n")
+    assert (loaded.config.matchmaking.allow_matchmaking, loaded.config.matchmaking.weight) == (allowed, weight)
+    assert [name for name, kind in loaded.config.matchmaking.types() if kind.weight] == ["a" if allowed else "default"]
+    assert "matchmaking.challenge_variant" in those_that_matter(found)
+
+
+def test_what_no_bot_knows_and_what_is_refused_here_is_left_out(translated: Translator) -> None:
+    text = """\
+abort_time: 0
+speling: 3
+challenge:
+  block_list: [Cheat, "no name!"]
+  online_block_list: [example.com/list, "https://example.com/list"]
+  min_base: 900
+  max_base: 300
+engine: {uci_options: {UCI_Chess960: true, Hash: 16}, go: {}}
+"""
+    found, loaded = translated(text)
+    assert left_out(found) | {"engine.protocol": ""} == {
+        "abort_time": "expected greater than or equal to 1, found 0",
+        "speling": "unknown key; nearest valid key: greeting",
+        "challenge.block_list.1": "expected a name of 2 to 30 letters, digits, _ and -, found 'no name!'",
+        "challenge.online_block_list.0": "expected an address such as https://example.com/list.txt, "
+        "found 'example.com/list'",
+        "challenge.min_base": "expected at most max_base = 300, found 900",
+        "engine.uci_options.UCI_Chess960": "is set by the variant of the game; remove it",
+        "engine.protocol": "",
+    }
+    assert loaded.config.challenge.block_list == ("cheat",)
+    assert loaded.config.engine.hash_mb == 16
+
+
+def test_the_file_explains_its_keys_and_says_where_they_come_from(tmp_path: Path, translated: Translator) -> None:
+    found, _ = translated(LICHESS_BOT)
+    text = (tmp_path / "new.yml").read_text(encoding="utf-8")
+    assert max(map(len, text.splitlines())) <= 120
+    assert "\n\n\n" not in text
+    assert text.startswith("# Translated from old.yml, a configuration of lichess-bot, by `lichessbot config migrate`")
+    assert "  # Number, 1-64. Default: 1.\n" in text
+    assert "  command: [./engines/fish]  # engine.name; engine.dir\n" in text
+    assert "  depth: 9  # engine.uci_options.go_commands.depth\n" in text
+    assert "# Left out of old.yml:\n#   line 7: engine.debug: UCI is not logged;" in text
+    assert found.token not in text
