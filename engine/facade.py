@@ -8,8 +8,9 @@
   `InvalidFen` and `InvalidMove`.
 - Search: `Engine`, `Limits`, `RunningSearch`, and what it reports: `SearchResult`, `SearchReport`, `CurrentMove`,
   `Bound`, `Wdl`; `evaluation` explains the static evaluation.
-- Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), endgame tablebases (`Tablebase`,
-  `TableReport`), PGN (`pgn_text`), networks (`default_choice`; `InvalidNet`).
+- Files: opening books (`Book`, `BookMove`, `OWN_BOOK`, `review_book`; `InvalidBook`), the names of openings (`Opening`,
+  `opening_of`), endgame tablebases (`Tablebase`, `TableReport`), PGN (`pgn_text`), networks (`default_choice`;
+  `InvalidNet`).
 - The machine: `build_mode`, `describe_build`, `available_mb`.
 
 Unless a name says otherwise, moves are UCI text, scores are centipawns, and times are milliseconds.
@@ -22,6 +23,7 @@ from threading import Thread
 
 from engine.board import Board, InvalidMove
 from engine.book.opening_book import Book, BookMove, InvalidBook, review_book
+from engine.book.opening_names import Opening, opening_of
 from engine.book.polyglot import polyglot_key
 from engine.core.fen import STARTING_FEN, InvalidFen, chess960_fen
 from engine.core.perft import perft, portions
@@ -64,6 +66,7 @@ __all__ = [
     "InvalidMove",
     "InvalidNet",
     "Limits",
+    "Opening",
     "RunningSearch",
     "SearchReport",
     "SearchResult",
@@ -77,6 +80,7 @@ __all__ = [
     "describe_build",
     "evaluation",
     "longest_think_s",
+    "opening_of",
     "perft",
     "pgn_text",
     "polyglot_key",

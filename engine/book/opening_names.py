@@ -1,0 +1,75 @@
+"""The names of openings: ECO code and English name, by position.
+
+A game is named after its last position that has a name, so that transpositions count. The data are facts in the
+public domain, from https://github.com/lichess-org/chess-openings (CC0 1.0), at commit 51b8862 of 2026-07-22. To make
+the file anew from that repository:
+
+    python -m engine.book.opening_names a.tsv b.tsv c.tsv d.tsv e.tsv
+"""
+
+import gzip
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.board import Board
+from engine.book.polyglot import polyglot_key
+
+NAMES = Path(__file__).parent.parent / "data" / "opening_names.tsv.gz"
+LONGEST_LINE = 36              # plies of the longest line with a name
+KEY_DIGITS = 12                # of the 16 of a Polyglot key: enough for no two of some thousand positions to collide
+MOVE_NUMBER = re.compile(r"\d+\.+")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """An opening's ECO code, such as B90, and its name."""
+
+    eco: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.eco} {self.name}"
+
+
+def opening_of(moves: Sequence[str]) -> Opening | None:
+    """Return the opening of a game from the ordinary starting position; None if its first moves have no name.
+
+    Raises InvalidMove. The file is read anew each time, which takes some milliseconds and keeps no memory.
+    """
+    board, plies = Board(), {}
+    for ply, move in enumerate(moves[:LONGEST_LINE], 1):
+        board.push(move)
+        plies[_text_of(board)] = ply
+    found = ((plies[line[:KEY_DIGITS]], line) for line in _lines() if line[:KEY_DIGITS] in plies)
+    _, line = max(found, default=(0, ""))
+    return Opening(*line[KEY_DIGITS + 1 :].rstrip("\n").split("\t")) if line else None
+
+
+def _lines() -> Iterator[str]:
+    with gzip.open(NAMES, "rt", encoding="utf-8") as file:
+        yield from file
+
+
+def compiled(rows: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of our file for the rows `eco, name, pgn` of the original files, with tabs between."""
+    for row in rows:
+        eco, name, pgn = row.rstrip("\n").split("\t")
+        if eco == "eco":
+            continue
+        board = Board()
+        for move in MOVE_NUMBER.sub(" ", pgn).split():
+            board.push_san(move)
+        yield f"{_text_of(board)}\t{eco}\t{name}\n"
+
+
+def _text_of(board: Board) -> str:
+    return f"{polyglot_key(board):016x}"[:KEY_DIGITS]
+
+
+if __name__ == "__main__":
+    rows = (row for name in sys.argv[1:] for row in Path(name).read_text(encoding="utf-8").splitlines())
+    text = "".join(compiled(rows))
+    NAMES.write_bytes(gzip.compress(text.encode(), 9, mtime=0))

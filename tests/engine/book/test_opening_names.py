@@ -1,0 +1,56 @@
+"""The names of openings."""
+
+import gzip
+import io
+from collections.abc import Sequence
+
+import chess
+import chess.polyglot
+import pytest
+
+from engine.book.opening_names import KEY_DIGITS, NAMES, compiled, opening_of
+from engine.facade import InvalidMove
+
+
+def uci(san: str) -> Sequence[str]:
+    board = chess.Board()
+    return [board.push_san(move).uci() for move in san.split()]
+
+
+@pytest.mark.parametrize(
+    ("moves", "name"),
+    [
+        ("e4", "B00 King's Pawn Game"),
+        ("e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6", "B90 Sicilian Defense: Najdorf Variation"),
+        ("Nf3 d6 d4 c5 e4 cxd4 Nxd4 Nf6 Nc3 a6", "B90 Sicilian Defense: Najdorf Variation"),
+        ("d4 d5 c4 e6 Nc3 Nf6 Bg5", "D50 Queen's Gambit Declined: Modern Variation"),
+        ("e4 e5 Nf3 Nc6 Bb5 h5 h3 h4", "C60 Ruy Lopez"),
+    ],
+)
+def test_a_game_is_named_after_its_last_position_with_a_name(moves: str, name: str) -> None:
+    assert str(opening_of(uci(moves))) == name
+
+
+def test_no_move_has_no_name_and_no_illegal_move_is_played() -> None:
+    assert opening_of([]) is None
+    with pytest.raises(InvalidMove):
+        opening_of(["e2e5"])
+
+
+def test_lines_of_the_file_are_made_from_those_of_its_source() -> None:
+    board = chess.Board()
+    board.push_san("e4")
+    board.push_san("e5")
+    key = f"{chess.polyglot.zobrist_hash(board):016x}"[:KEY_DIGITS]
+    rows = ["eco\tname\tpgn\n", "C20\tKing's Pawn Game\t1. e4 e5\n"]
+    assert list(compiled(rows)) == [f"{key}\tC20\tKing's Pawn Game\n"]
+
+
+def test_every_position_has_one_name() -> None:
+    with gzip.open(NAMES) as file:
+        lines = io.TextIOWrapper(file, "utf-8").read().splitlines()
+    keys, codes, names = zip(*(line.split("\t") for line in lines), strict=True)
+    assert len(lines) > 3000
+    assert len(set(keys)) == len(keys)
+    assert all(len(code) == 3 and code[0] in "ABCDE" and code[1:].isdecimal() for code in codes)
+    assert all(name == name.strip() for name in names)
