@@ -11,7 +11,7 @@ other thread reads or writes one thing and puts reports on the inbox:
     list-ADDRESS                 one per block list on the web: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
-    archive                      writes finished games as PGN. `PgnArchive.close` puts a mark in its queue and joins it.
+    archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
 
 None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
 in the status, and ends only what the thread was doing: a stream is opened again, a command is repeated, a source has no
@@ -35,7 +35,7 @@ from lichessbot.config.reload import Settings, with_engines_of
 from lichessbot.connection import Connection
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
-from lichessbot.games.pgn import PgnArchive
+from lichessbot.games.pgn import GameArchive
 from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
@@ -103,7 +103,7 @@ class Daemon:
         self._machine = Machine.detect()
         self._connection = Connection(access, self._inbox.put, timeouts)
         self._outbox = self._connection.outbox
-        self._archive = PgnArchive()
+        self._archive = GameArchive(store)
         self._notifier = Notifier(settings, self._outbox, timeouts)
         self._context: GameContext | None = None
         """What games share; None until the account is known and the engines are good."""

@@ -17,6 +17,7 @@ from lichessbot.daemon import Daemon
 from lichessbot.errors import ExitCode, StateError, StateNewer
 from lichessbot.log import EventLog, Verbosity, start_logging
 from lichessbot.storage.database import Database
+from lichessbot.storage.game_records import Retention
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
 
@@ -52,7 +53,8 @@ def command(config_file: Path | None, verbose: bool, quiet: bool) -> int:
         log.warning("root", note="running as root is unnecessary; use a separate user (deploy/README.md)")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the state folder names this process; a SIGHUP must not end it
     try:
-        store = Store(Database(loaded.state_dir))
+        records = loaded.config.records
+        store = Store(Database(loaded.state_dir), retention=Retention(records.keep, records.max_bytes))
     except StateError as error:
         log.error("state", error=error)
         return ExitCode.USAGE if isinstance(error, StateNewer) else ExitCode.FAILED

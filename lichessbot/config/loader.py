@@ -21,6 +21,7 @@ from lichessbot.config.lichess_bot_keys import engine_command, instead_of, proto
 from lichessbot.config.root import Config
 from lichessbot.config.yaml_file import KeyPath, Problem, YamlFile
 from lichessbot.errors import ConfigError
+from lichessbot.storage.database import state_folder
 
 Engine = TypeVar("Engine", bound=EngineKeys)
 
@@ -68,7 +69,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     config = _with_engines_resolved(config, path)
     if urlsplit(config.url).scheme == "http" and urlsplit(config.url).hostname not in LOOPBACK:
         source.warnings.append(f"the token is sent to {config.url} unencrypted; use https://")
-    state_dir = _state_dir(config, path, environment)
+    state_dir = state_folder(config.state_dir, path, environment)
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
     return LoadedConfig(config, token, state_dir, tuple(source.warnings), source.lines, source.translated)
@@ -98,16 +99,6 @@ def _resolved(engine: Engine, path: Path | None) -> Engine:
     if engine.working_dir is not None:
         update["working_dir"] = _beside(path, Path(os.path.expanduser(engine.working_dir))).absolute()
     return engine.model_copy(update=update)
-
-
-def _state_dir(config: Config, path: Path | None, environment: Mapping[str, str]) -> Path:
-    """Return the state folder: as configured, else systemd's, else in the user's state folder."""
-    if config.state_dir is not None:
-        return _beside(path, config.state_dir)
-    if given := environment.get("STATE_DIRECTORY", "").partition(":")[0]:
-        return Path(given)
-    home = environment.get("XDG_STATE_HOME") or environment.get("HOME", "") + "/.local/state"
-    return Path(home) / "lichessbot"
 
 
 def _beside(path: Path | None, name: Path) -> Path:

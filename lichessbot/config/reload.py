@@ -42,6 +42,7 @@ _EFFECTS: Final = {
     "rematch": Effect.AT_ONCE,
     "tournaments": Effect.AT_ONCE,
     "correspondence": Effect.NEW_GAMES,
+    "records": Effect.RESTART,
     "profiles": Effect.NEW_GAMES,
     "notify": Effect.AT_ONCE,
 }

@@ -17,7 +17,7 @@ from lichessbot.config.notify import NotifyConfig
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
-PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating")
+PLACEHOLDERS: Final = ("me", "opponent", "engine", "rating", "crosstable")
 _PLACEHOLDER: Final = re.compile(r"{([A-Za-z_]\w*)}")
 
 
@@ -75,6 +75,22 @@ class TournamentConfig(Section):
     id: Annotated[Text, Field(pattern=r"^[A-Za-z0-9]{8}$")]
     team: Text | None = None
     password: SecretStr | None = None
+
+
+class RecordsConfig(Section):
+    """The section `records`: how long games, their moves and their chat are kept, and how large the file may be."""
+
+    keep_days: Annotated[Number, Field(ge=1, le=36500)] = 1095
+    max_mb: Annotated[Number, Field(ge=10, le=1_000_000)] = 200
+
+    @property
+    def keep(self) -> timedelta:
+        """How long a game is kept."""
+        return timedelta(days=self.keep_days)
+
+    @property
+    def max_bytes(self) -> int:
+        return self.max_mb << 20
 
 
 class PgnGrouping(StrEnum):
@@ -136,6 +152,7 @@ class Config(Section):
     rematch: RematchConfig = RematchConfig()
     tournaments: tuple[TournamentConfig, ...] = ()
     correspondence: CorrespondenceConfig = CorrespondenceConfig()
+    records: RecordsConfig = RecordsConfig()
     profiles: tuple[Profile, ...] = ()
     notify: NotifyConfig = NotifyConfig()
 

@@ -18,6 +18,7 @@ from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState, Player
 from lichessbot.lichess.streams import StreamEvent
+from lichessbot.storage.game_records import Score, Scores
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, SearchSummary, centipawns
@@ -29,7 +30,7 @@ _ABORTABLE_PLIES: Final = 2
 _MATE_FROM_CP: Final = 90_000
 _NOT_PLAYED: Final = (GameStatus.ABORTED, GameStatus.NO_START)
 _PLACEHOLDER: Final = re.compile(r"{(\w+)}")
-_SHORT_HELP: Final = "!name !motor !ping !variants !draw !takeback !queue"
+_SHORT_HELP: Final = "!name !motor !ping !variants !draw !takeback !queue !stats"
 _HELP: Final = {
     ChatRoom.PLAYER: f"I know {_SHORT_HELP}, and before the first move !wait.",
     ChatRoom.SPECTATOR: f"I know {_SHORT_HELP} !eval !pv.",
@@ -68,6 +69,7 @@ class Chat:
         engine_name: Callable[[], str],
         waiting: Callable[[], Sequence[str]],
         facts: ChatFacts,
+        scores: Scores,
     ) -> None:
         """`engine_name` returns nothing until the engine reported it; `waiting` the challengers, the next one first."""
         self._game_id = game_id
@@ -81,6 +83,7 @@ class Chat:
         self._facts = facts
         self._hello_waits = False
         """Whether the greeting names the engine, which has not reported its name yet."""
+        self._scores = scores
         self._players: _Players | None = None
         self._plies = 0
         self._last_search = SearchSummary()
@@ -179,6 +182,9 @@ class Chat:
             case "queue":
                 names = ", ".join(self._waiting())
                 yield self._say(room, f"Waiting for a game: {names}" if names else "Nobody is waiting for a game.")
+            case "stats":
+                against = _results(self._scores.against(players.opponent.id or ""))
+                yield self._say(room, f"All games: {_results(self._scores.total)}. {players.opponent}: {against}.")
             case "eval":
                 yield self._say(room, _evaluation(self._last_search) if may_see else _NOT_FOR_THE_OPPONENT)
             case "pv":
@@ -195,9 +201,25 @@ class Chat:
     def _filled(self, text: str, players: _Players) -> str:
         """Return `text` with its placeholders replaced once; what is unknown is left out, as in lichess-bot."""
         rating = "" if players.me.rating is None else str(players.me.rating)
-        values = (str(players.me), str(players.opponent), self._engine_name(), rating)
+        crosstable = _crosstable(self._scores.against(players.opponent.id or ""))
+        values = (str(players.me), str(players.opponent), self._engine_name(), rating, crosstable)
         known = dict(zip(PLACEHOLDERS, values, strict=True))
         return _PLACEHOLDER.sub(lambda found: known.get(found[1], ""), text)
+
+def _crosstable(score: Score) -> str:
+    """Return the score so far as a clause, from the opponent's view."""
+    if not score.games:
+        return "we have not met before"
+    met = "once" if score.games == 1 else f"{score.games} times"
+    theirs = score.games - score.points
+    if theirs == score.points:
+        return f"we have met {met}, the score is {theirs:g}-{theirs:g}"
+    leader = "you lead" if theirs > score.points else "I lead"
+    return f"we have met {met}, {leader} {max(theirs, score.points):g}-{min(theirs, score.points):g}"
+
+
+def _results(score: Score) -> str:
+    return f"{score.won} won, {score.drawn} drawn, {score.lost} lost" if score.games else "none yet"
 
 
 def _cut(text: str) -> str:

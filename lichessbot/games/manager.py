@@ -18,6 +18,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.log import EventLog
+from lichessbot.storage.game_records import rated
 from lichessbot.timeouts import earliest, is_due
 
 # A game in progress that we left without a known end is joined again at most this often.
@@ -127,6 +128,8 @@ class GameManager:
         else:
             self._correspondence.revisit(info.game_id, time.monotonic())
         log_rating(info)
+        if info.rating_diff is not None and self._context is not None:
+            self._context.store.record(rated(info.game_id, info.rating_diff))
 
     def tick(self) -> None:
         """Do what is due in any game."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.facade import InvalidFen, InvalidMove
 from lichessbot.config import Config
 from lichessbot.errors import EngineError
 from lichessbot.games.actions import (
@@ -29,7 +28,7 @@ from lichessbot.games.actions import (
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
 from lichessbot.games.game_log import GameLog
-from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
+from lichessbot.games.pgn import GameArchive, GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
@@ -65,7 +64,7 @@ class GameContext:
     outbox: Outbox
     rate_limiter: RateLimiter
     store: Store
-    archive: PgnArchive
+    archive: GameArchive
     overhead: MoveOverhead
     hosts: Hosts
     opening_variety: OpeningVariety
@@ -121,9 +120,18 @@ class GameSession:
             round_trip_ms=lambda: context.overhead.latest_ms,
             board=lambda: self._game.board,
         )
-        our_id, timeouts, waiting = context.our_id, context.timeouts, context.waiting
-        self._chat = Chat(game_id, our_id, config.greeting, timeouts, done, lambda: engine.name, waiting, facts)
-        self._recorder = PgnRecorder(config.url, context.our_id)
+        self._chat = Chat(
+            game_id,
+            context.our_id,
+            config.greeting,
+            context.timeouts,
+            done,
+            lambda: engine.name,
+            context.waiting,
+            facts,
+            context.store.scores,
+        )
+        self._recorder = GameRecorder(context.our_id, context.store)
         self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._full: GameFull | None = None
@@ -180,6 +188,8 @@ class GameSession:
             case StreamEvent(event=GameFull() as full):
                 self._full = full
                 self._choose_engine(full)
+            case BestMove() | SourceAnswer() if awaited:
+                self._recorder.note_answer(report)
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
         self._perform(self._chat.handle(report, now))
@@ -220,7 +230,6 @@ class GameSession:
                 case StartSearch(search):
                     self._times.decided_at = time.monotonic()
                     engine = self._game.engine
-                    self._recorder.note_search(search)
                     if engine.variety:
                         search = context.opening_variety.prepare(self.game_id, search)
                     self._engine.search(engine, search, context.overhead.now_ms(engine))
@@ -256,6 +265,8 @@ class GameSession:
                 case _:
                     if isinstance(action, SendMove):
                         self._times_of_sent = self._times  # the opponent's answer may come before that of the request
+                        now = time.monotonic()
+                        self._recorder.note_sent(action, self._times.until(now)["reaction_ms"], now)
                     context.outbox.send(action, recorded=self._recorded)
                     self._game_log.note_action(action)
 
@@ -263,9 +274,11 @@ class GameSession:
         self._game_log.log_end(over)
         self.over = True
         self.over_for_certain = over.certain
+        finished = self._recorder.finish(over)
+        if finished is not None:
+            self._context.archive.put(finished, self._context.config)
         if over.certain:
             self._perform(self._chat.say_goodbye(over.status))
-            self._archive(over)
             self._report_end(over)
 
     def _report_end(self, over: GameOver) -> None:
@@ -274,20 +287,6 @@ class GameSession:
         if full is not None and context.our_id in (full.white.id, full.black.id):
             colour = Colour.WHITE if full.white.id == context.our_id else Colour.BLACK
             context.inbox.put(FinishedGame(full, colour, over.status, over.winner, over.plies))
-
-    def _archive(self, over: GameOver) -> None:
-        """Hand the finished game to the archive if one is configured."""
-        config = self._context.config
-        if config.pgn_directory is None:
-            return
-        try:
-            pgn = self._recorder.pgn(over)
-        except (InvalidFen, InvalidMove) as error:
-            self._log.warning("pgn.lost", reason=error)
-            return
-        if pgn is not None:
-            record = GameRecord(self.game_id, *self._recorder.names, pgn)
-            self._context.archive.put(record, config.pgn_directory, config.pgn_file_grouping)
 
     def _choose_engine(self, full: GameFull) -> None:
         """Choose the engine again: the game's own stream knows more than its announcement."""

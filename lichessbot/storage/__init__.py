@@ -1,8 +1,8 @@
-"""The state file: one SQLite database with what must survive a restart.
+"""The state file: one SQLite database with what must survive a restart, and every game.
 
 Knows all SQL but the few statements that owners of a table pass to `Store.put`. Must not know: Lichess, engines and
-decisions. Offers `Store` (read and write without blocking a game), `Database` (the file, its lock and schema), and
-the values in it (`records`).
+decisions. Offers `Store` (read and write without blocking a game), `Database` (the file, its lock and schema), the
+values in it (`records`, `game_records`), which games are meant (`game_filter`), and figures of them (`statistics`).
 """
 
-__all__ = ["database", "records", "store"]
+__all__ = ["database", "game_filter", "game_records", "records", "statistics", "store"]

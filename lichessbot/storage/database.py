@@ -8,7 +8,7 @@ import fcntl
 import os
 import signal
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -68,8 +68,43 @@ MIGRATIONS: Final = (
         opponent TEXT NOT NULL, terms TEXT NOT NULL, reason TEXT NOT NULL, declined_at REAL NOT NULL
     );
     """,
+    """
+    ALTER TABLE games ADD COLUMN opponent_id TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN opponent_title TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN opponent_rating INTEGER;
+    ALTER TABLE games ADD COLUMN our_name TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN our_title TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN our_rating INTEGER;
+    ALTER TABLE games ADD COLUMN rating_diff INTEGER;
+    ALTER TABLE games ADD COLUMN variant TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN speed TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN rated INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE games ADD COLUMN colour TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN initial_fen TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN base_s INTEGER;
+    ALTER TABLE games ADD COLUMN increment_s INTEGER;
+    ALTER TABLE games ADD COLUMN days_per_turn INTEGER;
+    ALTER TABLE games ADD COLUMN tournament_id TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN started_at REAL;
+    ALTER TABLE games ADD COLUMN ended_at REAL;
+    ALTER TABLE games ADD COLUMN status TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN result TEXT;
+    ALTER TABLE games ADD COLUMN plies INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE games ADD COLUMN eco TEXT NOT NULL DEFAULT '';
+    ALTER TABLE games ADD COLUMN opening TEXT NOT NULL DEFAULT '';
+    CREATE TABLE moves (
+        game_id TEXT NOT NULL, ply INTEGER NOT NULL, move TEXT NOT NULL, clock_ms INTEGER, source TEXT,
+        score_cp INTEGER, depth INTEGER, nodes INTEGER, search_ms INTEGER, reaction_ms INTEGER, delivery_ms INTEGER,
+        PRIMARY KEY (game_id, ply)
+    ) WITHOUT ROWID;
+    CREATE TABLE chat (
+        game_id TEXT NOT NULL, said_at REAL NOT NULL, room TEXT NOT NULL, author TEXT NOT NULL, text TEXT NOT NULL
+    );
+    """,
 )
 _OWNER_ONLY: Final = 0o600
+_PAGES: Final = ("freelist_count", "page_count")
+_PAGES_NOT_WORTH_A_VACUUM: Final = 256  # 1 MiB
 _DAMAGED: Final = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 
 Row = Sequence[object]
@@ -107,6 +142,23 @@ class Database:
             with connection:
                 for sql, rows in statements:
                     connection.executemany(sql, rows)
+
+    def shrink(self, max_bytes: int, delete_oldest: Sequence[Statement]) -> None:
+        """Execute the statements until the rows fit; a file that is half empty is made smaller.
+
+        Raises StateFailed or StateNewer.
+        """
+        with self._translated_errors():
+            connection = self._connected()
+            while _bytes_used(connection) > max_bytes:
+                with connection:
+                    changed = sum(connection.executemany(sql, rows).rowcount for sql, rows in delete_oldest)
+                if changed <= 0:
+                    break
+            (empty_pages,), (pages,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in _PAGES)
+            if empty_pages > pages / 2 and pages > _PAGES_NOT_WORTH_A_VACUUM:
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # until then the file keeps its size
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -171,6 +223,16 @@ class Database:
         for side in _SIDE_FILES:
             self.path.with_name(FILE_NAME + side).unlink(missing_ok=True)
         self.path.replace(aside)
+
+
+def state_folder(configured: Path | None, config_file: Path | None, environment: Mapping[str, str]) -> Path:
+    """Return the folder as configured, relative to the config file, else systemd's, else that of the user."""
+    if configured is not None:
+        return (config_file.parent if config_file else Path()) / configured
+    if given := environment.get("STATE_DIRECTORY", "").partition(":")[0]:
+        return Path(given)
+    home = environment.get("XDG_STATE_HOME") or environment.get("HOME", "") + "/.local/state"
+    return Path(home) / "lichessbot"
 
 
 def newer_than_ours(folder: Path) -> str | None:
@@ -274,6 +336,11 @@ def _copy(path: Path, schema: int) -> Path:
 
 def _schema(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _bytes_used(connection: sqlite3.Connection) -> int:
+    (empty,), (pages,), (size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in (*_PAGES, "page_size"))
+    return int((pages - empty) * size)
 
 
 def _examine(connection: sqlite3.Connection) -> None:

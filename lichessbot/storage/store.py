@@ -19,6 +19,7 @@ from typing import Any, Final
 from lichessbot.errors import StateError, StateFailed
 from lichessbot.log import EventLog
 from lichessbot.storage.database import Database, Statement, read_only
+from lichessbot.storage.game_records import SELECT_MOVES, SELECT_SCORES, MoveRecord, Result, Retention, Scores
 from lichessbot.storage.records import COLUMNS, INSERT, ChallengeRecords, Entry, LimitedAction, ListFetched
 
 CLOSE_WAITS_AT_MOST: Final = timedelta(seconds=2)
@@ -32,7 +33,8 @@ _MOST_LEFT_OVER: Final = 100
 _TIDY_EVERY: Final = timedelta(days=1)
 # Lichess forgets a challenge within a day; a correspondence game may last for months.
 _ANSWERS_KEPT: Final = timedelta(days=2)
-_GAMES_KEPT: Final = timedelta(days=365)
+_USUAL_RETENTION: Final = Retention()
+_ACTIONS_KEPT: Final = timedelta(days=365)
 _CHALLENGES_KEPT: Final = timedelta(days=90)
 _RESTS_KEPT: Final = timedelta(days=60)  # After their end; then the next decline counts as the first.
 
@@ -67,11 +69,14 @@ class _Note:
 
 
 class Store:
-    """What the daemon remembers of its account. For one thread, which also closes it."""
+    """What the daemon remembers of its account. For one thread, which also closes it; any thread may call `record`."""
 
-    def __init__(self, file: Database, retry_every: timedelta = RETRY_EVERY) -> None:
+    def __init__(
+        self, file: Database, retry_every: timedelta = RETRY_EVERY, retention: Retention = _USUAL_RETENTION
+    ) -> None:
         """Read the records. Raises StateNewer if a newer version wrote the file."""
         self._file = file
+        self._retention = retention
         self._retry_every = retry_every
         self._log = EventLog()
         self._actions: Counter[tuple[str, str]] = Counter()
@@ -81,6 +86,8 @@ class Store:
         """Games with a clock, and their opponents, that the last process was playing at its end; newest first."""
         self.player_lists: dict[str, ListFetched] = {}
         """The last good version of each list, by address."""
+        self.scores = Scores()
+        """Our score against each opponent."""
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS_KEPT)
         self._trips_unwritten: list[float] = []
         self._rows: dict[Table, Sequence[Any]] = {}
@@ -111,6 +118,7 @@ class Store:
         latest = "SELECT id, opponent FROM games WHERE left_at IS NULL AND has_clock ORDER BY joined_at DESC"
         self.left_over = [(game_id, opponent) for game_id, opponent in self._file.read(latest)[:_MOST_LEFT_OVER]]
         self._round_trips.extend(ms for (ms,) in self._newest("ms", "round_trips", ROUND_TRIPS_KEPT))
+        self.scores = Scores(self._file.read(SELECT_SCORES))
         for table, columns in _COLUMNS.items():
             self._rows[table] = self._newest(columns, table, _MOST_REMEMBERED)
         latest = f"SELECT position, move, times FROM played ORDER BY played_at DESC LIMIT {_MOST_REMEMBERED}"
@@ -152,6 +160,18 @@ class Store:
     def note_left(self, game_id: str) -> None:
         """Record that the game is over or that we left it."""
         self._put("UPDATE games SET left_at = ? WHERE id = ?", time.time(), game_id)
+
+    def note_result(self, opponent_id: str, result: Result) -> None:
+        """Count a game that has ended, in memory only: `record` writes it."""
+        self.scores.add(opponent_id, result)
+
+    def moves_of(self, game_id: str) -> Sequence[MoveRecord]:
+        """Return the moves of a game that are on disk, for any thread but the main one; none if the disk fails."""
+        try:
+            return [MoveRecord(*row) for row in read_only(self._file.path.parent, SELECT_MOVES, game_id)]
+        except StateError as error:
+            self._log.warning("store.failed", error=error, meaning="what an earlier process recorded is left out")
+            return ()
 
     def answered(self, challenge_id: str) -> bool:
         """Return whether this challenge was answered, also by earlier processes, or is being answered."""
@@ -225,6 +245,11 @@ class Store:
         """Write a row for the module that owns its table."""
         self._put(sql, *row)
 
+    def record(self, *statements: Statement) -> None:
+        """Write what belongs together."""
+        storable = [(sql, [[_storable(value) for value in row] for row in rows]) for sql, rows in statements]
+        self._notes.put(_Note(storable))
+
     def close(self) -> None:
         """Write what is left, if the disk works, and unlock the folder."""
         self._put_round_trips()
@@ -251,8 +276,9 @@ class Store:
             closing = None in notes
             self._unwritten.extend(note for note in notes if note is not None)
             now = time.monotonic()
-            if now >= tidy_at:
-                self._unwritten.append(_Note(_retention(time.time())))
+            is_untidy = now >= tidy_at
+            if is_untidy:
+                self._unwritten.append(_Note(_outdated(time.time(), self._retention)))
                 tidy_at = now + _TIDY_EVERY.total_seconds()
             if closing or not self._failing or now >= retry_at:
                 self._write_all()
@@ -260,6 +286,8 @@ class Store:
             for note in notes:
                 if note is not None and note.settled is not None:
                     note.settled.set()
+            if is_untidy and not self._failing:
+                self._shrink()
 
     def _next_notes(self, until: float) -> list[_Note | None]:
         """Return all new notes; waits for the first until the monotonic second `until`."""
@@ -282,6 +310,15 @@ class Store:
         if self._failing:
             self._failing = False
             self._log.info("store.works_again")
+
+    def _shrink(self) -> None:
+        """Delete the oldest games if the file is too large."""
+        try:
+            self._file.shrink(self._retention.max_bytes, _OLDEST_GAMES)
+        except StateError as error:
+            self._log_failure(error)
+        except Exception as error:
+            self._log.crash("store.crashed", error)
 
     def _log_failure(self, error: StateError) -> None:
         """Log a failure once until writing works again."""
@@ -307,16 +344,33 @@ def _forget_oldest(memory: dict[Any, Any]) -> None:
         del memory[next(iter(memory))]
 
 
-def _retention(now_s: float) -> Sequence[Statement]:
-    """Return the statements that delete old rows, by wall time."""
-    game_limit, answer_limit = now_s - _GAMES_KEPT.total_seconds(), now_s - _ANSWERS_KEPT.total_seconds()
-    rest_limit = now_s - _RESTS_KEPT.total_seconds()
+def _without_games(condition: str, *values: object) -> Sequence[Statement]:
+    """Return the statements that delete games that are over, with all that belongs to them."""
+    of_games = f"WHERE game_id IN (SELECT id FROM games WHERE {condition})"
     return (
-        ("DELETE FROM games WHERE joined_at < ?", [(game_limit,)]),
-        ("DELETE FROM deeds WHERE done_at < ?", [(game_limit,)]),
+        (f"DELETE FROM moves {of_games}", [values]),
+        (f"DELETE FROM chat {of_games}", [values]),
+        (f"DELETE FROM games WHERE {condition}", [values]),
+    )
+
+
+# A twentieth at a time, until the file is small enough.
+_OLDEST_GAMES: Final = _without_games(
+    "left_at <= (SELECT left_at FROM games WHERE left_at IS NOT NULL "
+    "ORDER BY left_at LIMIT 1 OFFSET (SELECT count(left_at) / 20 FROM games))"
+)
+
+
+def _outdated(now_s: float, retention: Retention) -> Sequence[Statement]:
+    """Return the statements that delete old rows, by wall time."""
+    game_limit, answer_limit = now_s - retention.keep.total_seconds(), now_s - _ANSWERS_KEPT.total_seconds()
+    action_limit, rest_limit = now_s - _ACTIONS_KEPT.total_seconds(), now_s - _RESTS_KEPT.total_seconds()
+    return (
+        *_without_games("left_at < ?", game_limit),
+        ("DELETE FROM deeds WHERE done_at < ?", [(action_limit,)]),
         ("DELETE FROM answers WHERE answered_at < ?", [(answer_limit,)]),
         ("DELETE FROM challenges WHERE received_at < ?", [(now_s - _CHALLENGES_KEPT.total_seconds(),)]),
-        ("DELETE FROM bot_games WHERE began_at < ?", [(game_limit,)]),
+        ("DELETE FROM bot_games WHERE began_at < ?", [(action_limit,)]),
         ("DELETE FROM sent_challenges WHERE sent_at < ?", [(answer_limit,)]),
         ("DELETE FROM rests WHERE until < ?", [(rest_limit,)]),
         ("DELETE FROM declines WHERE declined_at < ?", [(game_limit,)]),

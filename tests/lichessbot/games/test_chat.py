@@ -14,6 +14,7 @@ from lichessbot.lichess.commands import Say
 from lichessbot.lichess.enums import ChatRoom, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFull, GameState
 from lichessbot.lichess.streams import StreamEvent
+from lichessbot.storage.game_records import Scores
 from lichessbot.storage.records import LimitedAction
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
@@ -21,7 +22,7 @@ from lichessbot.uci.search import BestMove, EngineReady, SearchSummary
 GAME, US = "abcd1234", "testbot"
 TIMEOUTS = Timeouts()
 SPACING_S = TIMEOUTS.chat_spacing.total_seconds()
-EVERYBODYS = ("name", "motor", "ping", "variants", "draw", "takeback", "queue")
+EVERYBODYS = ("name", "motor", "ping", "variants", "draw", "takeback", "queue", "stats")
 PLAYER, SPECTATOR = ChatRoom.PLAYER, ChatRoom.SPECTATOR
 FULL_GREETING = {
     "hello": "Hi {opponent}, I am {me}.",
@@ -48,6 +49,7 @@ class ChatBench:
         self.takebacks = 0
         self.round_trip_ms: float | None = None
         self.board = Board()
+        self.scores = Scores()
         self.chat = Chat(
             GAME,
             US,
@@ -63,6 +65,7 @@ class ChatBench:
                 round_trip_ms=lambda: self.round_trip_ms,
                 board=lambda: self.board,
             ),
+            self.scores,
         )
 
     def hear(self, event: Any) -> list[Action]:

@@ -5,71 +5,22 @@ import io
 import logging
 import os
 from pathlib import Path
-from typing import Any
 
 import chess
 import chess.engine
 import chess.pgn
 import pytest
 
-from engine.facade import STARTING_FEN, Board, Limits, chess960_fen, pgn_text
-from lichessbot.config import PgnGrouping
+from engine.facade import chess960_fen
+from lichessbot.config import Config, PgnGrouping
 from lichessbot.games import pgn as archive_room
 from lichessbot.games.actions import GameOver
-from lichessbot.games.pgn import GameRecord, PgnArchive, PgnRecorder
+from lichessbot.games.pgn import ArchivedGame, GameArchive
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import GameFinish, GameFull, GameState
+from lichessbot.lichess.models import GameFinish
 from lichessbot.lichess.streams import StreamEvent
-from lichessbot.uci.search import BestMove, Search, SearchSummary
-
-# Records
-
-
-GAME, US = "abcd1234", "testbot"
-WON = GameOver(GameStatus.RESIGN, Colour.WHITE, 4)
-
-
-class Recording:
-    """A recorder of a game in which we are White by default."""
-
-    def __init__(self, *, white: bool = True, **changes: Any) -> None:
-        self.recorder = PgnRecorder("https://lichess.org", US)
-        us = {"id": US, "name": "TestBot", "title": "BOT", "rating": 2000}
-        them = {"id": "ferdinand", "name": "Ferdi"}
-        self._full = {
-            "id": GAME,
-            "variant": {"key": "standard", "name": "Standard"},
-            "speed": "blitz",
-            "rated": True,
-            "createdAt": 1_767_225_600_000,
-            "white": us if white else them,
-            "black": them if white else us,
-            "clock": {"initial": 180_000, "increment": 2000},
-            **changes,
-        }
-
-    def full(self, moves: str, white_s: float = 180, black_s: float = 180) -> None:
-        full = {**self._full, "state": self._state(moves, white_s, black_s)}
-        self.recorder.handle(StreamEvent(GAME, GameFull.model_validate(full), 0.0))
-
-    def state(self, moves: str, white_s: float, black_s: float) -> None:
-        self.recorder.handle(StreamEvent(GAME, GameState.model_validate(self._state(moves, white_s, black_s)), 0.0))
-
-    def _state(self, moves: str, white_s: float, black_s: float) -> dict[str, Any]:
-        return {"moves": moves, "wtime": int(white_s * 1000), "btime": int(black_s * 1000), "status": "started"}
-
-    def think(self, moves: str, score: str, answers: int | None = None) -> None:
-        search_id = len(moves.split()) + 1
-        self.recorder.note_search(Search(search_id, STARTING_FEN, False, tuple(moves.split()), Limits()))
-        self.recorder.handle(BestMove(GAME, answers or search_id, "a2a3", SearchSummary(depth=9, score=score)))
-
-    def read(self, over: GameOver = WON) -> chess.pgn.Game:
-        text = self.recorder.pgn(over)
-        assert text is not None
-        game = chess.pgn.read_game(io.StringIO(text))
-        assert game is not None
-        assert game.errors == []
-        return game
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
+from tests.lichessbot.games.recording import GAME, Notes, Recording
 
 
 def test_headers_are_those_of_lichess() -> None:
@@ -90,6 +41,8 @@ def test_headers_are_those_of_lichess() -> None:
         "Termination": "Normal",
         "WhiteElo": "2000",
         "WhiteTitle": "BOT",
+        "ECO": "C20",
+        "Opening": "King's Pawn Game",
     }
 
 
@@ -104,12 +57,11 @@ def test_each_seen_ply_has_the_clock_of_its_side() -> None:
 
 
 def test_our_evaluations_are_written_for_white() -> None:
-    for white, moves, value in ((True, "", 31), (False, "e2e4", -31)):
+    for white, before, value in ((True, "", 31), (False, "e2e4", -31)):
         recording = Recording(white=white)
-        recording.full("")
-        recording.think(moves, "cp 31")
-        recording.state("e2e4 e7e5", 180, 180)
-        node = list(recording.read().mainline())[0 if white else 1]
+        recording.full(before)
+        recording.play(f"{before} e2e4" if white else f"{before} e7e5")
+        node = list(recording.read().mainline())[-1]
         assert node.eval() == chess.engine.PovScore(chess.engine.Cp(value), chess.WHITE)
         assert node.eval_depth() == 9
 
@@ -120,18 +72,9 @@ def test_our_evaluations_are_written_for_white() -> None:
 def test_a_mate_is_counted_from_the_position_after_the_move(score: str, mate: int | None) -> None:
     recording = Recording()
     recording.full("")
-    recording.think("", score)
-    recording.state("e2e4", 180, 180)
+    recording.play("e2e4", score)
     evaluation = next(iter(recording.read().mainline())).eval()
     assert (None if evaluation is None else evaluation.white().mate()) == mate
-
-
-def test_an_answer_to_another_search_is_not_written() -> None:
-    recording = Recording()
-    recording.full("")
-    recording.think("", "cp 31", answers=99)
-    recording.state("e2e4", 180, 180)
-    assert next(iter(recording.read().mainline())).eval() is None
 
 
 def test_moves_that_were_taken_back_are_removed() -> None:
@@ -168,18 +111,33 @@ def test_the_last_move_may_come_from_the_event_stream(told: str, last_move: str,
 def test_a_state_with_an_offer_changes_nothing() -> None:
     recording = Recording()
     recording.full("")
-    recording.think("", "cp 31")
-    recording.state("", 180, 180)
-    recording.state("e2e4", 180, 180)
+    recording.think()
+    recording.state("")
+    recording.send(1, "e2e4")
+    recording.state("e2e4")
+    recording.state("e2e4")
     assert next(iter(recording.read().mainline())).eval() is not None
 
 
-def test_the_evaluation_of_another_reply_is_not_written() -> None:
-    recording = Recording(white=False)
+def test_an_old_line_that_comes_late_changes_nothing() -> None:
+    recording = Recording()
     recording.full("")
-    recording.think("e2e4", "cp 31")
-    recording.state("d2d4 e7e5", 180, 180)
-    assert [node.eval() for node in recording.read().mainline()] == [None, None]
+    recording.play("e2e4")
+    recording.state("e2e4 e7e5")
+    recording.state("e2e4")
+    recording.play("e2e4 e7e5 g1f3")
+    assert [node.eval() is not None for node in recording.read().mainline()] == [True, False, True]
+
+
+def test_the_evaluation_of_an_answer_that_was_not_played_is_not_written() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.think()
+    recording.full("e2e4 e7e5")
+    recording.send(3, "g1f3")
+    recording.state("e2e4 e7e5 g1f3")
+    assert [node.eval() for node in recording.read().mainline()] == [None, None, None]
+    assert recording.finished().moves[2].source == "only move"
 
 
 @pytest.mark.parametrize(
@@ -198,13 +156,14 @@ def test_the_result_is_the_games(over: GameOver, result: str, termination: str) 
     assert (headers["Result"], headers["Termination"]) == (result, termination)
 
 
-def test_a_game_without_moves_or_an_aborted_one_is_not_kept() -> None:
-    assert Recording().recorder.pgn(WON) is None
+@pytest.mark.parametrize(("moves", "status"), [("", GameStatus.RESIGN), ("e2e4", GameStatus.ABORTED)])
+def test_a_game_without_moves_or_an_aborted_one_has_no_file(tmp_path: Path, moves: str, status: GameStatus) -> None:
     recording = Recording()
-    recording.full("")
-    assert recording.recorder.pgn(WON) is None
-    recording.full("e2e4")
-    assert recording.recorder.pgn(GameOver(GameStatus.ABORTED, None, 1)) is None
+    recording.full(moves)
+    archive = GameArchive(recording.store)
+    archive.put(recording.finished(GameOver(status, None, len(moves.split()))), Config(pgn_directory=tmp_path / "pgn"))
+    archive.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_position_with_black_to_move_and_castling_as_in_chess960() -> None:
@@ -234,11 +193,20 @@ def test_a_game_without_a_clock_has_none() -> None:
 # Files
 
 
-def record(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand") -> GameRecord:
-    board = Board()
-    board.push("e2e4")
-    text = pgn_text({"White": white, "Black": black, "GameId": f"game000{number}"}, board, "1-0")
-    return GameRecord(f"game000{number}", "TestBot", white, black, text)
+def game(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand") -> ArchivedGame:
+    is_white = white == "TestBot"
+    record = GameRecord(
+        f"game000{number}", 0.0, black if is_white else white, our_name="TestBot", variant="standard",
+        colour="white" if is_white else "black", status="resign", result=Result.WON if is_white else Result.LOST,
+    )  # fmt: skip
+    return ArchivedGame(record, [MoveRecord(1, "e2e4")])
+
+
+def archived(*games: ArchivedGame, folder: Path, grouping: PgnGrouping) -> None:
+    archive = GameArchive(Notes())
+    for it in games:
+        archive.put(it, Config(pgn_directory=folder, pgn_file_grouping=grouping))
+    archive.close()
 
 
 def games(path: Path) -> list[str]:
@@ -262,29 +230,21 @@ def games(path: Path) -> list[str]:
 )
 def test_files_are_grouped_and_named_as_asked(tmp_path: Path, grouping: PgnGrouping, names: set[str]) -> None:
     folder = tmp_path / "not" / "there yet"
-    archive = PgnArchive()
-    archive.put(record(1), folder, grouping)
-    archive.put(record(2, white="Karl", black="TestBot"), folder, grouping)
-    archive.close()
+    archived(game(1), game(2, white="Karl", black="TestBot"), folder=folder, grouping=grouping)
     assert {path.name for path in folder.iterdir()} == names
     assert sorted(game for name in names for game in games(folder / name)) == ["game0001", "game0002"]
 
 
 def test_a_failed_rewrite_keeps_the_game_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = record().path(tmp_path, PgnGrouping.GAME)
+    file = game().path(tmp_path, PgnGrouping.GAME)
     file.write_text("the game of before")
     monkeypatch.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
-    archive = PgnArchive()
-    archive.put(record(), tmp_path, PgnGrouping.GAME)
-    archive.close()
+    archived(game(), folder=tmp_path, grouping=PgnGrouping.GAME)
     assert file.read_text() == "the game of before"
 
 
 def test_a_game_archived_twice_has_one_file_with_one_game(tmp_path: Path) -> None:
-    archive = PgnArchive()
-    for _ in range(2):
-        archive.put(record(), tmp_path, PgnGrouping.GAME)
-    archive.close()
+    archived(game(), game(), folder=tmp_path, grouping=PgnGrouping.GAME)
     (path,) = tmp_path.iterdir()
     assert games(path) == ["game0001"]
 
@@ -296,9 +256,7 @@ NAMES = ["../../etc/passwd", "/root/x", "a\0b", ".", "..", "", "\ud800", "N" * 5
 @pytest.mark.parametrize("grouping", PgnGrouping)
 def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path, name: str, grouping: PgnGrouping) -> None:
     folder = tmp_path / "pgn"
-    archive = PgnArchive()
-    archive.put(record(black=name), folder, grouping)
-    archive.close()
+    archived(game(black=name), folder=folder, grouping=grouping)
     (path,) = folder.iterdir()
     assert list(tmp_path.iterdir()) == [folder]
     assert path.stat().st_size > 0
@@ -308,9 +266,7 @@ def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path, name: str, groupin
 def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    archive = PgnArchive()
-    archive.put(record(1), tmp_path, PgnGrouping.ALL)
-    archive.close()
+    archived(game(1), folder=tmp_path, grouping=PgnGrouping.ALL)
     write = os.write
 
     def fails_halfway(file: int, data: memoryview) -> int:
@@ -320,13 +276,9 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_game_leaves_whole_games_only(
 
     with monkeypatch.context() as patched:
         patched.setattr(archive_room.os, "write", fails_halfway)
-        archive = PgnArchive()
-        archive.put(record(2), tmp_path, PgnGrouping.ALL)
-        archive.close()
+        archived(game(2), folder=tmp_path, grouping=PgnGrouping.ALL)
     assert "pgn.lost game=game0002" in caplog.text
-    archive = PgnArchive()
-    archive.put(record(3), tmp_path, PgnGrouping.ALL)
-    archive.close()
+    archived(game(3), folder=tmp_path, grouping=PgnGrouping.ALL)
     assert games(tmp_path / "TestBot games.pgn") == ["game0001", "game0003"]
 
 
@@ -335,12 +287,8 @@ def test_a_folder_that_cannot_be_made_is_logged_and_tried_again(
 ) -> None:
     folder = tmp_path / "pgn"
     folder.write_text("a file in its place")
-    archive = PgnArchive()
-    archive.put(record(1), folder, PgnGrouping.GAME)
-    archive.close()
+    archived(game(1), folder=folder, grouping=PgnGrouping.GAME)
     assert [it.levelno for it in caplog.records if "pgn.lost" in it.getMessage()] == [logging.WARNING]
     folder.unlink()
-    archive = PgnArchive()
-    archive.put(record(2), folder, PgnGrouping.GAME)
-    archive.close()
+    archived(game(2), folder=folder, grouping=PgnGrouping.GAME)
     assert len(list(folder.iterdir())) == 1

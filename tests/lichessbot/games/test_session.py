@@ -15,6 +15,7 @@ from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources import Hosts
+from lichessbot.storage.game_records import Scores
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.profiles import UNKNOWN_MACHINE
 from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
@@ -38,7 +39,7 @@ def session() -> GameSession:
         timeouts=timeouts,
         inbox=SimpleQueue(),
         outbox=SimpleNamespace(send=lambda command, recorded: None),
-        store=SimpleNamespace(times_done=lambda game_id, deed: 0),
+        store=SimpleNamespace(times_done=lambda game_id, deed: 0, scores=Scores(), record=lambda *statements: None),
         overhead=SimpleNamespace(now_ms=lambda config: 100),
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
         hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),

@@ -16,7 +16,7 @@ from lichessbot.errors import StateFailed, StateLocked, StateNewer
 from lichessbot.storage.database import FILE_NAME, LOCK_NAME, MIGRATIONS, Database, newer_than_ours, reload_owner
 
 PYTHON = (sys.executable, "-P", "-c")
-NEXT_SCHEMA = (*MIGRATIONS, "ALTER TABLE games ADD COLUMN rated INTEGER")
+NEXT_SCHEMA = (*MIGRATIONS, "ALTER TABLE games ADD COLUMN of_the_future INTEGER")
 INSERT = "INSERT INTO answers (challenge_id, answered_at) VALUES (?, ?)"
 # Says `n` after each row that is safe.
 WRITE_FOREVER = """
@@ -140,7 +140,7 @@ def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path) -> None:
     old.close()
     new = Database(tmp_path, NEXT_SCHEMA)
     assert ids(new) == ["a"]
-    assert new.read("SELECT rated FROM games") == []
+    assert new.read("SELECT of_the_future FROM games") == []
     put(new, "b")
     new.close()
     with closing(sqlite3.connect(tmp_path / f"{FILE_NAME}.schema{len(MIGRATIONS)}")) as copy:

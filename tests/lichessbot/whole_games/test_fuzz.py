@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, StartSearch
 from lichessbot.games.chat import Chat
 from lichessbot.games.game import NOTHING_DONE, Game
-from lichessbot.games.pgn import PgnRecorder
+from lichessbot.games.pgn import GameRecorder, pgn_of
 from lichessbot.lichess import models as events
 from lichessbot.lichess import parsing
 from lichessbot.lichess.commands import Abort, Resign, Say, SendMove
 from lichessbot.lichess.enums import GameStatus
 from lichessbot.lichess.streams import StreamEvent, StreamOpened
+from lichessbot.storage.database import Statement
+from lichessbot.storage.game_records import Scores
+from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import BestMove
 
@@ -124,13 +128,26 @@ def test_a_malformed_error_body_is_read_or_ignored(rounds: int) -> None:
             assert body.pause is None or body.pause.total_seconds() >= 0
 
 
+class Unwritten(Store):
+    """Keeps scores and no file."""
+
+    def __init__(self) -> None:
+        self.scores = Scores()
+
+    def record(self, *statements: Statement) -> None:
+        """Look at every value, as writing would."""
+        for _, rows in statements:
+            for value in chain.from_iterable(rows):
+                assert isinstance(value, str | int | float | None)
+
+
 class Victim:
     """A game in which it is our turn, and whose stream goes mad."""
 
     def __init__(self, chance: random.Random) -> None:
         self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
-        self.talk = Chat("abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list)
-        self.sheet = PgnRecorder("https://lichess.org", "testbot")
+        self.talk = Chat("abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list, Scores())
+        self.record = GameRecorder("testbot", Unwritten())
         self.chance = chance
         self.now = 1000.0
         self.search_id = 0
@@ -139,7 +156,7 @@ class Victim:
 
     def hear(self, report: Any) -> None:
         self.now += self.chance.random() / 100
-        self.sheet.handle(report)
+        self.record.handle(report)
         self.note(report)
         for said in self.talk.handle(report, self.now):
             assert not isinstance(said, Say) or 0 < len(said.text) <= LONGEST_CHAT_LINE
@@ -158,7 +175,10 @@ class Victim:
         """The record can be asked for at any time: it is there, or there is a reason why not."""
         if self.chance.random() < 0.1:
             with suppress(InvalidFen, InvalidMove):
-                self.sheet.pgn(GameOver(GameStatus.DRAW, None, 0))
+                finished = self.record.finish(GameOver(GameStatus.DRAW, None, 0))
+                if finished is not None:
+                    whole = finished.completed(())
+                    assert pgn_of(whole.record, whole.moves, "https://lichess.org").endswith("1/2-1/2\n\n")
 
     def hear_line(self, line: bytes) -> bool:
         """A line of the stream, as far as it can be read; True if it says that the game is over."""

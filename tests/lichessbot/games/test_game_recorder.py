@@ -1,0 +1,118 @@
+"""What is recorded of a game while it is played."""
+
+import pytest
+
+from lichessbot.games.actions import GameOver
+from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.models import ChatLine
+from lichessbot.lichess.streams import StreamEvent
+from lichessbot.move_sources.models import SourceAnswer
+from lichessbot.storage.game_records import MoveRecord, Result, Score
+from lichessbot.uci.search import BestMove, SearchSummary
+from tests.lichessbot.games.recording import GAME, WON, Recording
+
+
+def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> None:
+    recording = Recording()
+    recording.full("")
+    recording.think()
+    recording.send(1, "e2e4", 3.2, at=100.0)
+    recording.send(1, "e2e4", 900.0, at=101.0)
+    recording.state("e2e4", 178.5, 180, at=101.25)
+    recording.state("e2e4 e7e5", 178.5, 170)
+    ours, theirs = recording.finished().moves
+    assert ours == MoveRecord(1, "e2e4", 178_500, "engine", 31, 9, 5000, 1500, 3, 1250)
+    assert theirs == MoveRecord(2, "e7e5", 170_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "source", "depth"),
+    [
+        (BestMove(GAME, 1, "e2e4", SearchSummary(depth=7), asked_at=5.0), "engine", 7),
+        (BestMove(GAME, 1, "e2e4"), "fallback", 0),
+        (SourceAnswer(GAME, 1, ("e2e4",), "own_book"), "own_book", 0),
+        (SourceAnswer(GAME, 1, ("e2e4", "d2d4"), "chessdb"), "only move", None),
+        (None, "only move", None),
+    ],
+)
+def test_the_source_of_a_move_is_what_found_it(
+    answer: BestMove | SourceAnswer | None, source: str, depth: int | None
+) -> None:
+    recording = Recording()
+    recording.full("")
+    if answer is not None:
+        recording.recorder.note_answer(answer)
+    recording.send(1, "e2e4")
+    recording.state("e2e4")
+    (move,) = recording.finished().moves
+    assert (move.source, move.depth) == (source, depth)
+
+
+def test_a_move_that_another_process_sent_has_no_source_but_what_that_process_recorded() -> None:
+    recording = Recording()
+    recording.store.on_disk = [MoveRecord(1, "e2e4", 179_000, "engine", 40, 11), MoveRecord(2, "c7c5", 178_000)]
+    recording.full("e2e4 e7e5 g1f3 b8c6")
+    assert recording.finished().moves == [
+        MoveRecord(1, "e2e4", 179_000, "engine", 40, 11),
+        MoveRecord(2, "e7e5"),
+        MoveRecord(3, "g1f3", source=""),
+        MoveRecord(4, "b8c6", 180_000),
+    ]
+
+
+def test_the_store_gets_one_note_for_each_move_of_ours() -> None:
+    recording = Recording(white=False)
+    recording.full("")
+    assert len(recording.store.statements) == 1
+    recording.state("e2e4")
+    assert len(recording.store.statements) == 1
+    recording.play("e2e4 e7e5")
+    sql, rows = recording.store.statements[-1]
+    assert len(recording.store.statements) == 2
+    assert "INTO moves" in sql
+    assert [row[:3] for row in rows] == [[GAME, 1, "e2e4"], [GAME, 2, "e7e5"]]
+
+
+@pytest.mark.parametrize(
+    ("over", "result"),
+    [
+        (GameOver(GameStatus.MATE, Colour.WHITE, 2), Result.WON),
+        (GameOver(GameStatus.MATE, Colour.BLACK, 2), Result.LOST),
+        (GameOver(GameStatus.STALEMATE, None, 2), Result.DRAWN),
+        (GameOver(GameStatus.ABORTED, None, 2), None),
+        (GameOver(GameStatus.UNKNOWN_FINISH, None, 2, certain=True), None),
+    ],
+)
+def test_the_result_is_ours_and_counts_against_the_opponent(over: GameOver, result: Result | None) -> None:
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    assert recording.finished(over).record.result is result
+    score = recording.store.scores.against("ferdinand")
+    assert score == (Score() if result is None else Score.of([result]))
+
+
+def test_the_end_of_a_game_left_without_a_known_one_is_not_recorded() -> None:
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    assert recording.recorder.finish(GameOver(GameStatus.UNKNOWN_FINISH, None, 2, certain=False)) is None
+    assert not any("status" in sql for sql, _ in recording.store.statements if sql.startswith("UPDATE"))
+
+
+def test_a_game_of_others_is_not_recorded() -> None:
+    recording = Recording(our_id="somebody")
+    recording.full("e2e4")
+    recording.state("e2e4 e7e5")
+    assert recording.recorder.finish(WON) is None
+    assert recording.store.statements == []
+
+
+def test_chat_is_recorded_up_to_a_limit() -> None:
+    recording = Recording()
+    recording.full("")
+    before = len(recording.store.statements)
+    for number in range(300):
+        line = ChatLine(room="player", username="Ferdi", text=f"line {number}")
+        recording.recorder.handle(StreamEvent(GAME, line, 0.0))
+    said = recording.store.statements[before:]
+    assert len(said) == 200
+    assert list(said[0][1][0])[2:] == ["player", "Ferdi", "line 0"]

@@ -1,0 +1,217 @@
+"""The records of games on disk: written bit by bit, kept over restarts and migrations, and pruned."""
+
+import random
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lichessbot.storage import game_records
+from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database, read_only
+from lichessbot.storage.game_records import (
+    SELECT,
+    SELECT_MOVES,
+    ChatRecord,
+    GameRecord,
+    MoveRecord,
+    Result,
+    Retention,
+    Score,
+    mate_in,
+    score_text,
+)
+from lichessbot.storage.store import Store
+
+GAME = GameRecord(
+    "abcd1234", 1000.0, "BOT Ferdinand", opponent_id="ferdinand", opponent_title="BOT", opponent_rating=1900,
+    our_name="TestBot", our_title="BOT", our_rating=2000, variant="standard", speed="blitz", rated=True, colour="white",
+    base_s=180, increment_s=2, started_at=990.0,
+)  # fmt: skip
+OURS = MoveRecord(1, "e2e4", 178_500, "engine", 31, 9, 5000, 1500, 3, 120)
+THEIRS = MoveRecord(2, "e7e5", 170_000)
+OVER = replace(GAME, ended_at=1100.0, status="mate", result=Result.WON, plies=2, eco="C20", opening="King's Pawn Game")
+
+
+def game(folder: Path, game_id: str = GAME.id) -> GameRecord:
+    (row,) = read_only(folder, f"{SELECT} WHERE id = ?", game_id)
+    return GameRecord.of_row(row)
+
+
+def moves(folder: Path, game_id: str = GAME.id) -> list[MoveRecord]:
+    return [MoveRecord(*row) for row in read_only(folder, SELECT_MOVES, game_id)]
+
+
+def count(folder: Path, table: str) -> int:
+    (number,) = read_only(folder, f"SELECT count(*) FROM {table}")[0]
+    return int(number)
+
+
+def until_tidy(folder: Path, games: int) -> None:
+    deadline = time.monotonic() + 30
+    while count(folder, "games") != games:
+        assert time.monotonic() < deadline, count(folder, "games")
+        time.sleep(0.01)
+
+
+def test_a_game_is_complete_after_its_parts_were_written(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_game(GAME.id, "BOT Ferdinand")
+        store.record(game_records.begun(GAME))
+        store.record(game_records.played(GAME.id, [OURS, THEIRS]))
+        store.record(game_records.said(GAME.id, ChatRecord(1001.0, "player", "Ferdinand", "half a \ud83d character")))
+        store.record(game_records.ended(OVER))
+        store.record(game_records.named(OVER))
+        store.record(game_records.rated(GAME.id, -7))
+    found = game(tmp_path)
+    assert found == replace(OVER, rating_diff=-7, joined_at=found.joined_at)
+    assert moves(tmp_path) == [OURS, THEIRS]
+    assert read_only(tmp_path, "SELECT room, author, text FROM chat") == [
+        ("player", "Ferdinand", "half a \\ud83d character")
+    ]
+
+
+def test_a_daemon_that_is_killed_leaves_what_was_known_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_game(GAME.id, "BOT Ferdinand")
+        store.record(game_records.begun(GAME), game_records.played(GAME.id, [OURS]))
+    assert (game(tmp_path).result, moves(tmp_path)) == (None, [OURS])
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.left_over == [(GAME.id, "BOT Ferdinand")]
+        store.note_game(GAME.id, "BOT Ferdinand")
+        store.record(game_records.begun(replace(GAME, joined_at=5000.0)))
+        seen = [MoveRecord(1, "e2e4", source=""), MoveRecord(2, "e7e5"), MoveRecord(3, "g1f3", 170_000, "own_book")]
+        store.record(game_records.played(GAME.id, seen))
+    assert moves(tmp_path) == [OURS, *seen[1:]]
+    assert game(tmp_path).joined_at < 5000.0 or game(tmp_path).joined_at > 1e9, "as it was joined first"
+
+
+def test_moves_that_were_taken_back_and_replaced_are_gone(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        store.record(game_records.begun(GAME), game_records.played(GAME.id, [OURS, THEIRS, MoveRecord(3, "g1f3")]))
+        store.record(game_records.taken_back(GAME.id, 2))
+        store.record(game_records.played(GAME.id, [MoveRecord(2, "c7c5")]))
+    assert moves(tmp_path) == [OURS, MoveRecord(2, "c7c5")]
+
+
+def test_scores_are_counted_at_the_start_and_with_each_result(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        for number, result in enumerate((Result.WON, Result.WON, Result.DRAWN, None)):
+            record = replace(OVER, id=f"game000{number}", result=result)
+            store.record(game_records.begun(record), game_records.ended(record))
+        assert store.scores.total == Score()
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.scores.against("ferdinand") == Score(2, 1, 0)
+        store.note_result("karl", Result.LOST)
+        assert store.scores.total == Score(2, 1, 1)
+        assert store.scores.against("nobody") == Score()
+
+
+# A file of a schema before these records
+
+
+def of_schema(schema: int, folder: Path) -> None:
+    with closing(sqlite3.connect(folder / FILE_NAME)) as old, old:
+        for script in MIGRATIONS[:schema]:
+            old.executescript(script)
+        old.execute(f"PRAGMA user_version = {schema}")
+        old.execute(
+            "INSERT INTO games (id, opponent, joined_at, left_at, has_clock) VALUES ('old00001', 'BOT Karl', ?, ?, 1)",
+            (time.time() - 100, time.time() - 50),
+        )
+        old.execute("INSERT INTO deeds (game_id, deed, done_at) VALUES ('old00001', 'greeting', ?)", (time.time(),))
+        old.execute("INSERT INTO played (position, move, times, played_at) VALUES ('1f', 'e2e4', 3, 1.0)")
+        old.execute("INSERT INTO rests (opponent, subject, until, times) VALUES ('karl', 'anything', 9e9, 2)")
+
+
+def contents(path: Path, tables: dict[str, str]) -> dict[str, Any]:
+    with closing(sqlite3.connect(path)) as file:
+        return {table: file.execute(f"SELECT {columns} FROM {table}").fetchall() for table, columns in tables.items()}
+
+
+@pytest.mark.parametrize("schema", [5, 6])
+def test_a_file_of_a_schema_before_is_migrated_without_loss(tmp_path: Path, schema: int) -> None:
+    of_schema(schema, tmp_path)
+    tables = {
+        "games": "id, opponent, joined_at, left_at, has_clock", "deeds": "*", "played": "*", "rests": "*",
+        "challenges": "*", "bot_games": "*", "tournaments": "*", "account": "*",
+    }  # fmt: skip
+    before = contents(tmp_path / FILE_NAME, tables)
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.times_played(0x1F) == {"e2e4": 3}
+        store.record(game_records.begun(GAME))
+    after = contents(tmp_path / FILE_NAME, tables)
+    assert len(before["games"]) == 1
+    assert after["games"].pop()[0] == GAME.id
+    assert after == before
+    assert contents(tmp_path / f"{FILE_NAME}.schema{schema}", tables) == before
+    old = game(tmp_path, "old00001")
+    assert (old.opponent, old.result, old.speed) == ("BOT Karl", None, "")
+
+
+# Retention
+
+
+def fill(folder: Path, games: int, text: str = "x" * 300) -> None:
+    """Write games that ended one day after the other, the last one today."""
+    chance = random.Random(1)
+    with closing(Database(folder)) as file:
+        for number in range(games):
+            record = replace(GAME, id=f"game{number:04d}")
+            played = [MoveRecord(ply, f"{chance.random()}") for ply in range(1, 40)]
+            left = ("UPDATE games SET left_at = ? WHERE id = ?", [(time.time() - (games - number) * 86400, record.id)])
+            line = game_records.said(record.id, ChatRecord(0.0, "player", "Karl", text))
+            file.write([game_records.begun(record), game_records.played(record.id, played), line, left])
+
+
+def test_games_are_deleted_with_all_their_parts_after_the_days_that_are_configured(tmp_path: Path) -> None:
+    fill(tmp_path, 10)
+    with closing(Store(Database(tmp_path), retention=Retention(keep=timedelta(days=4.5)))):
+        until_tidy(tmp_path, 4)
+    assert read_only(tmp_path, "SELECT min(id) FROM games") == [("game0006",)]
+    for table in ("moves", "chat"):
+        assert read_only(tmp_path, f"SELECT DISTINCT game_id FROM {table} WHERE game_id < 'game0006'") == []
+        assert count(tmp_path, table) > 0
+
+
+def test_a_game_in_progress_is_kept_however_old_it_is(tmp_path: Path) -> None:
+    fill(tmp_path, 3)
+    with closing(Database(tmp_path)) as file:
+        file.write([("UPDATE games SET left_at = NULL, joined_at = 0 WHERE id = 'game0000'", [()])])
+    with closing(Store(Database(tmp_path), retention=Retention(keep=timedelta(hours=1)))):
+        until_tidy(tmp_path, 1)
+    assert read_only(tmp_path, "SELECT id FROM games") == [("game0000",)]
+
+
+def test_the_oldest_games_make_room_and_the_file_shrinks(tmp_path: Path) -> None:
+    fill(tmp_path, 120, "x" * 30_000)
+    path = tmp_path / FILE_NAME
+    limit = path.stat().st_size // 4
+    with closing(Store(Database(tmp_path), retention=Retention(max_bytes=limit))) as store:
+        deadline = time.monotonic() + 30
+        while path.stat().st_size > limit:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        store.record(game_records.begun(GAME))
+    assert 15 <= count(tmp_path, "games") <= 40
+    assert read_only(tmp_path, "SELECT max(id) FROM games") == [("game0119",)]
+    assert read_only(tmp_path, "SELECT count(*) FROM moves WHERE game_id NOT IN (SELECT id FROM games)") == [(0,)]
+
+
+def test_a_file_without_games_to_delete_stays(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path), retention=Retention(max_bytes=1))) as store:
+        store.note_played(1, "e2e4")
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.times_played(1) == {"e2e4": 1}
+
+
+@pytest.mark.parametrize(
+    ("score_cp", "mate", "text"),
+    [(35, None, "+0.35"), (-1234, None, "-12.34"), (99_997, 3, "#3"), (-99_998, -2, "#-2"), (0, None, "+0.00")],
+)
+def test_an_evaluation_is_shown_in_pawns_or_moves_to_mate(score_cp: int, mate: int | None, text: str) -> None:
+    assert (mate_in(score_cp), score_text(score_cp)) == (mate, text)
