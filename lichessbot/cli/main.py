@@ -22,12 +22,14 @@ _COMMANDS: Final = {
     "team": "Join a team.",
     "upgrade": "Turn the account into a BOT account, after asking.",
     "explain": "Say what happens to a challenge, and which rule decides.",
+    "stats": "Show results, ratings, time use and worst moves of the games played.",
+    "games": "List the games played.",
+    "pgn": "Write games played as PGN, with evaluations and clocks.",
     "bugreport": "Collect what a bug report needs in one archive, without secrets.",
     "rehearse": "Play against an embedded Lichess, offline.",
 }
-
-
-_IN_OTHER_MODULES: Final = {"team": ("tournament", "team")}
+# Modules with several commands; every other command has a module of its name.
+_MODULES: Final = {"stats": "records", "games": "records", "pgn": "records", "team": "tournament"}
 
 
 class _Commands(click.Group):
@@ -39,8 +41,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module, name = _IN_OTHER_MODULES.get(cmd_name, (cmd_name, "command"))
-        command: click.Command = getattr(import_module(f"lichessbot.cli.{module}"), name)
+        module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in _MODULES else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,20 +1,26 @@
-"""What several commands share: the option `--config`, values in the forms that people type, and access to Lichess."""
+"""What several commands share: the option `--config`, values in the forms that people type, and access to Lichess.
+
+Loads the configuration's models only when they are needed, because that takes longer than a command that only reads
+the records.
+"""
 
 import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lichessbot.config import LoadedConfig
-from lichessbot.config.credentials import TOKEN_VARIABLE
-from lichessbot.config.reload import Settings
 from lichessbot.errors import ConfigError
-from lichessbot.lichess.client import Access
 from lichessbot.lichess.enums import ExactClock
+from lichessbot.storage.database import state_folder
 from lichessbot.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from lichessbot.config import LoadedConfig
+    from lichessbot.config.reload import Settings
+    from lichessbot.lichess.client import Access
 
 TIME_SCALE_VARIABLE: Final = "LICHESSBOT_TIME_SCALE"
 
@@ -23,7 +29,7 @@ config_option = click.option(
     "config_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help=f"Configuration file. Without it, the defaults and {TOKEN_VARIABLE} from the environment.",
+    help="Configuration file. Without it, the defaults and LICHESS_BOT_TOKEN from the environment.",
 )
 
 
@@ -57,13 +63,34 @@ def exact_clock(text: str) -> ExactClock:
     return clock
 
 
-def load(config_file: Path | None) -> tuple[Settings, Timeouts]:
+def load(config_file: Path | None) -> tuple["Settings", Timeouts]:
     """Read the configuration. Raises ConfigError."""
+    from lichessbot.config.reload import Settings
+
     return Settings(config_file, os.environ), Timeouts().scaled(_time_scale(os.environ))
 
 
-def access_to(loaded: LoadedConfig, timeouts: Timeouts) -> Access:
+def access_to(loaded: "LoadedConfig", timeouts: Timeouts) -> "Access":
+    from lichessbot.lichess.client import Access
+
     return Access(loaded.config.url, loaded.token, timeouts, proxy=loaded.config.proxy)
+
+
+def records_folder(config_file: Path | None) -> Path:
+    """Return the state folder, of the configuration reading only that key. Raises ConfigError."""
+    if config_file is None:
+        return state_folder(None, None, os.environ)
+    import yaml
+
+    try:
+        values = yaml.load(config_file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        configured = (values or {}).get("state_dir")
+        return state_folder(Path(configured).expanduser() if configured else None, config_file, os.environ)
+    except (OSError, ValueError, TypeError, AttributeError, RuntimeError, yaml.YAMLError):
+        # The complete reading says what is wrong with the file, and in which line.
+        from lichessbot.config import load_config
+
+        return load_config(config_file, os.environ, needs_token=False).state_dir
 
 
 def _time_scale(environment: Mapping[str, str]) -> float:

@@ -38,11 +38,11 @@ def _message(text: str) -> str:
 
 
 @click.group("team")
-def team() -> None:
+def team_command() -> None:
     """Join a team, as battles of teams ask for."""
 
 
-@team.command()
+@team_command.command()
 @config_option
 @click.argument("team_id", type=Parsed(_team_id), metavar="TEAM")
 @click.option("--password", help="Password of the team.")

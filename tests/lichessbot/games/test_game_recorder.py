@@ -1,15 +1,21 @@
 """What is recorded of a game while it is played."""
 
+from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from lichessbot.config import Config
 from lichessbot.games.actions import GameOver
+from lichessbot.games.manager import GameManager
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import ChatLine
+from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.game_records import MoveRecord, Result, Score
+from lichessbot.storage.game_records import MoveRecord, Result, Score, rated
 from lichessbot.uci.search import BestMove, SearchSummary
-from tests.lichessbot.games.recording import GAME, WON, Recording
+from tests.lichessbot.games.recording import GAME, WON, Notes, Recording
 
 
 def test_our_move_has_what_was_known_when_it_was_sent_and_when_it_showed() -> None:
@@ -116,3 +122,13 @@ def test_chat_is_recorded_up_to_a_limit() -> None:
     said = recording.store.statements[before:]
     assert len(said) == 200
     assert list(said[0][1][0])[2:] == ["player", "Ferdi", "line 0"]
+
+
+def test_the_rating_change_is_recorded_when_the_event_stream_tells_it() -> None:
+    store, manager = Notes(), GameManager(SimpleQueue())
+    context: Any = SimpleNamespace(store=store, config=Config())
+    manager.compare([], 0.0, context)
+    for more in ({}, {"ratingDiff": -7}):
+        game = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, **more})
+        manager.finished(game, StreamEvent(None, GameFinish(game=game), 0.0))
+    assert store.statements == [rated(GAME, -7)]

@@ -10,7 +10,7 @@ from lichessbot.config.matchmaking import ChallengeFilter
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import DeclineReason, ExactClock, Variant
 from lichessbot.matchmaking.history import Opponents, Silence
-from lichessbot.storage.database import Database
+from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import Store
 
 NOW = 1_800_000_000.0
@@ -120,3 +120,15 @@ def test_every_reason_lichess_may_send_is_known(opponents: Opponents) -> None:
         assert DeclineReason.received(reason.value.lower()) is reason
         declined(opponents, reason)
     assert DeclineReason.received("somethingNew") is DeclineReason.GENERIC
+
+
+def test_every_decline_is_recorded_even_if_it_is_not_minded(tmp_path: Path, store: Store) -> None:
+    opponents = Opponents(store)
+    declined(opponents, DeclineReason.LATER)
+    declined(opponents, Silence.UNANSWERED, ChallengeFilter.NONE, NOW + 1)
+    store.close()
+    query = "SELECT opponent, terms, reason, declined_at FROM declines ORDER BY declined_at"
+    assert read_only(tmp_path, query) == [
+        ("rival", "3+0 rated standard", "later", NOW),
+        ("rival", "3+0 rated standard", "unanswered", NOW + 1),
+    ]

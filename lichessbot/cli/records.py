@@ -1,0 +1,337 @@
+"""`lichessbot stats`, `games` and `pgn`: what the records know of the games played.
+
+Reads the state file, also while the daemon runs. Sends no request and changes nothing. These commands load neither the
+configuration's models nor the engine, so that they answer at once; only `pgn` needs the rules of chess.
+"""
+
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Final, TextIO
+
+import click
+
+from lichessbot.cli.options import config_option, records_folder
+from lichessbot.errors import ExitCode, StateError
+from lichessbot.log import inert
+from lichessbot.storage import statistics
+from lichessbot.storage.database import FILE_NAME, read_only
+from lichessbot.storage.game_filter import GameFilter
+from lichessbot.storage.game_records import COLUMNS, SELECT, SELECT_MOVES, GameRecord, MoveRecord, Score, score_text
+from lichessbot.storage.statistics import Drop, Statistics, aggregate
+
+_ROWS_SHOWN: Final = 10
+_DROPS_SHOWN: Final = 10
+_BAR_WIDTH: Final = 20
+_PLOT_HEIGHT: Final = 8
+_PLOT_WIDTH: Final = 60
+_DEFAULT_URL: Final = "https://lichess.org"
+_FILTER_HELP: Final = """
+    FILTER: the id or address of a game, or words that must all hold: opponent=NAME, result=won|drawn|lost, speed=SPEED,
+    colour=white|black, since=2026-11-24 or since=7d (h, d, w). Several values have commas between: result=lost,drawn.
+"""
+
+filter_argument = click.argument("words", nargs=-1, metavar="[FILTER]...")
+
+
+def _output_options(function: Callable[..., int]) -> Callable[..., int]:
+    as_csv = click.option("--csv", "form", flag_value="csv", help="Write CSV.")
+    return click.option("--json", "form", flag_value="json", help="Write JSON.")(as_csv(function))
+
+
+class Records:
+    """The games that a filter means, in one state folder. Raises StateError where it reads."""
+
+    def __init__(self, folder: Path, words: Sequence[str]) -> None:
+        self._folder = folder
+        try:
+            self._filter = GameFilter.parse(words)
+        except ValueError as error:
+            raise click.UsageError(str(error), click.get_current_context()) from error
+
+    def games(self, limit: int = -1) -> list[GameRecord]:
+        """Return the games, oldest first; with a limit the newest ones."""
+        order = "ORDER BY coalesce(started_at, joined_at) DESC, id LIMIT ?"
+        query = f"{SELECT} WHERE {self._filter.condition} {order}"
+        return [GameRecord.of_row(row) for row in self._read(query, *self._filter.values, limit)][::-1]
+
+    def moves(self, game_id: str) -> list[MoveRecord]:
+        return [MoveRecord(*row) for row in self._read(SELECT_MOVES, game_id)]
+
+    def statistics(self) -> Statistics:
+        ids, values = f"SELECT id FROM games WHERE {self._filter.condition}", self._filter.values
+        return aggregate(
+            self.games(),
+            self._read(statistics.SELECT_USE.format(games=ids), *values),
+            self._read(statistics.SELECT_DROPS.format(games=ids), *values, _DROPS_SHOWN),
+            self._read("SELECT reason, count(*) FROM declines GROUP BY reason ORDER BY 2 DESC"),
+        )
+
+    def site(self) -> str:
+        """Return the address of the server."""
+        return next((url for (url,) in self._read("SELECT url FROM account")), _DEFAULT_URL)
+
+    def complain(self) -> int:
+        """Say that no game is meant, and return the exit code."""
+        (count,) = next(iter(self._read("SELECT count(*) FROM games")), (0,))
+        problem = "none of them matches" if count else "the daemon records every game it plays"
+        sys.stderr.write(f"{self._folder / FILE_NAME} has {_games(count)}; {problem}\n")
+        return ExitCode.FAILED
+
+    def _read(self, query: str, *values: object) -> list[Any]:
+        return read_only(self._folder, query, *values)
+
+
+@click.command("stats", epilog=_FILTER_HELP)
+@filter_argument
+@_output_options
+@config_option
+def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | None) -> int:
+    """Show results, ratings, time use and worst moves of the games played.
+
+    Results are counted by speed, variant, colour, opening and opponent. Without FILTER all games count.
+    """
+    records = Records(records_folder(config_file), words)
+    try:
+        found = records.statistics()
+        if found.first_at is None:
+            return records.complain()
+    except StateError as error:
+        return _failed(error)
+    match form:
+        case "json":
+            _write_json(asdict(found))
+        case "csv":
+            _write_scores(found, sys.stdout)
+        case _:
+            sys.stdout.writelines(f"{line}\n" for line in _Page(sys.stdout).lines(found))
+    return ExitCode.OK
+
+
+@click.command("games", epilog=_FILTER_HELP)
+@filter_argument
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="List the newest games only.")
+@click.option("--all", "show_all", is_flag=True, help="List all games.")
+@_output_options
+@config_option
+def games_command(
+    words: tuple[str, ...], limit: int, show_all: bool, form: str | None, config_file: Path | None
+) -> int:
+    """List the games played, the newest last."""
+    records = Records(records_folder(config_file), words)
+    try:
+        games = records.games(-1 if show_all else limit)
+        if not games:
+            return records.complain()
+    except StateError as error:
+        return _failed(error)
+    match form:
+        case "json":
+            _write_json([asdict(game) for game in games])
+        case "csv":
+            csv.writer(sys.stdout).writerows([COLUMNS, *([getattr(game, name) for name in COLUMNS] for game in games)])
+        case _:
+            head = ("id", "began", "opponent", "rating", "colour", "game", "result", "end", "plies", "opening")
+            sys.stdout.writelines(f"{line}\n" for line in _table([head, *map(_cells, games)]))
+    return ExitCode.OK
+
+
+@click.command("pgn", epilog=_FILTER_HELP)
+@filter_argument
+@config_option
+def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
+    """Write games played as PGN, with evaluations and clocks, to standard output."""
+    from engine.facade import InvalidFen, InvalidMove
+    from lichessbot.games.pgn import pgn_of
+
+    records = Records(records_folder(config_file), words)
+    written = 0
+    try:
+        site = records.site()
+        for game in records.games():
+            moves = records.moves(game.id)
+            try:
+                sys.stdout.write(pgn_of(game, moves, site) if moves else "")
+                written += bool(moves)
+            except (InvalidFen, InvalidMove) as error:
+                sys.stderr.write(f"{game.id} is left out: {inert(str(error))}\n")
+        return ExitCode.OK if written else records.complain()
+    except StateError as error:
+        return _failed(error)
+
+
+def _failed(error: StateError) -> int:
+    sys.stderr.write(f"{error}\n")
+    return ExitCode.FAILED
+
+
+def _write_json(value: object) -> None:
+    json.dump(value, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def _write_scores(found: Statistics, out: IO[str]) -> None:
+    rows = csv.writer(out)
+    rows.writerow(("subject", "name", "games", "won", "drawn", "lost", "score_percent"))
+    for subject, scores in {"all": {"": found.score}, **found.groups, "end": found.endings}.items():
+        for name, score in scores.items():
+            rows.writerow((subject, name, score.games, score.won, score.drawn, score.lost, f"{score.percent:.1f}"))
+
+
+def _cells(game: GameRecord) -> Sequence[str]:
+    mode = "rated" if game.rated else "casual"
+    variant = "" if game.variant in ("standard", "") else f" {game.variant}"
+    return (
+        game.id,
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(game.began_at)),
+        game.opponent,
+        _number(game.opponent_rating),
+        game.colour,
+        f"{game.time_control} {mode}{variant}" if game.speed else "",
+        game.result or "",
+        game.status,
+        _number(game.plies or None),
+        f"{game.eco} {game.opening}".strip(),
+    )
+
+
+def _number(value: float | None, form: str = ",.0f") -> str:
+    return "" if value is None else f"{value:{form}}"
+
+
+def _table(rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> Iterator[str]:
+    """Yield lines of aligned columns; the columns in `numbers` are flush right."""
+    shown = [[inert(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        cells = (
+            cell.rjust(width) if index in numbers else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+class _Page:
+    """Statistics as lines for people, with bars as far as `out` can show them."""
+
+    def __init__(self, out: TextIO) -> None:
+        try:
+            "█•│".encode(out.encoding or "ascii")
+            self._full, self._point, self._axis = "█", "•", "│"
+        except UnicodeEncodeError:
+            self._full, self._point, self._axis = "#", "*", "|"
+
+    def lines(self, found: Statistics) -> Iterator[str]:
+        first, last = (time.strftime("%Y-%m-%d", time.localtime(at)) for at in (found.first_at, found.last_at))
+        without = f"; {found.without_result} without a result" if found.without_result else ""
+        yield f"{first} to {last}: {_counted(found.score)}{without}"
+        for subject, scores in {**found.groups, "end": found.endings}.items():
+            if scores:
+                yield ""
+                yield from self._scores(subject, scores)
+        for category, ratings in found.ratings.items():
+            yield ""
+            yield from self._ratings(category, ratings)
+        yield from self._time_use(found)
+        if found.drops:
+            yield ""
+            head = ("worst drops", "move", "", "before", "after", "source", "depth", "clock")
+            yield from _table([head, *map(_drop_cells, found.drops)], numbers=(3, 4, 6, 7))
+        if found.declines:
+            yield ""
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.declines.items())
+            yield f"declined by others: {reasons}"
+
+    def _scores(self, subject: str, scores: Mapping[str, Score]) -> Iterator[str]:
+        shown = list(scores.items())[:_ROWS_SHOWN]
+        rows = [
+            (name, f"{it.games:,}", f"{it.won:,}", f"{it.drawn:,}", f"{it.lost:,}", f"{it.percent:.1f} %",
+             self._bar(it.percent / 100))
+            for name, it in shown
+        ]  # fmt: skip
+        head = (subject, "games", "won", "drawn", "lost", "score", "")
+        yield from _table([head, *rows], numbers=range(1, 6))
+        if len(scores) > len(shown):
+            yield f"and {len(scores) - len(shown):,} more (--csv lists all)"
+
+    def _bar(self, share: float) -> str:
+        return self._full * round(_BAR_WIDTH * share)
+
+    def _ratings(self, category: str, ratings: Sequence[tuple[float, int]]) -> Iterator[str]:
+        """Yield a plot of our rating over the games."""
+        values = [rating for _, rating in ratings]
+        low, high = min(values), max(values)
+        yield f"rating in {category}: {values[0]} at first, {values[-1]} now, {low} to {high} in {_games(len(values))}"
+        if low == high:
+            return
+        width = min(_PLOT_WIDTH, len(values))
+        columns = [values[(column + 1) * len(values) // width - 1] for column in range(width)]
+        heights = [round((_PLOT_HEIGHT - 1) * (value - low) / (high - low)) for value in columns]
+        for height in range(_PLOT_HEIGHT - 1, -1, -1):
+            label = f"{low + (high - low) * height / (_PLOT_HEIGHT - 1):.0f}"
+            points = "".join(self._point if it == height else " " for it in heights)
+            yield f"{label:>6} {self._axis}{points}".rstrip()
+
+    def _time_use(self, found: Statistics) -> Iterator[str]:
+        if found.phases:
+            most = max(phase.search_ms or 0 for phase in found.phases) or 1
+            rows = [
+                (f"{phase.first_move}-{phase.first_move + statistics.MOVES_A_PHASE - 1}", f"{phase.moves:,}",
+                 _seconds(phase.search_ms), _clock(phase.clock_ms), self._bar((phase.search_ms or 0) / most))
+                for phase in found.phases
+            ]  # fmt: skip
+            yield ""
+            yield from _table([("moves", "ours", "search", "clock", ""), *rows], numbers=(1, 2, 3))
+        if found.sources:
+            uses = [
+                (it.source, f"{it.moves:,}", _seconds(it.search_ms), _number(it.depth, ".1f"),
+                 _number(it.nodes_per_s), _milliseconds(it.reaction_ms), _milliseconds(it.longest_reaction_ms),
+                 _milliseconds(it.delivery_ms), _milliseconds(it.longest_delivery_ms))
+                for it in found.sources
+            ]  # fmt: skip
+            head = ("source", "moves", "search", "depth", "nodes/s", "reaction", "at most", "delivery", "at most")
+            yield ""
+            yield from _table([head, *uses], numbers=range(1, 9))
+
+
+def _drop_cells(drop: Drop) -> Sequence[str]:
+    return (
+        drop.game_id,
+        move_number(drop.ply),
+        drop.move,
+        score_text(drop.score_cp),
+        score_text(drop.next_cp),
+        drop.source or "",
+        _number(drop.depth),
+        _clock(drop.clock_ms),
+    )
+
+
+def move_number(ply: int) -> str:
+    """Return the number of a move as in notation, if White begins: `23.` for White and `23...` for Black."""
+    return f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
+
+
+def _games(count: int) -> str:
+    return "1 game" if count == 1 else f"{count:,} games"
+
+
+def _counted(score: Score) -> str:
+    results = f"{score.won:,} won, {score.drawn:,} drawn, {score.lost:,} lost"
+    return f"{_games(score.games)}, {results} ({score.percent:.1f} %)"
+
+
+def _seconds(ms: float | None) -> str:
+    return "" if ms is None else f"{ms / 1000:.2f} s"
+
+
+def _milliseconds(ms: float | None) -> str:
+    return "" if ms is None else f"{ms:,.0f} ms"
+
+
+def _clock(ms: float | None) -> str:
+    return "" if ms is None else f"{int(ms) // 60_000}:{int(ms) // 1000 % 60:02}"

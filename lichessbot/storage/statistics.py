@@ -1,0 +1,223 @@
+"""Statistics of the games in the records. Pure: rows in, numbers out."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from lichessbot.storage.game_records import GameRecord, Result, Score
+
+# Beyond ten pawns a game is decided, and a further fall means nothing.
+_DECIDED_CP: Final = 1000
+MOVES_A_PHASE: Final = 10
+
+# Of our moves, by source and ten moves. An average of averages would be wrong, so this has sums, with what they count.
+SELECT_USE: Final = f"""
+    SELECT source, (ply - 1) / {2 * MOVES_A_PHASE}, count(*), sum(search_ms), count(search_ms), sum(clock_ms),
+        count(clock_ms), sum(reaction_ms), count(reaction_ms), max(reaction_ms), sum(delivery_ms), count(delivery_ms),
+        max(delivery_ms), sum(depth), count(nullif(depth, 0)), sum(nodes), sum(CASE WHEN nodes > 0 THEN search_ms END)
+    FROM moves WHERE source <> '' AND game_id IN ({{games}}) GROUP BY 1, 2
+"""
+# Our evaluation before a move of ours, and before the next one that has one.
+SELECT_DROPS: Final = f"""
+    SELECT game_id, ply, move, source, depth, clock_ms, moves.score_cp, next_cp FROM (
+        SELECT game_id, ply, max(-{_DECIDED_CP}, min({_DECIDED_CP}, score_cp)) AS bounded_cp,
+            lead(score_cp) OVER (PARTITION BY game_id ORDER BY ply) AS next_cp
+        FROM moves WHERE score_cp IS NOT NULL AND game_id IN ({{games}})
+    ) AS pairs JOIN moves USING (game_id, ply) WHERE max(-{_DECIDED_CP}, next_cp) < bounded_cp
+    ORDER BY max(-{_DECIDED_CP}, next_cp) - bounded_cp, game_id, ply LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveUse:
+    """A row of SELECT_USE; `n_` fields count what the sum before them adds up."""
+
+    source: str
+    phase: int
+    moves: int
+    search_ms: int | None
+    n_search: int
+    clock_ms: int | None
+    n_clock: int
+    reaction_ms: int | None
+    n_reaction: int
+    longest_reaction_ms: int | None
+    delivery_ms: int | None
+    n_delivery: int
+    longest_delivery_ms: int | None
+    depth: int | None
+    n_depth: int
+    nodes: int | None
+    with_nodes_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUse:
+    """How our moves from one source came about; times in milliseconds, None if never measured."""
+
+    source: str
+    moves: int
+    search_ms: float | None
+    reaction_ms: float | None
+    longest_reaction_ms: int | None
+    delivery_ms: float | None
+    longest_delivery_ms: int | None
+    depth: float | None
+    nodes: int | None
+    nodes_per_s: int | None
+
+    @classmethod
+    def of(cls, source: str, uses: Sequence[MoveUse]) -> "SourceUse":
+        nodes, searched_ms = _sum(use.nodes for use in uses), _sum(use.with_nodes_ms for use in uses)
+        return cls(
+            source,
+            sum(use.moves for use in uses),
+            _average((use.search_ms, use.n_search) for use in uses),
+            _average((use.reaction_ms, use.n_reaction) for use in uses),
+            max((use.longest_reaction_ms for use in uses if use.longest_reaction_ms is not None), default=None),
+            _average((use.delivery_ms, use.n_delivery) for use in uses),
+            max((use.longest_delivery_ms for use in uses if use.longest_delivery_ms is not None), default=None),
+            _average((use.depth, use.n_depth) for use in uses),
+            nodes or None,
+            round(nodes * 1000 / searched_ms) if nodes and searched_ms else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseUse:
+    """Our time use within ten moves: how long we searched for each, and what was left on the clock after it."""
+
+    first_move: int
+    moves: int
+    search_ms: float | None
+    clock_ms: float | None
+
+    @classmethod
+    def of(cls, phase: int, uses: Sequence[MoveUse]) -> "PhaseUse":
+        return cls(
+            phase * MOVES_A_PHASE + 1,
+            sum(use.moves for use in uses),
+            _average((use.search_ms, use.n_search) for use in uses),
+            _average((use.clock_ms, use.n_clock) for use in uses),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A fall of our evaluation from one move of ours to the next."""
+
+    game_id: str
+    ply: int
+    move: str
+    source: str | None
+    depth: int | None
+    clock_ms: int | None
+    score_cp: int
+    next_cp: int
+
+    @property
+    def size_cp(self) -> int:
+        """By how much it fell, counted within what decides a game."""
+        return _bounded(self.score_cp) - _bounded(self.next_cp)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All figures. `groups` has for each subject, such as `speed`, the score by name, most games first."""
+
+    first_at: float | None
+    last_at: float | None
+    score: Score
+    without_result: int
+    groups: Mapping[str, Mapping[str, Score]]
+    endings: Mapping[str, Score]
+    """The score by Lichess's status, such as `mate` and `outoftime`."""
+    ratings: Mapping[str, Sequence[tuple[float, int]]]
+    """For each speed or variant with a rating of its own the times of rated games, and our rating as they began."""
+    sources: Sequence[SourceUse]
+    phases: Sequence[PhaseUse]
+    drops: Sequence[Drop]
+    declines: Mapping[str, int]
+    """How many challenges of ours were declined, by reason."""
+
+
+_SUBJECTS: Final[Mapping[str, Callable[[GameRecord], str]]] = {
+    "speed": lambda game: game.speed,
+    "variant": lambda game: game.variant,
+    "colour": lambda game: game.colour,
+    "opening": lambda game: f"{game.eco} {game.opening}".strip(),
+    "opponent": lambda game: game.opponent,
+}
+
+
+def aggregate(
+    games: Sequence[GameRecord],
+    uses: Iterable[Sequence[Any]] = (),
+    drops: Iterable[Sequence[Any]] = (),
+    declines: Iterable[tuple[str, int]] = (),
+) -> Statistics:
+    """Return the statistics of these games, oldest first, and of the rows of the queries above."""
+    finished = [game for game in games if game.result is not None]
+    by_source: dict[str, list[MoveUse]] = {}
+    by_phase: dict[int, list[MoveUse]] = {}
+    for use in (MoveUse(*row) for row in uses):
+        by_source.setdefault(use.source, []).append(use)
+        by_phase.setdefault(use.phase, []).append(use)
+    return Statistics(
+        first_at=games[0].began_at if games else None,
+        last_at=games[-1].began_at if games else None,
+        score=Score.of(_results(finished)),
+        without_result=len(games) - len(finished),
+        groups={subject: _by(finished, name) for subject, name in _SUBJECTS.items()},
+        endings=_by(finished, lambda game: game.status),
+        ratings=_ratings(games),
+        sources=sorted(map(SourceUse.of, by_source, by_source.values()), key=lambda use: (-use.moves, use.source)),
+        phases=[PhaseUse.of(phase, by_phase[phase]) for phase in sorted(by_phase)],
+        drops=[Drop(*row) for row in drops],
+        declines=dict(declines),
+    )
+
+
+def _sum(values: Iterable[int | None]) -> int:
+    return sum(value or 0 for value in values)
+
+
+def _average(sums: Iterable[tuple[int | None, int]]) -> float | None:
+    """Return the average of values whose sums and numbers are given; None if there are none."""
+    pairs = list(sums)
+    count = sum(number for _, number in pairs)
+    return _sum(value for value, _ in pairs) / count if count else None
+
+
+def _by(games: Iterable[GameRecord], name: Callable[[GameRecord], str]) -> Mapping[str, Score]:
+    results: dict[str, list[Result]] = {}
+    for game in games:
+        if game.result is not None:
+            results.setdefault(name(game), []).append(game.result)
+    return {key: Score.of(results[key]) for key in sorted(results, key=lambda key: (-len(results[key]), key)) if key}
+
+
+def _results(games: Iterable[GameRecord]) -> list[Result]:
+    return [game.result for game in games if game.result is not None]
+
+
+def _ratings(games: Iterable[GameRecord]) -> Mapping[str, Sequence[tuple[float, int]]]:
+    ratings: dict[str, list[tuple[float, int]]] = {}
+    for game in games:
+        if game.rated and game.our_rating is not None:
+            ratings.setdefault(game.rating_category, []).append((game.began_at, game.our_rating))
+    return ratings
+
+
+def falls(scores: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the plies after which our evaluation fell, and by how much, the largest first.
+
+    `scores` has our evaluation before each move of ours, with its ply.
+    """
+    found = [(ply, _bounded(before) - _bounded(after)) for (ply, before), (_, after) in pairwise(scores)]
+    return sorted(((ply, size) for ply, size in found if size > 0), key=lambda fall: (-fall[1], fall[0]))
+
+
+def _bounded(score_cp: int) -> int:
+    return max(-_DECIDED_CP, min(_DECIDED_CP, score_cp))
