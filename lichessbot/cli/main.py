@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "stats": "Show results, ratings, time use and worst moves of the games played.",
     "games": "List the games played.",
     "pgn": "Write games played as PGN, with evaluations and clocks.",
+    "postmortem": "Say why a game was lost.",
     "bugreport": "Collect what a bug report needs in one archive, without secrets.",
     "rehearse": "Play against an embedded Lichess, offline.",
 }

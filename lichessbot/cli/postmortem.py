@@ -1,0 +1,262 @@
+"""`lichessbot postmortem`: why a game was lost.
+
+Finds in the records the moves after which our evaluation fell most, and has the configured engine look at them for
+longer than in the game. Sends no request and changes nothing.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+import click
+
+from engine.facade import Board, InvalidFen, InvalidMove, Limits
+from lichessbot.cli.options import config_option, records_folder
+from lichessbot.cli.records import Records
+from lichessbot.config import Config, load_config
+from lichessbot.errors import ExitCode, StateError
+from lichessbot.games.pgn import board_of
+from lichessbot.lichess.enums import Colour, OpponentKind
+from lichessbot.lichess.models import BOT_TITLE
+from lichessbot.log import inert, silenced
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, score_text
+from lichessbot.storage.statistics import falls
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.profiles import GameFacts, Machine, engine_for
+from lichessbot.uci.restarting_engine import RestartingEngine
+from lichessbot.uci.search import BestMove, EngineDied, EngineReport, Search, SearchSummary, centipawns
+
+_EXAMINED: Final = 3
+_WORTH_A_LOOK_CP: Final = 50
+_BETTER_CP: Final = 30
+_LOST_CP: Final = -150
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
+_SHOWN_CP: Final = 500
+_MATED_CP: Final = -100_000
+
+
+class _NoAnswer(Exception):
+    """The engine did not look at a position. The message says why."""
+
+
+@click.command("postmortem")
+@click.argument("game", metavar="GAME")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 3600),
+    default=10.0,
+    show_default=True,
+    help="For the engine's deeper look, in all; 0 for none.",
+)
+@config_option
+def command(game: str, seconds: float, config_file: Path | None) -> int:
+    """Say why a game was lost, by the id or address of the GAME.
+
+    Shows the moves after which the evaluation fell, what a deeper look says of them now, and where they came from, with
+    depth, clock and delays. The deeper look runs the configured engine beside a daemon that plays.
+    """
+    if "=" in game:
+        raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
+    records = Records(records_folder(config_file), [game])
+    try:
+        found = records.games()
+        if not found:
+            return records.complain()
+        record, moves = found[0], records.moves(found[0].id)
+        board_of(record, moves)
+    except StateError as error:
+        sys.stderr.write(f"{error}\n")
+        return ExitCode.FAILED
+    except (InvalidFen, InvalidMove) as error:
+        sys.stderr.write(f"{found[0].id}: the recorded moves cannot be replayed: {inert(str(error))}\n")
+        return ExitCode.FAILED
+    sys.stdout.writelines(f"{inert(line)}\n" for line in _facts(record, moves))
+    turns = _turns(record, moves)
+    sys.stdout.writelines(f"{line}\n" for line in _verdict(record, moves, turns))
+    if not turns:
+        return ExitCode.OK
+    config = load_config(config_file, os.environ, needs_token=False).config
+    with silenced():
+        return _examine(record, turns, config, seconds)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A move of ours after which our evaluation fell from `before_cp` to `after_cp`, and the position before it."""
+
+    board: Board
+    move: MoveRecord
+    after_cp: int
+
+    @property
+    def before_cp(self) -> int:
+        return self.move.score_cp or 0
+
+    def __str__(self) -> str:
+        dots = "." if self.board.turn == Colour.WHITE else "..."
+        return f"{self.board.fullmove_number}{dots} {self.board.san(self.move.move)}"
+
+
+def _turns(record: GameRecord, moves: Sequence[MoveRecord]) -> list[_Turn]:
+    """Return the largest falls of our evaluation, the largest first."""
+    scores = _scores(moves)
+    next_cp = {ply: after for (ply, _), (_, after) in pairwise(scores)}
+    worst = [ply for ply, size in falls(scores) if size >= _WORTH_A_LOOK_CP][:_EXAMINED]
+    return [_Turn(board_of(record, moves[: ply - 1]), moves[ply - 1], next_cp[ply]) for ply in worst]
+
+
+def _scores(moves: Sequence[MoveRecord]) -> list[tuple[int, int]]:
+    return [(move.ply, move.score_cp) for move in moves if move.score_cp is not None]
+
+
+def _facts(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
+    """Yield who played, how it ended, and how our time went."""
+    rating = "" if record.opponent_rating is None else f" ({record.opponent_rating})"
+    mode, began = "rated" if record.rated else "casual", time.strftime("%Y-%m-%d", time.localtime(record.began_at))
+    end = f"{record.result or 'no result'}, {record.status or 'end unknown'}"
+    game = f"{record.time_control} {mode}, as {record.colour} against {record.opponent}{rating}, {began}"
+    yield f"game {record.id}: {game}: {end}, {len(moves)} plies"
+    if record.opening:
+        yield f"opening: {record.eco} {record.opening}"
+    ours = [move for move in moves if record.is_ours(move.ply)]
+    scores = [score for _, score in _scores(moves)]
+    if scores:
+        curve = _curve(scores)
+        yield f"our evaluation: {curve}{score_text(scores[0])} at first, {score_text(scores[-1])} at last"
+    counts = {source: sum(move.source == source for move in ours) for source in dict.fromkeys(it.source for it in ours)}
+    yield "our moves: " + ", ".join(f"{count} {source or 'not seen'}" for source, count in counts.items())
+    clocks = [(move.clock_ms, record.is_ours(move.ply)) for move in moves[-2:] if move.clock_ms is not None]
+    if clocks:
+        yield "clocks at last: " + ", ".join(f"{'ours' if own else 'theirs'} {_clock(ms)}" for ms, own in clocks[::-1])
+    for name, delays in (
+        ("reaction", [(it.reaction_ms, it.ply) for it in ours if it.reaction_ms is not None]),
+        ("delivery", [(it.delivery_ms, it.ply) for it in ours if it.delivery_ms is not None]),
+    ):
+        if delays:
+            longest, ply = max(delays)
+            median = sorted(ms for ms, _ in delays)[len(delays) // 2]
+            yield f"{name}: {median:,} ms in the median, at most {longest:,} ms at move {(ply + 1) // 2}"
+
+
+def _verdict(record: GameRecord, moves: Sequence[MoveRecord], turns: Sequence[_Turn]) -> Iterator[str]:
+    """Yield what decided the game, as far as the records tell."""
+    scores = _scores(moves)
+    if record.result is Result.LOST and record.status in ("outoftime", "timeout"):
+        stood = f" with an evaluation of {score_text(scores[-1][1])}" if scores else ""
+        is_lost = bool(scores) and scores[-1][1] <= _LOST_CP
+        yield f"cause: lost on time{stood}{'' if is_lost else ', not by the position'}"
+    if not scores:
+        yield "no move of ours has an evaluation, so nothing shows where the game turned"
+    elif not turns:
+        yield f"our evaluation never fell by {_WORTH_A_LOOK_CP / 100:.1f} pawns from one move to the next"
+
+
+def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds: float) -> int:
+    """Write what is known of each turn, with a deeper look that takes so many seconds in all."""
+    kind = OpponentKind.BOT if record.opponent_title == BOT_TITLE else OpponentKind.HUMAN
+    colour, in_tournament = Colour(record.colour), bool(record.tournament_id)
+    facts = GameFacts(record.speed, record.variant, kind, record.opponent_rating, record.rated, in_tournament, colour)
+    look = _Look(record.id, facts, config)
+    code = ExitCode.OK
+    try:
+        for number, turn in enumerate(turns):
+            name = "turning point" if number == 0 else "also"
+            sys.stdout.write(f"{name}: {turn}, {score_text(turn.before_cp)} before, ")
+            sys.stdout.write(f"{score_text(turn.after_cp)} at our next move\n  {_origin(turn.move)}\n")
+            sys.stdout.flush()
+            if seconds > 0:
+                sys.stdout.write(f"  {look.at(turn, seconds / len(turns) / 2)}\n")
+    except _NoAnswer as error:
+        sys.stderr.write(f"the engine gives no answer: {inert(str(error))}\n")
+        code = ExitCode.FAILED
+    finally:
+        look.close()
+    return code
+
+
+def _origin(move: MoveRecord) -> str:
+    """Return where a move came from, and what it cost."""
+    clock = "" if move.clock_ms is None else f", {_clock(move.clock_ms)} left on the clock"
+    took = "" if move.search_ms is None else f" in {move.search_ms / 1000:.2f} s"
+    match move.source:
+        case "engine":
+            return f"from the engine{took}: depth {move.depth}, {move.nodes or 0:,} nodes{clock}"
+        case "fallback":
+            return f"from the bot's own short search, as no engine answered{clock}"
+        case source:
+            return f"from {source or 'another process'}{took}, not from the engine{clock}"
+
+
+class _Look:
+    """A deeper look at positions of one game, with the engine that plays such games."""
+
+    def __init__(self, game_id: str, facts: GameFacts, config: Config) -> None:
+        self._reports: SimpleQueue[EngineReport] = SimpleQueue()
+        self._timeouts = Timeouts()
+        self._config = engine_for(facts, config, Machine.detect())
+        self._engine = RestartingEngine(game_id, self._reports.put, self._timeouts)
+        self._last_id = 0
+
+    def close(self) -> None:
+        self._engine.close()
+
+    def at(self, turn: _Turn, seconds: float) -> str:
+        """Return what the engine says before and after the move, with so many seconds for each. Raises _NoAnswer."""
+        best = self._search(turn.board, seconds)
+        best_cp = centipawns(best.score)
+        after = turn.board.copy()
+        after.push(turn.move.move)
+        played_cp = self._score_for_us(after, seconds)
+        if best_cp is None or played_cp is None:
+            raise _NoAnswer("it reports no evaluation")
+        where = f"a deeper look (depth {best.depth})"
+        if best.move == turn.move.move or best_cp - played_cp < _BETTER_CP:
+            state = "already lost" if played_cp <= _LOST_CP else "no mistake"
+            return f"{where}: nothing better than {score_text(played_cp)}: {state}"
+        better = turn.board.san(best.move)
+        return f"{where}: better was {better} ({score_text(best_cp)}); the move played is {score_text(played_cp)}"
+
+    def _score_for_us(self, after: Board, seconds: float) -> int | None:
+        """Return the evaluation of a position in which the opponent is to move."""
+        if not after.legal_moves():
+            return -_MATED_CP if after.is_check() else 0
+        theirs = centipawns(self._search(after, seconds).score)
+        return None if theirs is None else -theirs
+
+    def _search(self, board: Board, seconds: float) -> SearchSummary:
+        self._last_id += 1
+        limits = Limits(move_time_ms=max(1, round(seconds * 1000)))
+        search = Search(self._last_id, board.initial_fen, board.chess960, tuple(board.moves), limits)
+        self._engine.search(self._config, search, 0)
+        patience_s = seconds + (self._timeouts.engine_handshake + self._timeouts.engine_overrun).total_seconds()
+        while True:
+            try:
+                report = self._reports.get(timeout=patience_s)
+            except Empty:
+                raise _NoAnswer(f"none in {patience_s:.0f} s") from None
+            match report:
+                case BestMove(summary=summary):
+                    return summary
+                case EngineDied(reason=reason):
+                    raise _NoAnswer(reason)
+
+
+def _curve(scores: Sequence[int]) -> str:
+    """Return the evaluations as a line of blocks, if the terminal can show them."""
+    try:
+        _LEVELS.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return ""
+    steps = len(_LEVELS) - 1
+    levels = (round(steps * (max(-_SHOWN_CP, min(_SHOWN_CP, it)) + _SHOWN_CP) / (2 * _SHOWN_CP)) for it in scores)
+    return "".join(_LEVELS[level] for level in levels) + " "
+
+
+def _clock(ms: int) -> str:
+    return f"{ms // 60_000}:{ms // 1000 % 60:02}"

@@ -1,0 +1,127 @@
+"""`lichessbot postmortem`: a game that was lost by one move, and by its clock."""
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lichessbot.cli.main import main
+from lichessbot.storage import game_records
+from lichessbot.storage.database import Database
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
+
+Told = Callable[..., tuple[int, list[str], str]]
+
+GAME = GameRecord(
+    "game0001", 1_767_225_600.0, "BOT Karl", opponent_id="karl", opponent_title="BOT", opponent_rating=1900,
+    our_name="TestBot", variant="standard", speed="blitz", rated=True, colour="white", base_s=180, increment_s=2,
+    status="mate", result=Result.LOST, eco="C20", opening="King's Pawn Game: Wayward Queen Attack",
+)  # fmt: skip
+# 3. Qxh7 loses the queen for a pawn, 3. Qxe5+ wins a pawn.
+BLUNDER = [
+    MoveRecord(1, "e2e4", 179_000, "own_book", 30, 0, 0, 1, 2, 90),
+    MoveRecord(2, "e7e5", 178_000),
+    MoveRecord(3, "d1h5", 170_000, "engine", 20, 9, 80_000, 900, 3, 100),
+    MoveRecord(4, "g8f6", 171_000),
+    MoveRecord(5, "h5h7", 35_000, "engine", 10, 4, 1_234, 40, 900, 2_500),
+    MoveRecord(6, "h8h7", 165_000),
+    MoveRecord(7, "b1c3", 30_000, "engine", -850, 9, 90_000, 800, 3, 120),
+]
+
+
+@pytest.fixture
+def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Return a function that records a game and runs the command on it."""
+    (tmp_path / "config.yml").write_text("state_dir: state\nengine: {hash_mb: 1}\n")
+
+    def tell(moves: Sequence[MoveRecord], *words: str, **changes: object) -> tuple[int, list[str], str]:
+        record = replace(GAME, plies=len(moves), **changes)  # type: ignore[arg-type]
+        statements = game_records.begun(record), game_records.ended(record), game_records.named(record)
+        with closing(Database(tmp_path / "state")) as file:
+            file.write([*statements, game_records.played(record.id, moves)])
+        code = main(["postmortem", record.id, *words, "--config", str(tmp_path / "config.yml")])
+        out, errors = capsys.readouterr()
+        return code, out.splitlines(), errors
+
+    return tell
+
+
+def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Told) -> None:
+    code, lines, _ = told(BLUNDER, "--seconds", "1")
+    assert code == 0
+    assert lines[0].startswith("game game0001: 3+2 rated, as white against BOT Karl (1900), 202")
+    assert lines[0].endswith(": lost, mate, 7 plies")
+    assert lines[1:-1] == [
+        "opening: C20 King's Pawn Game: Wayward Queen Attack",
+        "our evaluation: ▅▅▅▁ +0.30 at first, -8.50 at last",
+        "our moves: 1 own_book, 3 engine",
+        "clocks at last: ours 0:30, theirs 2:45",
+        "reaction: 3 ms in the median, at most 900 ms at move 3",
+        "delivery: 120 ms in the median, at most 2,500 ms at move 3",
+        "turning point: 3. Qxh7, +0.10 before, -8.50 at our next move",
+        "  from the engine in 0.04 s: depth 4, 1,234 nodes, 0:35 left on the clock",
+    ]
+    assert lines[-1].startswith("  a deeper look (depth ")
+    assert "better was Qxe5+ (" in lines[-1]
+    assert "; the move played is -" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("source", "origin"),
+    [
+        ("polyglot", "from polyglot in 0.04 s, not from the engine"),
+        ("fallback", "from the bot's own short search, as no engine answered"),
+        ("", "from another process in 0.04 s, not from the engine"),
+    ],
+)
+def test_the_source_of_the_move_is_told(told: Told, source: str, origin: str) -> None:
+    moves = [*BLUNDER[:4], replace(BLUNDER[4], source=source), *BLUNDER[5:]]
+    code, lines, _ = told(moves, "--seconds", "0")
+    assert (code, lines[-1]) == (0, f"  {origin}, 0:35 left on the clock")
+
+
+def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Told) -> None:
+    _, lines, _ = told(BLUNDER[:4], status="outoftime")
+    assert "cause: lost on time with an evaluation of +0.20, not by the position" in lines
+    assert lines[-1] == "our evaluation never fell by 0.5 pawns from one move to the next"
+    _, lines, _ = told(BLUNDER, "--seconds", "0", status="outoftime")
+    assert "cause: lost on time with an evaluation of -8.50" in lines
+
+
+def test_without_evaluations_nothing_is_claimed(told: Told) -> None:
+    code, lines, _ = told([MoveRecord(1, "e2e4", source=""), MoveRecord(2, "e7e5")])
+    assert (code, lines[-1]) == (0, "no move of ours has an evaluation, so nothing shows where the game turned")
+
+
+def test_a_mate_after_our_move_needs_no_search(told: Told) -> None:
+    moves = [MoveRecord(ply, move) for ply, move in enumerate(["f2f3", "e7e5", "g2g4", "d8h4"], 1)]
+    ours = replace(moves[3], source="engine", score_cp=300, depth=1)
+    code, lines, _ = told([*moves[:3], ours], "--seconds", "0.2", colour="black")
+    assert (code, lines[-1]) == (0, "our evaluation never fell by 0.5 pawns from one move to the next")
+
+
+def test_an_engine_that_does_not_start_is_told_in_one_line(tmp_path: Path, told: Told) -> None:
+    (tmp_path / "config.yml").write_text("state_dir: state\nengine: {command: [no-such-engine]}\n")
+    code, lines, errors = told(BLUNDER, "--seconds", "1")
+    assert code == 1
+    assert errors.startswith("the engine gives no answer: the engine does not start: no program no-such-engine that ")
+    assert errors.count("\n") == 1
+    assert lines[-1].startswith("  from the engine in 0.04 s")
+
+
+def test_moves_that_cannot_be_replayed_are_told(told: Told) -> None:
+    code, lines, errors = told([MoveRecord(1, "e2e5")])
+    assert (code, lines) == (1, [])
+    assert errors.startswith("game0001: the recorded moves cannot be replayed: 'e2e5' is not legal here")
+
+
+def test_a_terminal_without_unicode_gets_no_curve(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
+    monkeypatch.setattr(sys, "stdout", plain)
+    code, _, _ = told(BLUNDER, "--seconds", "0")
+    assert code == 0
+    assert b"our evaluation: +0.30 at first" in plain.buffer.getvalue()  # type: ignore[attr-defined]

@@ -1,0 +1,97 @@
+"""Two games of a daemon, one of them over a kill, and what the commands then tell of them."""
+
+import csv
+import io
+import json
+import signal
+import sqlite3
+import subprocess
+from contextlib import closing
+from typing import Any
+
+import chess.pgn
+
+from lichessbot.rehearsal.rules.enums import ColorChoice
+from lichessbot.rehearsal.server.game_session import GameSession
+from lichessbot.storage.database import FILE_NAME
+from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
+
+
+def run(arena: Arena, *words: str, code: int = 0) -> str:
+    done = subprocess.run(
+        arena.command(*words), env=arena.environment(), capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def recorded(arena: Arena, games: int) -> list[dict[str, Any]]:
+    """Wait until so many games have a result and a name on the disk, and return them."""
+    found: list[dict[str, Any]] = []
+
+    def on_disk() -> bool:
+        found[:] = json.loads(run(arena, "games", "--json"))
+        return sum(bool(game["result"] and game["opening"]) for game in found) == games
+
+    arena.until(on_disk)
+    return found
+
+
+def read(file: io.StringIO, session: GameSession) -> chess.pgn.Game:
+    """Read the next game and compare it with the one that was played."""
+    game = chess.pgn.read_game(file)
+    assert game is not None
+    assert game.errors == []
+    assert game.headers["GameId"] == session.game.id
+    assert game.headers["ECO"]
+    assert game.board().variation_san(game.mainline_moves()) != ""
+    assert len(list(game.mainline_moves())) == session.game.ply
+    return game
+
+
+def test_two_games_are_remembered_move_by_move_and_told(arena: Arena) -> None:
+    arena.configure("greeting: {hello: 'Hello, {crosstable}.'}\n")
+    arena.start()
+    slow = arena.player("Slow", SlowOpponent)
+    arena.challenge(slow, color=ColorChoice.WHITE, base_s=60, rated=True)
+    arena.until_ended(1)
+    recorded(arena, 1)
+
+    arena.challenge(slow, color=ColorChoice.BLACK, base_s=60)
+    arena.until(lambda: len(arena.started) == 2 and arena.started[1].game.ply >= 6)
+    arena.signal(signal.SIGKILL)
+    arena.wait_for_exit()
+    arena.spawn()
+    arena.until_ended(2)
+    first, second = (arena.session(game["id"]) for game in recorded(arena, 2))
+    for session in (first, second):
+        judge(session)
+
+    wins = sum(session.game.winner is session.game.setup.color_of(arena.bot) for session in (first, second))
+    figures = json.loads(run(arena, "stats", "--json"))
+    assert (sum(figures["score"].values()), figures["score"]["won"], figures["without_result"]) == (2, wins, 0)
+    assert figures["sources"][0]["source"] == "engine"
+    assert [len(ratings) for ratings in figures["ratings"].values()] == [1], "the rated one"
+    assert next(csv.DictReader(io.StringIO(run(arena, "stats", "--csv"))))["games"] == "2"
+    assert "Slow" in run(arena, "stats", "opponent=slow")
+
+    file = io.StringIO(run(arena, "pgn", "since=1d"))
+    for session in (first, second):
+        game = read(file, session)
+        nodes = list(game.mainline())
+        # What was played while nobody listened, and an end that the event stream told first.
+        assert sum(node.clock() is None for node in nodes) <= 4
+        ours = [node for node in nodes if (node.turn() is chess.BLACK) == (game.headers["White"] == "TestBot")]
+        assert sum(node.eval() is not None for node in ours) >= len(ours) // 2
+    assert chess.pgn.read_game(file) is None
+
+    told = run(arena, "postmortem", f"{arena.site.url}/{second.game.id}", "--seconds", "0.2")
+    assert told.startswith(f"game {second.game.id}: 1+0 casual, as white against Slow (1500), ")
+    assert "our moves: " in told
+    assert "reaction: " in told
+    assert run(arena, "games", "opponent=nobody", code=1) == ""
+
+    assert any(line.text.startswith("Hello, we have met once, ") for line in second.game.chat)
+    with closing(sqlite3.connect(arena.folder / "state" / FILE_NAME)) as file_of_records:
+        said = file_of_records.execute("SELECT game_id, author FROM chat WHERE text LIKE 'Hello, we have %'").fetchall()
+    assert sorted(said) == sorted((session.game.id, "TestBot") for session in (first, second))
