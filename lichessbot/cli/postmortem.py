@@ -219,7 +219,10 @@ class _Look:
         if best.move == turn.move.move or best_cp - played_cp < _BETTER_CP:
             state = "already lost" if played_cp <= _LOST_CP else "no mistake"
             return f"{where}: nothing better than {score_text(played_cp)}: {state}"
-        better = turn.board.san(best.move)
+        try:
+            better = turn.board.san(best.move)
+        except InvalidMove as error:
+            raise _NoAnswer(f"its best move {error}") from error
         return f"{where}: better was {better} ({score_text(best_cp)}); the move played is {score_text(played_cp)}"
 
     def _score_for_us(self, after: Board, seconds: float) -> int | None:

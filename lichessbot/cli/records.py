@@ -68,7 +68,8 @@ class Records:
             self.games(),
             self._read(statistics.SELECT_USE.format(games=ids), *values),
             self._read(statistics.SELECT_DROPS.format(games=ids), *values, _DROPS_SHOWN),
-            self._read("SELECT reason, count(*) FROM declines GROUP BY reason ORDER BY 2 DESC"),
+            self._read(statistics.SELECT_DECLINED_BY_OTHERS),
+            self._read(statistics.SELECT_DECLINED_BY_US),
         )
 
     def site(self) -> str:
@@ -241,10 +242,11 @@ class _Page:
             yield ""
             head = ("worst drops", "move", "", "before", "after", "source", "depth", "clock")
             yield from _table([head, *map(_drop_cells, found.drops)], numbers=(3, 4, 6, 7))
-        if found.declines:
-            yield ""
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.declines.items())
-            yield f"declined by others: {reasons}"
+        for whose, declines in (("others", found.declined_by_others), ("us", found.declined_by_us)):
+            if declines:
+                yield ""
+                reasons = ", ".join(f"{count:,} {reason}" for reason, count in declines.items())
+                yield f"challenges declined by {whose}: {reasons}"
 
     def _scores(self, subject: str, scores: Mapping[str, Score]) -> Iterator[str]:
         shown = list(scores.items())[:_ROWS_SHOWN]

@@ -113,7 +113,8 @@ class GameRecorder:
             record = replace(record, result=result)
             self._store.note_result(record.opponent_id, result)
         self._write(game_records.ended(record))
-        return ArchivedGame(record, tuple(self._moves.values()), self._end)
+        sent = self._sent.get(len(self._moves) + 1)
+        return ArchivedGame(record, tuple(self._moves.values()), self._end, None if sent is None else sent.facts)
 
     def _open(self, full: GameFull) -> None:
         is_first, self._full = self._full is None, full
@@ -317,11 +318,15 @@ _MAX_QUEUED: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ArchivedGame:
-    """A game that is over. `moves` are those this process has seen; `end`: what the event stream says of the end."""
+    """A game that is over. `moves` are those this process has seen; `end`: what the event stream says of the end.
+
+    `sent`: our move that the game's stream has not shown.
+    """
 
     record: GameRecord
     moves: Sequence[MoveRecord]
     end: GameInfo | None = None
+    sent: MoveRecord | None = None
 
     def path(self, folder: Path, grouping: PgnGrouping) -> Path:
         """Return the file for this game, named as lichess-bot names it."""
@@ -345,8 +350,9 @@ class ArchivedGame:
         moves = [_better_known(move, known.get(move.ply)) for move in self.moves]
         board = board_of(self.record, moves)
         if self.end is not None and lacks_last_move(board, self.end):
-            move = MoveRecord(len(moves) + 1, board.push(self.end.last_move))
-            moves.append(replace(move, source="") if self.record.is_ours(move.ply) else move)
+            ply = len(moves) + 1
+            last = self.sent or MoveRecord(ply, "", source="" if self.record.is_ours(ply) else None)
+            moves.append(replace(last, move=board.push(self.end.last_move)))
         record = replace(self.record, plies=len(moves))
         if record.variant == Variant.STANDARD and (opening := opening_of(board.moves)) is not None:
             record = replace(record, eco=opening.eco, opening=opening.name)

@@ -11,6 +11,10 @@ from lichessbot.storage.game_records import GameRecord, Result, Score
 _DECIDED_CP: Final = 1000
 MOVES_A_PHASE: Final = 10
 
+SELECT_DECLINED_BY_OTHERS: Final = "SELECT reason, count(*) FROM declines GROUP BY reason ORDER BY 2 DESC, 1"
+SELECT_DECLINED_BY_US: Final = (
+    "SELECT reason, count(*) FROM challenges WHERE answer = 'declined' GROUP BY reason ORDER BY 2 DESC, 1"
+)
 # Of our moves, by source and ten moves. An average of averages would be wrong, so this has sums, with what they count.
 SELECT_USE: Final = f"""
     SELECT source, (ply - 1) / {2 * MOVES_A_PHASE}, count(*), sum(search_ms), count(search_ms), sum(clock_ms),
@@ -138,8 +142,9 @@ class Statistics:
     sources: Sequence[SourceUse]
     phases: Sequence[PhaseUse]
     drops: Sequence[Drop]
-    declines: Mapping[str, int]
-    """How many challenges of ours were declined, by reason."""
+    declined_by_others: Mapping[str, int]
+    """How many challenges of ours were declined or not answered, by reason."""
+    declined_by_us: Mapping[str, int]
 
 
 _SUBJECTS: Final[Mapping[str, Callable[[GameRecord], str]]] = {
@@ -155,7 +160,8 @@ def aggregate(
     games: Sequence[GameRecord],
     uses: Iterable[Sequence[Any]] = (),
     drops: Iterable[Sequence[Any]] = (),
-    declines: Iterable[tuple[str, int]] = (),
+    declined_by_others: Iterable[tuple[str, int]] = (),
+    declined_by_us: Iterable[tuple[str, int]] = (),
 ) -> Statistics:
     """Return the statistics of these games, oldest first, and of the rows of the queries above."""
     finished = [game for game in games if game.result is not None]
@@ -175,7 +181,8 @@ def aggregate(
         sources=sorted(map(SourceUse.of, by_source, by_source.values()), key=lambda use: (-use.moves, use.source)),
         phases=[PhaseUse.of(phase, by_phase[phase]) for phase in sorted(by_phase)],
         drops=[Drop(*row) for row in drops],
-        declines=dict(declines),
+        declined_by_others=dict(declined_by_others),
+        declined_by_us=dict(declined_by_us),
     )
 
 

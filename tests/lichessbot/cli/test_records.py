@@ -49,6 +49,7 @@ def fill(folder: Path, games: int = 3) -> None:
                 record = replace(record, result=Result.WON, speed=("bullet", "rapid")[number % 2], opponent="Ada")
             statements = game_records.begun(record), game_records.ended(record), game_records.named(record)
             file.write([*statements, game_records.played(record.id, MOVES)])
+        file.write([game_records.declined("ada", "3+2 rated standard", "later", 0.0)])
 
 
 @pytest.fixture
@@ -96,6 +97,7 @@ def test_stats_tell_results_ratings_time_and_drops(tmp_path: Path, asked: Asked)
         "rating in blitz: 2003 at first, 2003 now, 2003 to 2003 in 1 game\n",
         "1-10      9  1.00 s   2:55  ████████████████████",
         "engine        6  1.50 s   14.5  166,667      4 ms     4 ms    105 ms   120 ms",
+        "\nchallenges declined by others: 1 later\n",
         "game0001     2...  d7d6   +0.25  -3.10  engine     14   2:55",
     ):
         assert line in out, out
@@ -220,4 +222,4 @@ def test_the_number_of_queries_does_not_grow_with_the_games(
     monkeypatch.setattr(commands, "read_only", counted)
     fill(tmp_path, 40)
     assert asked("stats")[0] == asked("games")[0] == 0
-    assert len(queries) == 5
+    assert len(queries) == 6

@@ -4,6 +4,7 @@ from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
+import chess
 import pytest
 
 from lichessbot.config import Config
@@ -64,6 +65,19 @@ def test_a_move_that_another_process_sent_has_no_source_but_what_that_process_re
         MoveRecord(3, "g1f3", source=""),
         MoveRecord(4, "b8c6", 180_000),
     ]
+
+
+def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it() -> None:
+    board = chess.Board()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        board.push_uci(move)
+    recording = Recording(white=False)
+    recording.full("f2f3 e7e5 g2g4")
+    recording.think("mate 1")
+    recording.send(4, "d8h4")
+    end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
+    recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
+    assert recording.finished().moves[-1] == MoveRecord(4, "d8h4", None, "engine", 99_999, 9, 5000, 1500, 3)
 
 
 def test_the_store_gets_one_note_for_each_move_of_ours() -> None:

@@ -88,7 +88,7 @@ def statistics() -> Iterator[Statistics]:
             file.execute("INSERT INTO games (id, opponent, joined_at) VALUES (?, '', 0)", (game_id,))
         uses = file.execute(SELECT_USE.format(games="SELECT id FROM games")).fetchall()
         drops = file.execute(SELECT_DROPS.format(games="SELECT id FROM games"), (10,)).fetchall()
-        yield aggregate(GAMES, uses, drops, [("later", 3)])
+        yield aggregate(GAMES, uses, drops, [("later", 3)], [("noBot", 2)])
 
 
 def test_sources_have_averages_over_the_moves_that_were_measured(statistics: Statistics) -> None:
@@ -112,7 +112,7 @@ def test_time_use_is_told_for_each_ten_moves(statistics: Statistics) -> None:
 def test_drops_are_between_two_evaluations_and_count_within_what_decides(statistics: Statistics) -> None:
     (drop,) = statistics.drops
     assert (drop.game_id, drop.ply, drop.score_cp, drop.next_cp, drop.size_cp) == ("game0001", 3, 40, -260, 300)
-    assert statistics.declines == {"later": 3}
+    assert (statistics.declined_by_others, statistics.declined_by_us) == ({"later": 3}, {"noBot": 2})
 
 
 def test_falls_are_sorted_by_size() -> None:

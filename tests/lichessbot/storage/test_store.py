@@ -15,6 +15,7 @@ import pytest
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
+from lichessbot.storage.game_records import MoveRecord, played
 from lichessbot.storage.records import Answer, Entry, LimitedAction, ListFetched, SlotHolder
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
@@ -239,6 +240,7 @@ def test_a_slow_disk_does_not_delay_a_game(file: SlowFile, tmp_path: Path) -> No
         store.note_game("before", "Ferdinand")
         file.delay_s = 2.0
         store.note_done("game1", LimitedAction.GREETING)
+        store.record(played("game1", [MoveRecord(1, "e2e4")]))
         assert count(tmp_path, "deeds") == 0, "the disk takes two seconds, and no caller waits for it"
         until(lambda: count(tmp_path, "deeds") == 1)
 
