@@ -318,7 +318,7 @@ class Store:
         except StateError as error:
             self._log_failure(error)
         except Exception as error:
-            self._log.crash("store.crashed", error)
+            self._log.crash("store.crashed", error, lost=0)
 
     def _log_failure(self, error: StateError) -> None:
         """Log a failure once until writing works again."""
