@@ -130,7 +130,7 @@ class Client:
     def do(self, game_id: str, command: str, **parameters: Any) -> None:
         """A command that must be answered with the plain success body."""
         response = self.command(game_id, command, **parameters)
-        assert (response.status_code, response.text) == (200, '{"ok":true}')
+        assert (response.status_code, response.text) == (200, '{"ok":true}'), response.text
 
     def challenge(self, target: "Client", **parameters: Any) -> Json:
         """Challenge `target` to a minute's game, unless `parameters` say otherwise."""

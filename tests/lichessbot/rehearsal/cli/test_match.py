@@ -105,10 +105,11 @@ def play_game(bot: Client, game_id: str) -> None:
             answered = ply
             bot.do(game_id, f"move/{chance.choice(list(board.legal_moves)).uci()}")
         line = stream.next_line()
+        while line is not None and line.payload is None:        # a keep-alive is no reason to move again
+            line = stream.next_line()
         if line is None:
             return
-        if line.payload is not None:
-            state = line.payload
+        state = line.payload
 
 
 def test_colours_alternate_and_games_follow_each_other(lichess: RehearsalServer, bot: Client) -> None:
