@@ -86,6 +86,8 @@ def test_a_burst_of_error_output_is_cut_in_the_log_and_kills_no_engine(
     for number in range(3):
         engine.search(search(number))
         assert isinstance(heard(inbox), BestMove)
+    if not silenced:
+        until(lambda: heard_by(caplog) != [])       # read by a thread of its own
     logged = len(heard_by(caplog))
     assert logged == 0 if silenced else 0 < logged < 1000
 
