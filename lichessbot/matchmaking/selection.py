@@ -165,7 +165,7 @@ def _suits(bot: BotUser, kind: MatchType, terms: Terms, config: Config, known: K
 
 def _rests_until(bot: str, kind: MatchType, terms: Terms, config: Config, known: Knowledge) -> float:
     """Return until when a bot rests after our last game at this speed; 0 if it does not, or owes the return game."""
-    latest = known.diary.latest(bot, terms.speed)
+    latest = known.bot_games.latest(bot, terms.speed)
     owes = kind.challenge_color is ColourChoice.PAIRS and latest is not None and latest.colour is Colour.WHITE
     if latest is None or owes or not kind.opponent_rest_multiplier:
         return 0.0
