@@ -49,7 +49,7 @@ def fill(folder: Path, games: int = 3) -> None:
                 record = replace(record, result=Result.WON, speed=("bullet", "rapid")[number % 2], opponent="Ada")
             statements = game_records.begun(record), game_records.ended(record), game_records.named(record)
             file.write([*statements, game_records.played(record.id, MOVES)])
-        file.write([game_records.declined("ada", "3+2 rated standard", "later", 0.0)])
+        file.write([("INSERT INTO declines VALUES ('ada', '3+2 rated standard', 'later', 0.0)", [()])])
 
 
 @pytest.fixture
@@ -204,9 +204,11 @@ def test_these_commands_load_neither_the_engine_nor_what_the_daemon_needs(tmp_pa
     )
     words = [command, "--config", str(tmp_path / "config.yml")]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60, check=True)
-    loaded = {module.partition(".")[0] for module in done.stderr.split()}
+    modules = done.stderr.split()
+    loaded = {module.partition(".")[0] for module in modules}
     assert {"lichessbot", "sqlite3", "click"} <= loaded
-    assert not loaded & {"engine", "pydantic", "requests", "berserk", "rich", "urllib3", "asyncio"}
+    assert "engine.facade" not in modules
+    assert not loaded & {"pydantic", "requests", "berserk", "rich", "urllib3", "asyncio"}
 
 
 def test_the_number_of_queries_does_not_grow_with_the_games(

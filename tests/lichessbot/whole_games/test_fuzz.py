@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from engine.facade import InvalidFen, InvalidMove
-from lichessbot.config import LONGEST_CHAT_LINE, Config, EngineConfig, GreetingConfig
+from engine.facade import Board, InvalidFen, InvalidMove
+from lichessbot.config import LONGEST_CHAT_LINE, Config, DrawOrResignConfig, EngineConfig, GreetingConfig
 from lichessbot.errors import UnreadableLine
 from lichessbot.games.actions import GameOver, StartSearch
-from lichessbot.games.chat import Chat
+from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import NOTHING_DONE, Game
 from lichessbot.games.pgn import GameRecorder, pgn_of
 from lichessbot.lichess import models as events
@@ -146,7 +146,10 @@ class Victim:
 
     def __init__(self, chance: random.Random) -> None:
         self.game = Game("abcd1234", "testbot", Config(engine=EngineConfig(own_book=False)), Timeouts())
-        self.talk = Chat("abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list, Scores())
+        facts = ChatFacts(Config(), DrawOrResignConfig, lambda: 0, lambda: None, Board)
+        self.talk = Chat(
+            "abcd1234", "testbot", GREETING, Timeouts(), NOTHING_DONE, lambda: "Aleph", list, facts, Scores()
+        )
         self.record = GameRecorder("testbot", Unwritten())
         self.chance = chance
         self.now = 1000.0
