@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from lichessbot.backoff import Backoff
+from lichessbot.control.status import ConnectionStatus, StreamStatus
 from lichessbot.errors import ApiError
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
@@ -98,6 +99,17 @@ class Connection:
         self.access = replace(self.access, user_name=account.username)
         if renew_sessions:
             self.outbox.close()
+
+    def describe(self) -> ConnectionStatus:
+        """Return the connection as it is now, for the operator."""
+        stream, now = self._stream, time.monotonic()
+        return ConnectionStatus(
+            server_url=self.access.url,
+            account=None if self.account is None else self.account.username,
+            summary=self.status,
+            events=None if stream is None else StreamStatus.of(stream.open_since, stream.heard_at, now),
+            held_back_s=self.rate_limiter.pause_s,
+        )
 
     @property
     def overdue(self) -> bool:

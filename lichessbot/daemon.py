@@ -12,6 +12,8 @@ other thread reads or writes one thing and puts reports on the inbox:
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
     notifier                     runs the operator's program. `Notifier.close` puts a mark in its queue and joins it.
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
+    control, control-client      accepts operators, and one for each: reads a request, writes the answer to it.
+                                 `ControlServer.close` shuts the socket; a client is given up after some seconds.
 
 None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
 in the status, and ends only what the thread was doing: a stream is opened again, a command is repeated, a source has no
@@ -33,13 +35,18 @@ from engine.facade import Limits
 from lichessbot.config import Config
 from lichessbot.config.reload import Settings, with_engines_of
 from lichessbot.connection import Connection
+from lichessbot.control.commands import ControlRequest
+from lichessbot.control.counters import Counters
+from lichessbot.control.desk import Desk
+from lichessbot.control.server import ControlServer
+from lichessbot.control.shutdown import Shutdown
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
 from lichessbot.games.pgn import GameArchive
 from lichessbot.games.recovery import GamesInProgress
 from lichessbot.games.session import GameContext
 from lichessbot.games.time_budget import ROUND_TRIPS_USED, MoveOverhead
-from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied
+from lichessbot.inbox import Inbox, ReloadRequested, Report, StopRequested, ThreadDied, count_fault
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
     AcceptChallenge,
@@ -65,14 +72,14 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.lobby import Lobby, LobbyCommand
-from lichessbot.log import EventLog, crashes
+from lichessbot.log import EventLog
 from lichessbot.move_sources import Hosts, unusable_books
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.notify import Notifier
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.systemd import Milestone, ServiceManager
-from lichessbot.timeouts import Timeouts, earliest, is_due
+from lichessbot.timeouts import Timeouts, earliest
 from lichessbot.uci import startup_check
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import Machine, configured_engines, engines_of, memory_warnings
@@ -112,13 +119,13 @@ class Daemon:
             self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
         )
         self._in_progress = GamesInProgress(self._games, self._lobby, self._outbox, store, access.url, timeouts)
+        self._counters = Counters()
+        self._shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
+        self._desk = Desk(self._connection, self._games, self._lobby, self._shutdown, self._counters)
+        self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
         self._startup_check: StartupCheck | None = None
         self._engine_is_good = False
-        self._stopping = False
-        self._leave_at: float | None = None
-        self._deaf_at: float | None = None
         self._ticked_at = self._tick_at = -math.inf
-        self._exit: ExitCode | None = None
 
     def run(self) -> ExitCode:
         """Play until a signal, or until Lichess refuses the token."""
@@ -127,11 +134,12 @@ class Daemon:
         signal.signal(signal.SIGHUP, lambda number, frame: self._inbox.put(ReloadRequested()))
         threading.excepthook = self._on_dead_thread
         try:
+            self._control.start()
             self._connection.read_account()
             self._check_engines(self._config)
-            while self._exit is None:
+            while self._shutdown.exit_code is None:
                 self._turn()
-            return self._exit
+            return self._shutdown.exit_code
         finally:
             self._close()
             # A signal that comes while Python exits must not change the exit code.
@@ -176,30 +184,20 @@ class Daemon:
             self._guarded(self._lobby.tick)
             self._guarded(lambda: self._in_progress.tick(context))
         talking = self._outbox.is_talking and not self._outbox.pause_s
-        if self._stopping and self._exit is None and not (len(self._games) or self._may_get_a_game() or talking):
-            self._exit = ExitCode.OK
-        if self._leave_at is not None and time.monotonic() >= self._leave_at:
-            self._leave("grace over")
+        self._shutdown.tick(is_connected=self._connection.is_open, is_talking=talking)
         self._guarded(self._report_status)
         moments = (self._lobby.wake_at, self._in_progress.wake_at, self._outbox.wake_at, self._manager.feed_due_at)
-        self._tick_at = earliest(self._tick_at, self._leave_at, *moments) or self._tick_at
-
-    def _may_get_a_game(self) -> bool:
-        """Return whether an answer may still become a game; in an outage nobody could tell us for long."""
-        deaf = not self._connection.is_open and is_due(self._deaf_at, time.monotonic())
-        return not (self._lobby.is_clear or deaf)
+        self._tick_at = earliest(self._tick_at, self._shutdown.leave_at, *moments) or self._tick_at
 
     def _report_status(self) -> None:
         """Tell the service manager what goes on, and that all is well."""
-        errors = f"internal errors: {crashes()}, see the log" if crashes() else ""
-        stopping = "finishing, takes no new games" if self._stopping else ""
-        parts = (self._connection.status, self._games.status, self._lobby.status, errors, stopping)
-        self._manager.status("; ".join(filter(None, parts)))
+        self._manager.status(self._desk.line)
         # Lichess may be unreachable for hours: its streams are then retried on schedule, and all is well.
         self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
 
     def _dispatch(self, report: Report) -> None:
         self._guarded(lambda: self._notifier.note(report))
+        count_fault(report, self._counters.counted)
         if isinstance(report, CommandDone | StreamOpened):
             self._connection.succeeded()
         if isinstance(report, StreamEvent) and (report.game_id is None or isinstance(report.event, GameFull)):
@@ -208,13 +206,15 @@ class Daemon:
             self._connection.others_got_through()
         match report:
             case StopRequested(signal_name):
-                self._stop(signal_name)
+                self._shutdown.signal(signal_name, self._config.leave_after)
             case ReloadRequested():
                 self._reload()
+            case ControlRequest():
+                self._desk.handle(report, self._config.leave_after)
             case ThreadDied(thread_name, error):
                 # Without one of its threads the daemon may miss events or send nothing without noticing.
                 self._log.crash("thread.died", error, thread=thread_name)
-                self._exit = ExitCode.FAILED
+                self._shutdown.exit_code = ExitCode.FAILED
             case CommandDone(command=command) | CommandFailed(command=command):
                 if isinstance(command, GameCommand):
                     self._games.tell(command.game_id, report)
@@ -291,7 +291,7 @@ class Daemon:
         if not self._engine_is_good:
             for fault in faults:
                 self._log.error("engine.unfit", reason=fault.text)
-            self._exit = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
+            self._shutdown.exit_code = ExitCode.USAGE if any(fault.is_lasting for fault in faults) else ExitCode.FAILED
             return
         for fault in faults:
             self._log.warning("reload.refused", problem=fault.text)
@@ -327,7 +327,7 @@ class Daemon:
                 self._connection.account_answered(None)
             case ReadPlaying():
                 self._in_progress.list_failed()
-                if self._exit is None:
+                if self._shutdown.exit_code is None:
                     self._connection.listen()
             case AcceptChallenge() | DeclineChallenge():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
@@ -368,6 +368,7 @@ class Daemon:
             opening_variety=OpeningVariety(self._store),
             open_api=self._connection.open_client,
             waiting=lambda: self._lobby.waiting,
+            counters=self._counters,
         )
 
     def _remembered_context(self) -> GameContext:
@@ -388,33 +389,14 @@ class Daemon:
 
     def _refused(self, reason: str) -> None:
         self._log.error("refused", reason=reason)
-        self._exit = ExitCode.REFUSED
+        self._shutdown.exit_code = ExitCode.REFUSED
 
     def _want_playing(self, reason: str) -> None:
         """Read the list of games in progress soon."""
         if self._context is not None:
             self._in_progress.want(reason)
 
-    # Stopping and reloading
-
-    def _stop(self, signal_name: str) -> None:
-        if self._stopping:
-            self._leave(signal_name)
-            return
-        games = len(self._games) + len(self._lobby)
-        self._stopping = True
-        self._lobby.stop()
-        now = time.monotonic()
-        self._leave_at = now + self._config.leave_after.total_seconds()
-        self._deaf_at = now + self._timeouts.request_patience.total_seconds()
-        self._manager.stopping()
-        hint = "a second signal leaves at once" if games else None
-        self._log.info("stop.asked", signal=signal_name, games_to_finish=games, hint=hint)
-
-    def _leave(self, why: str) -> None:
-        games = len(self._games) + len(self._lobby)
-        self._log.warning("stop.now", why=why, games_left=games)
-        self._exit = ExitCode.ABANDONED if games else ExitCode.OK
+    # Reloading
 
     def _reload(self) -> None:
         """Use the new configuration as far as a running daemon can; an invalid file changes nothing."""
@@ -440,11 +422,13 @@ class Daemon:
             self._warn_of_unusable_books()
 
     def _close(self) -> None:
+        self._control.close()
         self._connection.stop_listening()
         self._lobby.close()
         self._games.close()
         self._end_engine_check()
         self._outbox.close()
         self._archive.close()
-        self._notifier.close(self._exit)
-        self._log.info("stop", exit_code=int(self._exit) if self._exit is not None else None)
+        code = self._shutdown.exit_code
+        self._notifier.close(code)
+        self._log.info("stop", exit_code=None if code is None else int(code))

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from queue import SimpleQueue
 
+from lichessbot.control.commands import ControlRequest
+from lichessbot.control.status import Faults
+from lichessbot.errors import RateLimited, Unreachable
 from lichessbot.lichess.commands import CommandDone, CommandFailed
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameInfo
@@ -59,7 +62,21 @@ Report = (
     | StopRequested
     | ReloadRequested
     | ThreadDied
+    | ControlRequest
 )
+
+
+def count_fault(report: Report, faults: Faults) -> None:
+    """Count the fault that a report tells of, if it does."""
+    match report:
+        case StreamLost(game_id=None):
+            faults.event_streams_lost += 1
+        case StreamLost():
+            faults.game_streams_lost += 1
+        case CommandFailed(error=Unreachable() | RateLimited()):
+            faults.requests_failed += 1
+        case EngineDied():
+            faults.engines_died += 1
 
 
 # A SimpleQueue, because its `put` may be called from a signal handler.

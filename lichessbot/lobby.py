@@ -13,6 +13,8 @@ from lichessbot.challenges.player_lists import Emit, PlayerLists
 from lichessbot.challenges.policy import Snapshot
 from lichessbot.challenges.slots import Slots
 from lichessbot.config import Config
+from lichessbot.control.commands import CannotDo
+from lichessbot.control.status import LobbyStatus, MatchmakingStatus, clock_time
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.commands import (
     AcceptChallenge,
@@ -35,6 +37,7 @@ from lichessbot.lichess.models import (
 )
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.matchmaking.matchmaker import Matchmaker
+from lichessbot.matchmaking.rechallenge import LastChallenges
 from lichessbot.storage.records import ListFetched
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
@@ -56,7 +59,11 @@ class Lobby:
         proxy: str | None,
         playing: Callable[[], Sequence[GameInfo]],
     ) -> None:
-        self._config = config
+        self._config = self._given = config
+        """As given, and with what the operator has switched."""
+        self._switched: bool | None = None
+        """Whether matchmaking is on by command; None: as configured."""
+        self._paused = False
         self._playing = playing
         self._our_id = ""
         self._stopping = False
@@ -64,6 +71,7 @@ class Lobby:
         self._lists = PlayerLists(store, emit, timeouts, proxy)
         self._challenges = ChallengeHandler(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
         self._matchmaker = Matchmaker(outbox, store, timeouts, self._lists, self._slots, self.snapshot)
+        self._last = LastChallenges()
         self._tournaments = Tournaments(outbox, store, timeouts)
 
     def __len__(self) -> int:
@@ -103,6 +111,7 @@ class Lobby:
             games=self._challenges.slot_holders(self._playing()),
             ours=(*self._matchmaker.slot_holders, *self._tournaments.slot_holders),
             stopping=self._stopping,
+            paused=self._paused,
             human_expected_until=math.inf if self._challenges.has_waiting else human_expected_until,
             objection_to_bots=self._matchmaker.objection_to_bots(self._config, human_expected_until, starting),
         )
@@ -116,7 +125,11 @@ class Lobby:
         self.reload(config)
 
     def reload(self, config: Config) -> None:
-        """Go by this configuration from now on."""
+        """Go by this configuration from now on, but for what the operator has switched."""
+        self._given = config
+        if self._switched is not None:
+            matchmaking = config.matchmaking.model_copy(update={"allow_matchmaking": self._switched})
+            config = config.model_copy(update={"matchmaking": matchmaking})
         self._config = config
         self._lists.watch((*config.challenge.block_lists, *config.matchmaking.block_lists))
         self._tournaments.want(config.tournaments)
@@ -129,6 +142,75 @@ class Lobby:
 
     def close(self) -> None:
         self._lists.close()
+
+    # The operator
+
+    @property
+    def is_open(self) -> bool:
+        """Whether `open` was called: our account is known and the engines are good."""
+        return bool(self._our_id)
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paused
+
+    def pause(self) -> None:
+        """Take no new games until `resume`; what is on its way to a game is withdrawn."""
+        self._paused = True
+        self._matchmaker.withdraw()
+        self._tournaments.stop()
+
+    def resume(self) -> None:
+        """Take new games again."""
+        if self._paused and not self._stopping:
+            self._paused = False
+            self._tournaments.resume(self._config.tournaments)
+
+    def switch_matchmaking(self, *, on: bool) -> str:
+        """Switch matchmaking until the next restart, whatever the configuration says; return what follows."""
+        self._switched = on
+        self.reload(self._given)
+        if not on:
+            self._matchmaker.withdraw()
+            return "matchmaking is off until the next restart"
+        next_at = self._matchmaking.next_attempt_epoch_s
+        when = "as soon as nothing stands in its way" if next_at is None else f"at {clock_time(next_at, time.time())}"
+        return f"matchmaking is on until the next restart; next attempt {when}"
+
+    def block(self, name: str) -> bool:
+        """Decline this player's challenges and send none; return whether that is new."""
+        self._matchmaker.withdraw(name.lower())
+        return self._lists.block(name.lower())
+
+    def unblock(self, name: str) -> bool:
+        """Return whether the player was blocked by command."""
+        return self._lists.unblock(name.lower())
+
+    def rechallenge(self, *, received: bool) -> str:
+        """Challenge again whom we challenged last, or, if `received`, who challenged us. Raises CannotDo."""
+        if self._paused:
+            raise CannotDo("the bot is paused: `lichessbot resume` comes first")
+        it = self._last.again(received=received)
+        self._matchmaker.rechallenge(it)
+        return f"challenged {it.opponent}: {it.terms}"
+
+    @property
+    def _matchmaking(self) -> MatchmakingStatus:
+        is_on_in_config = self._given.matchmaking.allow_matchmaking
+        return self._matchmaker.describe(is_on_in_config=is_on_in_config, last_opponent=self._last.opponent)
+
+    def describe(self) -> LobbyStatus:
+        """Return how games come about now, for the operator."""
+        return LobbyStatus(
+            is_paused=self._paused,
+            slots=self._config.challenge.concurrency,
+            starting=len(self._slots),
+            queue=self._challenges.describe(self._config.challenge),
+            matchmaking=self._matchmaking,
+            limits=self._matchmaker.limits(self._config),
+            blocked=tuple(sorted(self._lists.blocked)),
+            tournaments=self._tournaments.ids,
+        )
 
     # Events
 
@@ -145,6 +227,7 @@ class Lobby:
         """Handle a challenge that was made, withdrawn or declined. `received_at`: monotonic seconds."""
         match event:
             case ChallengeReceived(challenge=challenge):
+                self._last.note(challenge, self._our_id)
                 if challenge.challenger is not None and challenge.challenger.id == self._our_id:
                     self._matchmaker.challenge_echoed(challenge)
                 else:

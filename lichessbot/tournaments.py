@@ -108,6 +108,16 @@ class Tournaments:
         for entry in self._entries.values():
             self._leave(entry)
 
+    def resume(self, configured: Iterable[TournamentConfig]) -> None:
+        """Take part again after `stop`."""
+        self._stopping = False
+        self.want(configured)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The tournaments that we take part in."""
+        return tuple(it for it, entry in self._entries.items() if entry.stage is not _Stage.LEAVING)
+
     @property
     def leaving(self) -> bool:
         """Whether Lichess still has to be told that we leave a tournament."""

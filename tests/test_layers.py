@@ -30,7 +30,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "lichessbot": (
         ("errors", "backoff", "log", "systemd", "timeouts", "rehearsal"),
-        ("lichess", "storage"),
+        ("lichess", "storage", "control"),
         ("config", "connection"),
         ("uci", "challenges"),
         ("move_sources", "matchmaking", "tournaments"),

@@ -24,6 +24,7 @@ from lichessbot.challenges.policy import (
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
 from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig
+from lichessbot.control.status import WaitingChallenge
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed
@@ -75,6 +76,10 @@ class ChallengeHandler:
         """Return the names of the challengers who wait for a slot, the next one first."""
         challengers = (queued.challenge.challenger for queued in self._queue.in_order(config))
         return [user.name or user.id for user in challengers if user is not None]
+
+    def describe(self, config: ChallengeConfig) -> tuple[WaitingChallenge, ...]:
+        """Return the challenges that wait for a slot, the next one first, for the operator."""
+        return tuple(_waiting(queued, time.monotonic()) for queued in self._queue.in_order(config))
 
     # Challenges
 
@@ -137,6 +142,7 @@ class ChallengeHandler:
             recent=self._store.challenges.accepted_since(user_id, since),
             rematches=self._store.times_done(challenge.rematch_of or "", LimitedAction.REMATCH),
             listed_on=self._lists.naming(user_id, config.block_lists),
+            is_blocked=user_id in self._lists.blocked,
         )
 
     def slot_holders(self, games: Iterable[GameInfo]) -> tuple[SlotHolder, ...]:
@@ -270,6 +276,22 @@ class ChallengeHandler:
         for challenge_id in self._slots.free_overdue(asked_at):
             self._log.warning("challenge.no_game", challenge=challenge_id)
             self._note(challenge_id, answer=Answer.NO_GAME, because="it was gone when the acceptance arrived")
+
+
+def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
+    challenge = queued.challenge
+    user = challenge.challenger
+    return WaitingChallenge(
+        challenge_id=challenge.id,
+        challenger=(user.name or user.id) if user else "anonymous",
+        title=user.title if user else "",
+        rating=user.rating if user else None,
+        time_control=str(challenge.time_control),
+        variant=challenge.variant.key,
+        rated=challenge.rated,
+        waits_for_s=now - queued.since,
+        expires_in_s=max(0.0, queued.until - now),
+    )
 
 
 def _facts(challenge: Challenge) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 A list has one name a line, perhaps with `until YYYY-MM-DD`. Knows addresses, sizes and time limits; not what a list is
 good for. No token is sent. Whatever a server or a disk does, it costs at most the updates of its own list: challenges
-and games never wait for a list.
+and games never wait for a list. Beside them stands the operator's own list, which `lichessbot block` changes.
 """
 
 import os
@@ -10,7 +10,7 @@ import re
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from datetime import date, timedelta
 from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
@@ -23,7 +23,7 @@ from lichessbot.errors import Unreachable
 from lichessbot.lichess.http import PROGRAM, configured, network_error, read_body
 from lichessbot.log import EventLog
 from lichessbot.storage.records import ListFetched
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import Store, Table
 from lichessbot.timeouts import Timeouts
 
 LONGEST_LIST_BYTES: Final = 1 << 20
@@ -49,6 +49,8 @@ class PlayerLists:
         self._timeouts = timeouts
         self._proxy = proxy
         self._readers: dict[str, _ListReader] = {}
+        self.blocked: Set[str] = {str(user_id) for (user_id,) in store.remembered(Table.BLOCKED_PLAYERS)}
+        """The ids of players blocked by command, also before a restart."""
 
     def watch(self, addresses: Sequence[str]) -> None:
         """Read these lists from now on, at web addresses or absolute paths, and no others."""
@@ -73,6 +75,22 @@ class PlayerLists:
         """Return the first of these lists that names the player now; None if none does."""
         known, now_s = self._store.player_lists, time.time()
         return next((it for it in addresses if it in known and known[it].has(user_id, now_s)), None)
+
+    def block(self, user_id: str) -> bool:
+        """Block a player until `unblock`; return whether that is new."""
+        if user_id in self.blocked:
+            return False
+        self.blocked |= {user_id}
+        self._store.put("INSERT OR IGNORE INTO blocked_players (id, blocked_at) VALUES (?, ?)", user_id, time.time())
+        return True
+
+    def unblock(self, user_id: str) -> bool:
+        """Return whether the player was blocked by command."""
+        if user_id not in self.blocked:
+            return False
+        self.blocked -= {user_id}
+        self._store.put("DELETE FROM blocked_players WHERE id = ?", user_id)
+        return True
 
     def close(self) -> None:
         self.watch(())

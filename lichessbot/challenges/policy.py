@@ -33,6 +33,8 @@ class Snapshot:
     ours: tuple[SlotHolder, ...] = ()
     """Slots kept for our own challenges and tournaments."""
     stopping: bool = False
+    paused: bool = False
+    """No new games, by `lichessbot pause`."""
     human_expected_until: float = -math.inf
     """Until when (monotonic seconds) the next free slot is kept for a human; infinity while one waits for it."""
     objection_to_bots: "Decline | None" = None
@@ -43,13 +45,18 @@ class Snapshot:
         return Occupancy(self.games + self.ours)
 
     @property
+    def is_closed(self) -> bool:
+        """Whether no new games are taken."""
+        return self.stopping or self.paused
+
+    @property
     def slots_for_our_challenge(self) -> int:
         """How many more games against bots we may begin ourselves."""
         return self.slots_for_our_games(with_bot=True)
 
     def slots_for_our_games(self, *, with_bot: bool) -> int:
         """Return how many more games with a clock against bots, or against humans, we may begin ourselves."""
-        return 0 if self.stopping else self.occupancy.free_slots(self.config.challenge, for_bot=with_bot)
+        return 0 if self.is_closed else self.occupancy.free_slots(self.config.challenge, for_bot=with_bot)
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,8 @@ class ChallengerHistory:
     """How many rematches in a row led to the game of which the challenge is a rematch."""
     listed_on: str | None = None
     """The address or path of the block list that names the challenger."""
+    is_blocked: bool = False
+    """By `lichessbot block`."""
 
 
 @dataclass(frozen=True)
@@ -306,6 +315,8 @@ def _lists(case: _Case) -> Decline | None:
     user_id = slot_holder_of(case.challenge).user_id
     if user_id in case.config.block_list:
         return Decline(DeclineReason.GENERIC, f"challenge.block_list has {user_id}", f"{user_id} is blocked")
+    if case.history.is_blocked:
+        return Decline(DeclineReason.GENERIC, f"lichessbot block {user_id}", f"{user_id} is blocked")
     if case.history.listed_on is not None:
         key = "block_list_files" if case.history.listed_on.startswith("/") else "online_block_list"
         rule = f"challenge.{key} has {case.history.listed_on}"
@@ -334,7 +345,9 @@ def _rematch(case: _Case) -> Decline | None:
 
 
 def _stopping(case: _Case) -> Decline | None:
-    return Decline(DeclineReason.LATER, "a signal", "the bot is stopping") if case.now.stopping else None
+    if case.now.stopping:
+        return Decline(DeclineReason.LATER, "a signal", "the bot is stopping")
+    return Decline(DeclineReason.LATER, "lichessbot pause", "the bot is paused") if case.now.paused else None
 
 
 def _objection_to_bots(case: _Case) -> Decline | None:

@@ -111,7 +111,9 @@ class _Records:
 
     def history(self, inquiry: Inquiry) -> ChallengerHistory:
         name = inquiry.challenger.name.lower()
-        return ChallengerHistory(recent=self._recent(name), listed_on=self._listed_on(name))
+        return ChallengerHistory(
+            recent=self._recent(name), listed_on=self._listed_on(name), is_blocked=self._is_blocked(name)
+        )
 
     def our_rating(self, inquiry: Inquiry) -> int | None:
         """Return our rating in such games, as Lichess sent it last."""
@@ -140,6 +142,9 @@ class _Records:
         query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at >= ?"
         rows = read_only(self._folder, query, name, Answer.ACCEPTED, since) if name else []
         return rows[0][0] if rows else 0
+
+    def _is_blocked(self, name: str) -> bool:
+        return bool(name and read_only(self._folder, "SELECT 1 FROM blocked_players WHERE id = ?", name))
 
     def _listed_on(self, name: str) -> str | None:
         rows = read_only(self._folder, "SELECT address, names FROM player_lists") if name else []

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from lichessbot import __version__
 from lichessbot.errors import ConfigError, ExitCode
@@ -28,9 +29,24 @@ _COMMANDS: Final = {
     "postmortem": "Say why a game was lost.",
     "bugreport": "Collect what a bug report needs in one archive, without secrets.",
     "rehearse": "Play against an embedded Lichess, offline.",
+    "status": "Show what the running daemon does.",
+    "pause": "Take no new games for now.",
+    "resume": "Take new games again.",
+    "finish": "Finish the running games, then end.",
+    "quit": "End at once.",
+    "block": "Block a player.",
+    "unblock": "Unblock a player.",
+    "matchmaking": "Switch matchmaking on or off.",
+    "rechallenge": "Challenge the last opponent again.",
 }
 # Modules with several commands; every other command has a module of its name.
-_MODULES: Final = {"stats": "records", "games": "records", "pgn": "records", "team": "tournament"}
+_MODULES: Final = {
+    **dict.fromkeys(("stats", "games", "pgn"), "records"),
+    **dict.fromkeys(
+        ("pause", "resume", "finish", "quit", "block", "unblock", "matchmaking", "rechallenge"), "control"
+    ),
+    "team": "tournament",
+}
 
 
 class _Commands(click.Group):
@@ -45,6 +61,11 @@ class _Commands(click.Group):
         module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in _MODULES else "command")
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete names of commands without loading the commands."""
+        found = [CompletionItem(name, help=it) for name, it in _COMMANDS.items() if name.startswith(incomplete)]
+        return found or click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -105,8 +105,23 @@ class Game:
 
     @property
     def board(self) -> Board:
-        """The position after all known moves."""
+        """The position after all known moves; not to be changed."""
         return self._board
+
+    @property
+    def full(self) -> GameFull | None:
+        """The latest full state, which says who plays; None before the first one."""
+        return self._full
+
+    @property
+    def clock(self) -> GameClock | None:
+        """The clocks of the latest state; None before the first one."""
+        return self._clock
+
+    @property
+    def colour(self) -> Colour | None:
+        """Our side; None if it is not known yet."""
+        return self._colour
 
     @property
     def engine(self) -> EngineConfig:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from lichessbot.control.status import RunningGame
 from lichessbot.games.correspondence import CorrespondenceGames
 from lichessbot.games.game_log import log_rating
 from lichessbot.games.session import GameContext, GameSession
@@ -59,6 +60,16 @@ class GameManager:
         correspondence = len(self._correspondence.games)
         games = "1 game" if len(self) == 1 else f"{len(self)} games"
         return f"{games}; {correspondence} correspondence" if correspondence else games
+
+    @property
+    def correspondence_games(self) -> int:
+        """The number of correspondence games in progress."""
+        return len(self._correspondence)
+
+    def describe(self) -> tuple[RunningGame, ...]:
+        """Return the games that have a session as they are now, the oldest first."""
+        now = time.monotonic()
+        return tuple(session.describe(now) for session in self._sessions.values())
 
     @property
     def games(self) -> list[GameInfo]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from lichessbot.config import Config
+from lichessbot.control.counters import Counters
+from lichessbot.control.status import Evaluation, PlayerStatus, RunningGame, StreamStatus
 from lichessbot.errors import EngineError
 from lichessbot.games.actions import (
     Action,
@@ -33,7 +35,7 @@ from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import CommandDone, SendMove
-from lichessbot.lichess.enums import Colour
+from lichessbot.lichess.enums import Colour, ExactClock
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
@@ -49,7 +51,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
-from lichessbot.uci.search import BestMove
+from lichessbot.uci.search import BestMove, centipawns
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class GameContext:
     """Make a client with the given read timeout."""
     waiting: Callable[[], Sequence[str]]
     """Return the challengers that wait for a game, the next one first."""
+    counters: Counters
+    """What is counted for the operator."""
 
 
 @dataclass
@@ -136,6 +140,8 @@ class GameSession:
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._full: GameFull | None = None
         self._reader: StreamReader | None = None
+        self._chosen_by: BestMove | SourceAnswer | None = None
+        """What our last move was chosen by."""
         self._times = self._times_of_sent = MoveTimes()
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
 
@@ -182,6 +188,8 @@ class GameSession:
             report = self._context.opening_variety.choose_move(report)
         awaited = isinstance(report, BestMove | SourceAnswer) and self._game.awaits(report.search_id)
         self._game_log.note(report, awaited=awaited)
+        if awaited:
+            self._note_answer(report)
         self._measure(report)
         self._recorder.handle(report)
         match report:
@@ -241,9 +249,11 @@ class GameSession:
                 case StopSearch():
                     self._engine.stop()
                 case KillEngine(reason):
+                    context.counters.counted.engines_replaced += 1
                     self._log.warning("engine.replaced", reason=reason)
                     self._engine.close()
                 case Fallback(search_id, board, time_s):
+                    context.counters.counted.moves_without_engine += 1
                     self._game_log.note_action(action)
                     context.inbox.put(BestMove(self.game_id, search_id, fallback_move(board, time_s)))
                 case TakeAnswer(answer):
@@ -314,3 +324,75 @@ class GameSession:
                 self._context.overhead.note(round_trip_ms)
                 self._context.store.note_round_trip(round_trip_ms)
                 self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, **self._times_of_sent.until(sent_at))
+
+    # For the operator
+
+    def _note_answer(self, report: Report) -> None:
+        """Note an answer that is about to be played."""
+        match report:
+            case BestMove(search_id=search_id, summary=it) if self._game.awaits(search_id):
+                self._chosen_by = report
+                self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
+            case SourceAnswer(search_id=search_id, moves=(_,)) if self._game.awaits(search_id):
+                self._chosen_by = report
+
+    def describe(self, now: float) -> RunningGame:
+        """Return the game as it is now; before its first state, as it was announced."""
+        info, full, board, clock = self.info, self._game.full, self._game.board, self._game.clock
+        colour, reader = self._game.colour, self._reader
+        white, black = (self._player(side, now) for side in Colour)
+        return RunningGame(
+            game_id=self.game_id,
+            url=f"{self._context.config.url}/{self.game_id}",
+            white=white,
+            black=black,
+            our_colour=colour,
+            variant=full.variant.key if full else info.variant.key,
+            speed=full.speed if full else info.speed,
+            time_control=_time_control(full) if full else "",
+            rated=full.rated if full else info.rated,
+            tournament_id=full.tournament_id if full else info.tournament_id,
+            fen=board.fen() if full else "",
+            initial_fen=board.initial_fen if full else "",
+            is_chess960=board.chess960,
+            moves=tuple(board.moves) if full else (),
+            to_move=board.turn if full else None,
+            clock_runs=clock is not None and clock.runs,
+            evaluation=_evaluation(self._chosen_by, white=colour is Colour.WHITE) if self._chosen_by else None,
+            stream=StreamStatus.of(reader.open_since, reader.heard_at, now) if reader else None,
+            joined_for_s=now - self.began_at,
+        )
+
+    def _player(self, side: Colour, now: float) -> PlayerStatus:
+        full, clock = self._game.full, self._game.clock
+        if full is not None:
+            player = full.player(side)
+            clock_s = clock.shown_s(side, self._game.board.turn, now) if clock else None
+            return PlayerStatus(str(player), player.title, player.rating, clock_s)
+        if side is self._game.colour:
+            return PlayerStatus(self._context.our_id)
+        return PlayerStatus(self.info.opponent.username, rating=self.info.opponent.rating)
+
+
+def _time_control(full: GameFull) -> str:
+    """Return the time control as on Lichess: `3+2`, `2 days` or `unlimited`."""
+    if full.clock is not None:
+        return str(ExactClock(full.clock.initial // 1000, full.clock.increment // 1000))
+    return "unlimited" if full.days_per_turn is None else f"{full.days_per_turn} days"
+
+
+def _evaluation(answer: BestMove | SourceAnswer, *, white: bool) -> Evaluation:
+    """Return an answer from White's view; `white`: it was found for White."""
+    it, sign = answer.summary, 1 if white else -1
+    is_mate = it.score.startswith("mate")
+    score = centipawns(it.score)
+    return Evaluation(
+        move=(answer.move or "") if isinstance(answer, BestMove) else answer.moves[0],
+        source="engine" if isinstance(answer, BestMove) else answer.source,
+        score_cp=None if score is None or is_mate else sign * score,
+        mate_in=sign * int(it.score.split()[1]) if is_mate and score is not None else None,
+        depth=it.depth,
+        nodes=it.nodes,
+        nodes_per_s=it.nps,
+        line=tuple(it.pv.split()),
+    )

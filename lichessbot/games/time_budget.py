@@ -85,6 +85,18 @@ class GameClock:
         elapsed_s = now - self.read_at if self.running else 0.0
         return max(0.0, self.state.time_ms(self.colour) / 1000 - elapsed_s)
 
+    def shown_s(self, colour: Colour, to_move: str, now: float) -> float | None:
+        """Return the clock of a side as spectators see it; None without a clock."""
+        if not (self.timed or self.by_days):
+            return None
+        elapsed_s = now - self.read_at if self.runs and colour == to_move else 0.0
+        return max(0.0, self.state.time_ms(colour) / 1000 - elapsed_s)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the clock of the side to move runs."""
+        return (self.timed or self.by_days) and len(self.state.moves.split()) >= _FREE_PLIES
+
     def limits(self, engine: EngineConfig, now: float) -> Limits:
         """Return the limits of one search: the clocks, and what the configuration sets."""
         if not self.timed:

@@ -126,6 +126,7 @@ class Challenge(Payload):
     destination: User | None = Field(default=None, alias="destUser")
     variant: VariantRef
     rated: bool = False
+    color: str = ""  # the challenger's choice
     speed: Shown
     time_control: TimeControl = Field(alias="timeControl")
     initial_fen: str | None = Field(default=None, alias="initialFen")

@@ -109,6 +109,7 @@ class StreamReader(threading.Thread):
         self._chose_wait = False
         self._tried_at: float | None = None
         self._opened_at: float | None = None
+        self._heard_at: float | None = None
         self._progress_due_at: float | None = None
         self._early_ends = 0
         self._finished = False
@@ -118,6 +119,17 @@ class StreamReader(threading.Thread):
         """Whether the thread hangs: it neither reads nor waits on schedule, and nothing here can free it."""
         due_at = self._progress_due_at
         return self.is_alive() and due_at is not None and time.monotonic() > due_at
+
+    @property
+    def open_since(self) -> float | None:
+        """When the stream was opened, in monotonic seconds; None while it is not open."""
+        with self._lock:
+            return None if self._stream is None else self._opened_at
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the last line came, keep-alive lines included."""
+        return self._heard_at
 
     def stop(self) -> None:
         """End the thread at once without further reports; from any thread, any number of times."""
@@ -215,6 +227,7 @@ class StreamReader(threading.Thread):
                 return
             self._put(StreamOpened(self._source.game_id))
             for line in stream:
+                self._heard_at = time.monotonic()
                 self._expect_progress(self._timeouts.liveness)
                 if self._stopping or self._wakeup.is_set():
                     break

@@ -1,9 +1,10 @@
 """Challenging other bots: whom, when and how often.
 
 Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`history`), which rematches
-to offer (`rematch`), and the one challenge that is open (`outgoing_challenge`).
+to offer (`rematch`), what the operator may repeat (`rechallenge`), why a single challenge is not sent (`objections`),
+and the one challenge that is open (`outgoing_challenge`).
 Must not know: how games are played, and how challenges to us are answered.
-Offers: `matchmaker`, and `profile` (what another bot accepts, in sentences).
+Offers: `matchmaker`, `rechallenge` (the latest challenges), and `profile` (what another bot accepts, in sentences).
 """
 
-__all__ = ["matchmaker", "profile"]
+__all__ = ["matchmaker", "profile", "rechallenge"]

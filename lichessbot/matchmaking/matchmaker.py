@@ -15,8 +15,10 @@ from lichessbot.backoff import doubled
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.policy import Decline, Snapshot
 from lichessbot.challenges.slots import Occupancy, Slots
-from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
+from lichessbot.config import Config
 from lichessbot.config.matchmaking import ColourChoice
+from lichessbot.control.commands import CannotDo
+from lichessbot.control.status import Limit, MatchmakingStatus, clock_time
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.lichess.commands import (
     Bots,
@@ -34,8 +36,9 @@ from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, Ga
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, BotGames, Opponents, Silence
+from lichessbot.matchmaking.objections import Objections
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
-from lichessbot.matchmaking.quota import Quota, clock_time
+from lichessbot.matchmaking.quota import Quota
 from lichessbot.matchmaking.rematch import RematchOffers, rematch_of
 from lichessbot.matchmaking.selection import Knowledge, Proposal, proposals
 from lichessbot.storage.records import LimitedAction, SlotHolder
@@ -80,6 +83,7 @@ class Matchmaker:
         self._rematches = RematchOffers(timeouts)
         self._half_pair: tuple[Proposal, float] | None = None
         """The last game of a pair that we began as White, and when, in seconds since the epoch."""
+        self._objections = Objections(self._quota, lists, self._opponents)
         self._last_kind = ""
         self._failures = 0
         self._idle_since = time.monotonic()
@@ -171,7 +175,7 @@ class Matchmaker:
             bot_games=self._bot_games,
             now=time.time(),
             pair_break_s=self._pair_break_s(snapshot.config),
-            is_blocked=partial(self._is_blocked, snapshot.config),
+            is_blocked=partial(self._objections.is_blocked, snapshot.config),
             may_play_correspondence=_may_play_correspondence(snapshot),
             half_pair=self._due_half_pair(snapshot.config),
         )
@@ -191,12 +195,6 @@ class Matchmaker:
             return None
         first, began_at = self._half_pair
         return first if time.time() <= began_at + self._pair_break_s(config) else None
-
-    def _is_blocked(self, config: Config, user_id: str) -> bool:
-        sections: list[MatchmakingConfig | ChallengeConfig] = [config.matchmaking]
-        if config.matchmaking.include_challenge_block_list:
-            sections.append(config.challenge)
-        return any(user_id in it.block_list or self._lists.naming(user_id, it.block_lists) for it in sections)
 
     def _challenge(self, free: Sequence[str], now: float) -> None:
         """Challenge the first of the shortlist that is among the `free` bots: online and not playing."""
@@ -219,6 +217,15 @@ class Matchmaker:
         colour = it.terms.colour or "random"
         self._log.info("match.challenge", opponent=it.opponent, kind=it.kind, terms=it.terms, colour=colour)
         self._outbox.send(self._open.creation)
+
+    def rechallenge(self, it: Proposal) -> None:
+        """Send a challenge that the operator wants. Raises CannotDo."""
+        if self._asking or self._open is not None:
+            raise CannotDo("another challenge is open or about to be sent; try again in half a minute")
+        objection = self._objections.to_rechallenge(it, self._snapshot(), time.time())
+        if objection is not None:
+            raise CannotDo(objection)
+        self._propose(it)
 
     def _is_wanted(self, snapshot: Snapshot) -> bool:
         """Return whether to go on: a game or a reload may have come since the attempt began."""
@@ -252,27 +259,11 @@ class Matchmaker:
             self.withdraw()
 
     def _offer_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> None:
-        objection = self._objection_to_rematch(it, snapshot, now)
+        objection = self._objections.to_rematch(it, snapshot, now, time.time())
         if objection is None:
             self._propose(it)
         else:
             self._log.info("rematch.not_offered", game=it.rematch_of, opponent=it.opponent, reason=objection)
-
-    def _objection_to_rematch(self, it: Proposal, snapshot: Snapshot, now: float) -> str | None:
-        """Return why the rematch is not offered now; None if it may be."""
-        config, wall = snapshot.config, time.time()
-        if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
-            return "no slot is free"
-        if now < snapshot.human_expected_until:
-            return "the slot is kept for a human"
-        if self._quota.rematch_at(config.matchmaking, wall, is_bot=it.is_bot) > wall:
-            return "a quota of Lichess or of matchmaking is used up"
-        section = config.matchmaking if it.is_bot else config.challenge
-        if it.opponent in section.block_list or self._lists.naming(it.opponent, section.block_lists):
-            return "the opponent is on a block list"
-        if it.is_bot and self._opponents.rests_until(it.opponent, it.terms) > wall:
-            return "the bot declined such a challenge"
-        return None
 
     # The open challenge
 
@@ -404,9 +395,9 @@ class Matchmaker:
         self._rematches.drop()
         self.withdraw()
 
-    def withdraw(self) -> None:
-        """Withdraw the open challenge, which frees its slot."""
-        if self._open is not None:
+    def withdraw(self, opponent: str | None = None) -> None:
+        """Withdraw the open challenge, or only one to this opponent, which frees its slot."""
+        if self._open is not None and opponent in (None, self._open.proposal.opponent):
             self._send(self._open.withdraw())
 
     def note_game(self, full: GameFull) -> None:
@@ -421,6 +412,22 @@ class Matchmaker:
         began_at = min(time.time(), full.created_at_ms / 1000 or math.inf)
         self._bot_games.note(BotGame(full.id, them.id, full.speed, colour, full.id in self._ours, began_at))
         self._ours.discard(full.id)
+
+    def limits(self, config: Config) -> tuple[Limit, ...]:
+        """Return what of the day's games and challenges is used up, for the operator."""
+        return self._quota.limits(config.matchmaking, time.time())
+
+    def describe(self, *, is_on_in_config: bool, last_opponent: str | None) -> MatchmakingStatus:
+        """Return what matchmaking does now, for the operator."""
+        it, now = self._open, time.monotonic()
+        due_at = self._due_at(self._snapshot(), now) if it is None else math.inf
+        return MatchmakingStatus(
+            is_on=self._snapshot().config.matchmaking.allow_matchmaking,
+            is_on_in_config=is_on_in_config,
+            next_attempt_epoch_s=None if math.isinf(due_at) else time.time() + max(0.0, due_at - now),
+            open_challenge=None if it is None else it.describe(),
+            last_opponent=last_opponent,
+        )
 
     def status(self, config: Config) -> str:
         """Return the day's bot games in words; empty if there is nothing to say."""

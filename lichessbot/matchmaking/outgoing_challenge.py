@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from lichessbot.control.status import OpenChallengeStatus
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import (
     CancelChallenge,
@@ -93,6 +94,10 @@ class OpenChallenge:
     def creation(self) -> CreateChallenge:
         """The command that makes the challenge."""
         return CreateChallenge(self.proposal.opponent, self.proposal.terms)
+
+    def describe(self) -> OpenChallengeStatus:
+        """Return the challenge for the operator."""
+        return OpenChallengeStatus(self.challenge_id, self.proposal.opponent, str(self.proposal.terms))
 
     # What happens
 

@@ -6,13 +6,13 @@ people report. Games against humans are not limited here. Times are seconds sinc
 
 import math
 import re
-import time
 from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
 from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
+from lichessbot.control.status import Limit
 from lichessbot.errors import RateLimited
 from lichessbot.matchmaking.history import BotGames
 from lichessbot.storage.store import Store, Table
@@ -70,7 +70,7 @@ class Quota:
         """Take note that Lichess refused a challenge or an acceptance because a quota is used up."""
         if error.quota == BOT_GAMES:
             told = _NUMBER_PLAYED.search(error.text)
-            most = int(told[1]) if told else self._limit(BOT_GAMES).most
+            most = int(told[1]) if told else self._limit_of(BOT_GAMES).most
             self._set(BOT_GAMES, _Limit(most, now + error.pause.total_seconds()))
             return
         # Without a name it may be the minute or the day: each refusal in a row doubles the pause.
@@ -84,14 +84,14 @@ class Quota:
             "INSERT OR REPLACE INTO limits (name, most, until) VALUES (?, ?, ?)", name, limit.most, limit.until
         )
 
-    def _limit(self, name: str) -> _Limit:
+    def _limit_of(self, name: str) -> _Limit:
         return self._limits.get(name, _Limit())
 
     # What follows from it
 
     def most_bot_games(self, config: MatchmakingConfig) -> int:
         """Return how many bot games are allowed in any 24 hours."""
-        told = self._limit(BOT_GAMES).most
+        told = self._limit_of(BOT_GAMES).most
         allowed = _BOT_GAMES_REPORTED if told is None else told
         return allowed if config.bot_games_per_day is None else min(allowed, config.bot_games_per_day)
 
@@ -102,7 +102,7 @@ class Quota:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
         began = [game.began_at for game in self._bot_games.since(now - self._day_s)]
         free_at = self._room_at([*began, *[now] * expected], self.most_bot_games(config))
-        return max(now, free_at, self._limit(BOT_GAMES).until)
+        return max(now, free_at, self._limit_of(BOT_GAMES).until)
 
     def challenge_at(self, config: MatchmakingConfig, now: float) -> float:
         """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
@@ -112,12 +112,12 @@ class Quota:
         own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
         spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now
         own_at = max(spread_at, self._room_at(own, share))
-        return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit(_CHALLENGES).until)
+        return max(self.bot_game_at(config, now), own_at, self._credit_at(now), self._limit_of(_CHALLENGES).until)
 
     def rematch_at(self, config: MatchmakingConfig, now: float, *, is_bot: bool) -> float:
         """Return when we may offer a rematch, which need not wait for its share of the day."""
         cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
-        credit_at = max(self._credit_at(now, cost), self._limit(_CHALLENGES).until)
+        credit_at = max(self._credit_at(now, cost), self._limit_of(_CHALLENGES).until)
         if not is_bot:
             return credit_at
         own = [game.began_at for game in self._bot_games.since(now - self._day_s) if game.ours]
@@ -146,19 +146,22 @@ class Quota:
             now = sent_at + self._day_s
         return now
 
+    def limits(self, config: MatchmakingConfig, now: float) -> tuple[Limit, ...]:
+        """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""
+        spent = sum(cost for _, cost in self._sent)
+        credit_at = max(self._credit_at(now), self._limit_of(_CHALLENGES).until)
+        return self._bot_games_limit(config, now), _limit("challenges", spent, _CHALLENGE_CREDITS, credit_at, now)
+
+    def _bot_games_limit(self, config: MatchmakingConfig, now: float) -> Limit:
+        at = self.bot_game_at(config, now)
+        return _limit("bot games", self.bot_games_used(now), self.most_bot_games(config), at, now)
+
     def in_words(self, config: MatchmakingConfig, now: float) -> str:
-        """Return for example `37/100 bot games used, resumes 14:20`; empty if there were none and all are allowed."""
-        used, most, at = self.bot_games_used(now), self.most_bot_games(config), self.bot_game_at(config, now)
-        if not used and at <= now:
-            return ""
-        text = f"{used}/{most} bot games used"
-        return text if at <= now or math.isinf(at) else f"{text}, resumes {clock_time(at, now)}"
+        """Return for example `37 of 100 bot games, resumes 14:20`; empty if there were none and all are allowed."""
+        limit = self._bot_games_limit(config, now)
+        return limit.in_words(now) if limit.used or limit.is_used_up else ""
 
 
-def clock_time(moment: float, now: float) -> str:
-    """Return a moment as hours and minutes in local time, with the date if it is not today."""
-    local = time.localtime(moment)
-    is_today = local[:3] == time.localtime(now)[:3]
-    return time.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M", local)
-
-
+def _limit(name: str, used: int, most: int, at: float, now: float) -> Limit:
+    """Return a limit under which the next one is allowed at `at`."""
+    return Limit(name, used, most, at if now < at < math.inf else None, is_used_up=at > now)

@@ -101,6 +101,9 @@ MIGRATIONS: Final = (
         game_id TEXT NOT NULL, said_at REAL NOT NULL, room TEXT NOT NULL, author TEXT NOT NULL, text TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE blocked_players (id TEXT PRIMARY KEY, blocked_at REAL NOT NULL);
+    """,
 )
 _OWNER_ONLY: Final = 0o600
 _PAGES: Final = ("freelist_count", "page_count")

@@ -48,6 +48,7 @@ class Table(StrEnum):
     RESTS = "rests"
     TOURNAMENTS = "tournaments"
     ACCOUNT = "account"
+    BLOCKED_PLAYERS = "blocked_players"
 
 
 _COLUMNS: Final = {
@@ -57,6 +58,7 @@ _COLUMNS: Final = {
     Table.RESTS: "opponent, subject, until, times",
     Table.TOURNAMENTS: "id, team, password",
     Table.ACCOUNT: "url, id",
+    Table.BLOCKED_PLAYERS: "id",
 }
 
 

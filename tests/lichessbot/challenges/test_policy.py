@@ -58,10 +58,11 @@ def answer(
     games: tuple[SlotHolder, ...] = (),
     *,
     stopping: bool = False,
+    paused: bool = False,
     history: ChallengerHistory = NO_HISTORY,
     **changes: Any,
 ) -> Decision:
-    now = Snapshot(Config.model_validate({"challenge": config}), US, games, stopping=stopping)
+    now = Snapshot(Config.model_validate({"challenge": config}), US, games, stopping=stopping, paused=paused)
     return decide(received(**changes), now, history)
 
 
@@ -150,6 +151,13 @@ def test_a_challenge_waits_while_all_slots_are_taken() -> None:
 
 def test_a_stopping_bot_declines_with_later() -> None:
     assert reason(answer({}, stopping=True)) == DeclineReason.LATER
+    assert reason(answer({}, paused=True)) == DeclineReason.LATER
+    assert rule(answer({}, paused=True)) == "lichessbot pause"
+
+
+def test_a_player_blocked_by_command_is_declined_like_one_on_the_list() -> None:
+    decision = answer({}, history=ChallengerHistory(is_blocked=True))
+    assert (reason(decision), rule(decision)) == (DeclineReason.GENERIC, "lichessbot block ferdinand")
 
 
 def test_reasons_that_the_challenger_can_change_come_before_later() -> None:
@@ -318,6 +326,7 @@ def test_our_own_challenges_get_the_slots_of_bots_unless_we_stop() -> None:
     assert Snapshot(config, US, (BOT_GUEST,)).slots_for_our_challenge == 1
     assert Snapshot(config, US, (BOT_GUEST,), ours=(BOT_GUEST,)).slots_for_our_challenge == 0
     assert Snapshot(config, US, stopping=True).slots_for_our_challenge == 0
+    assert Snapshot(config, US, paused=True).slots_for_our_challenge == 0
 
 
 def test_bots_without_any_slot_are_declined_with_no_bot() -> None:

@@ -54,6 +54,14 @@ def entry(challenge_id: str, **changes: object) -> Entry:
     return Entry(**{**values, **changes})  # type: ignore[arg-type]
 
 
+def test_a_player_blocked_by_command_is_declined(tmp_path: Path, store: Store, ask: "Asked") -> None:
+    words = ("--from", "human", "--name", "Pest", "--clock", "3+0")
+    assert ask(*words)["answer"] == "would be accepted"
+    store.put("INSERT INTO blocked_players (id, blocked_at) VALUES (?, ?)", "pest", time.time())
+    written(store, tmp_path)
+    assert ask(*words)["rule"] == "lichessbot block pest"
+
+
 class Asked:
     """One call of the command."""
 

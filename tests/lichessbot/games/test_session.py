@@ -1,6 +1,7 @@
 """The session of one game, with reports handed in instead of threads that send them."""
 
 import logging
+import time
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.config import Config, EngineConfig
+from lichessbot.control.counters import Counters
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.models import GameFull, GameInfo
@@ -44,6 +46,7 @@ def session() -> GameSession:
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
         hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),
         waiting=list,
+        counters=Counters(),
     )
     return GameSession(GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}}), context)
 
@@ -65,3 +68,80 @@ def test_the_log_names_only_answers_that_are_played_as_moves(
     session.handle(BestMove(GAME, search_id, "e2e4", summary))
     (line,) = [record.message for record in caplog.records if record.message.startswith("engine.move ")]
     assert line.startswith(f"engine.move game={GAME} move=e2e4 depth=3")
+
+
+# For the operator
+
+
+def opened(session: GameSession, *, black: bool, moves: str = "", **fields: Any) -> None:
+    """The session reads its game's first state now."""
+    us = {"id": "testbot", "name": "TestBot", "title": "BOT"}
+    them = {"id": "ferdinand", "name": "Ferdinand", "rating": 1720}
+    players = {"white": them if black else us, "black": us if black else them}
+    facts: dict[str, Any] = {"clock": {"initial": 60_000, "increment": 2000}, "speed": "blitz", "rated": True, **fields}
+    full = {"id": GAME, "variant": {"key": "standard"}, **players, **facts, "state": state(moves)}
+    session.handle(StreamEvent(GAME, GameFull.model_validate(full), time.monotonic()))
+
+
+def answer(session: GameSession, move: str, summary: SearchSummary) -> None:
+    failed = session._context.inbox.get_nowait()
+    assert isinstance(failed, EngineDied)
+    assert failed.search_id is not None
+    session.handle(BestMove(GAME, failed.search_id, move, summary))
+
+
+def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: GameSession) -> None:
+    info = {"gameId": GAME, "color": "black", "variant": {"key": "chess960"}, "speed": "rapid", "rated": True}
+    session.info = GameInfo.model_validate({**info, "opponent": {"id": "x", "username": "BOT X", "rating": 9}})
+    it = session.describe(time.monotonic())
+    assert (it.game_id, it.url, it.fen, it.moves, it.evaluation) == (GAME, f"https://lichess.org/{GAME}", "", (), None)
+    assert (it.variant, it.speed, it.rated, it.time_control) == ("chess960", "rapid", True, "")
+    assert {it.white.name, it.black.name} == {"BOT X"}, "our side is known from its state"
+    assert (it.to_move, it.clock_runs, it.stream) == (None, False, None)
+
+
+@pytest.mark.parametrize("black", [False, True])
+def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(session: GameSession, black: bool) -> None:
+    opened(session, black=black, moves="e2e4 e7e5 g1f3" if black else "e2e4 e7e5")
+    line = "b8c6 f1b5" if black else "g1f3 b8c6"
+    summary = SearchSummary(depth=9, nodes=5000, score="cp 31", pv=line, nps=1000)
+    answer(session, "b8c6" if black else "g1f3", summary)
+    it = session.describe(time.monotonic() + 10.0)
+    side = "black" if black else "white"
+    assert (it.our_colour, it.to_move, it.clock_runs) == (side, side, True)
+    ours, theirs = (it.black, it.white) if black else (it.white, it.black)
+    assert (ours.name, ours.title, theirs.name, theirs.rating) == ("TestBot", "BOT", "Ferdinand", 1720)
+    assert ours.clock_s == pytest.approx(50.0, abs=1.0)
+    assert theirs.clock_s == 60.0
+    assert (it.time_control, it.speed, it.rated, it.moves[:2]) == ("1+2", "blitz", True, ("e2e4", "e7e5"))
+    found = it.evaluation
+    assert found is not None
+    assert (found.source, found.score_cp, found.mate_in, found.depth) == ("engine", -31 if black else 31, None, 9)
+    assert found.line == tuple(summary.pv.split())
+    assert session._context.counters.engine.nodes_per_s == 1000
+
+
+@pytest.mark.parametrize(("score", "found"), [("mate 3", (None, -3)), ("mate -2", (None, 2)), ("", (None, None))])
+def test_a_mate_is_told_from_whites_view_too(
+    session: GameSession, score: str, found: tuple[int | None, int | None]
+) -> None:
+    opened(session, black=True, moves="e2e4")
+    answer(session, "e7e5", SearchSummary(score=score))
+    it = session.describe(time.monotonic()).evaluation
+    assert it is not None
+    assert (it.score_cp, it.mate_in) == found
+
+
+@pytest.mark.parametrize(
+    ("fields", "told", "clock_s"),
+    [
+        ({"clock": None, "daysPerTurn": 2}, "2 days", 60.0),
+        ({"clock": {"initial": 30_000, "increment": 0}}, "0.5+0", 60.0),
+    ],
+)
+def test_the_time_control_is_told_as_on_lichess(
+    session: GameSession, fields: dict[str, Any], told: str, clock_s: float
+) -> None:
+    opened(session, black=False, **fields)
+    it = session.describe(time.monotonic() + 30.0)
+    assert (it.time_control, it.white.clock_s, it.clock_runs) == (told, clock_s, False)

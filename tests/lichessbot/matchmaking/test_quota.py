@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lichessbot.config import MatchmakingConfig
+from lichessbot.control.status import clock_time
 from lichessbot.errors import RateLimited
 from lichessbot.lichess.enums import Colour
 from lichessbot.matchmaking.history import BotGame, BotGames
-from lichessbot.matchmaking.quota import BOT_GAMES, Quota, clock_time
+from lichessbot.matchmaking.quota import BOT_GAMES, Quota
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -125,7 +126,7 @@ def test_a_time_on_another_day_has_its_date() -> None:
 def test_zero_bot_games_can_be_configured(books: Books) -> None:
     settings = config(bot_games_per_day=0)
     assert books.quota.bot_game_at(settings, NOW) == math.inf
-    assert books.quota.in_words(settings, NOW) == "0/0 bot games used"
+    assert books.quota.in_words(settings, NOW) == "0 of 0 bot games"
 
 
 def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp_path: Path, books: Books) -> None:
@@ -133,7 +134,7 @@ def test_what_lichess_allows_and_for_how_long_not_is_learnt_from_its_refusal(tmp
     assert books.quota.most_bot_games(config()) == 64
     assert books.quota.bot_game_at(config(), NOW) == NOW + 3 * HOUR_S
     resumes = clock_time(NOW + 3 * HOUR_S, NOW)
-    assert books.quota.in_words(config(), NOW) == f"0/64 bot games used, resumes {resumes}"
+    assert books.quota.in_words(config(), NOW) == f"0 of 64 bot games, resumes {resumes}"
     books.close()
     again = Books(tmp_path)
     assert again.quota.most_bot_games(config()) == 64

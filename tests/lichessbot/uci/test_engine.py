@@ -64,6 +64,7 @@ def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox:
     assert answer.move in board.legal_moves()
     assert answer.summary.depth == 3
     assert answer.summary.nodes > 0
+    assert answer.summary.nps > 0
     assert answer.summary.score.startswith("cp ")
     assert answer.summary.pv.split()[0] == answer.move
 

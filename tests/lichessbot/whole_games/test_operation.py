@@ -145,6 +145,7 @@ def test_records_that_cannot_be_kept_cost_no_game(arena: Arena) -> None:
     arena.until(lambda: "game.over" in arena.log())
     assert arena.stop() == 0
     assert arena.log().count("store.failed") == 1
+    assert arena.log().count("control.unavailable") == 1
 
 
 # The service manager, and root

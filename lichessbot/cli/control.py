@@ -1,0 +1,108 @@
+"""The commands that act on the running daemon: `lichessbot pause`, `block` and so on. It answers on its socket."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from lichessbot.cli.options import Parsed, config_option, player_name
+from lichessbot.config import load_config
+from lichessbot.control.client import NoAnswer, NoDaemon, ask
+from lichessbot.control.commands import Answer, Command
+from lichessbot.errors import ExitCode
+from lichessbot.log import inert
+from lichessbot.storage.database import owner
+
+_player = click.argument("player", type=Parsed(player_name), metavar="NAME")
+
+
+def ask_daemon(config_file: Path | None, command: Command, argument: str = "") -> Answer:
+    """Return the answer of the daemon with this configuration; one that could not be had says why."""
+    folder = load_config(config_file, os.environ, needs_token=False).state_dir
+    try:
+        return ask(folder, command, argument)
+    except NoDaemon as error:
+        pid = owner(folder)
+        if pid is None:
+            return Answer(ok=False, text=str(error))
+        return Answer(ok=False, text=f"process {pid} has no control socket in {folder}: see its log")
+    except NoAnswer as error:
+        return Answer(ok=False, text=str(error))
+
+
+def _tell(config_file: Path | None, command: Command, argument: str = "") -> int:
+    """Send a command and print the answer in one line."""
+    answer = ask_daemon(config_file, command, argument)
+    (sys.stdout if answer.ok else sys.stderr).write(f"{inert(answer.text)}\n")
+    return ExitCode.OK if answer.ok else ExitCode.FAILED
+
+
+@click.command("pause")
+@config_option
+def pause_command(config_file: Path | None) -> int:
+    """Take no new games until `resume`. Running games go on.
+
+    Challenges are declined with `later`, no challenge is sent, and arenas are left until `resume`. SIGHUP does not end
+    the pause; a restart does.
+    """
+    return _tell(config_file, Command.PAUSE)
+
+
+@click.command("resume")
+@config_option
+def resume_command(config_file: Path | None) -> int:
+    """Take new games again after `pause`."""
+    return _tell(config_file, Command.RESUME)
+
+
+@click.command("finish")
+@config_option
+def finish_command(config_file: Path | None) -> int:
+    """Take no new games, finish the running ones, and end. The same as the first SIGTERM."""
+    return _tell(config_file, Command.FINISH)
+
+
+@click.command("quit")
+@config_option
+def quit_command(config_file: Path | None) -> int:
+    """End at once. The same as the second SIGTERM: games that were left continue at the next start if time is left."""
+    return _tell(config_file, Command.QUIT)
+
+
+@click.command("block")
+@config_option
+@_player
+def block_command(config_file: Path | None, player: str) -> int:
+    """Block the player NAME: decline all challenges and send none. Lasts until `unblock`, also over restarts.
+
+    A running game with this player goes on.
+    """
+    return _tell(config_file, Command.BLOCK, player)
+
+
+@click.command("unblock")
+@config_option
+@_player
+def unblock_command(config_file: Path | None, player: str) -> int:
+    """Undo `block` for the player NAME. Block lists in the configuration and on the web still apply."""
+    return _tell(config_file, Command.UNBLOCK, player)
+
+
+@click.command("matchmaking")
+@config_option
+@click.argument("switch", type=click.Choice(["on", "off"]))
+def matchmaking_command(config_file: Path | None, switch: str) -> int:
+    """Switch matchmaking on or off until the next restart, whatever `matchmaking.allow_matchmaking` says."""
+    return _tell(config_file, Command.MATCHMAKING, switch)
+
+
+@click.command("rechallenge")
+@config_option
+@click.option("--received", is_flag=True, help="Challenge the player who challenged the bot last.")
+def rechallenge_command(config_file: Path | None, received: bool) -> int:
+    """Challenge the player whom the bot challenged last, to the same game.
+
+    Challenges by `lichessbot challenge` and by hand count too, if they were sent while the daemon ran.
+    """
+    return _tell(config_file, Command.RECHALLENGE, "received" if received else "sent")

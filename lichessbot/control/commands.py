@@ -1,0 +1,111 @@
+"""The commands to a running daemon, and both messages of the socket: one line of JSON each way.
+
+A request is `{"command": "block", "argument": "somebody"}`, its answer `{"ok": true, "text": "...", "status": null}`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from queue import SimpleQueue
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from lichessbot.control.status import Status
+from lichessbot.errors import LichessBotError, UnreadableLine
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{2,30}")
+
+
+class Command(StrEnum):
+    STATUS = "status"
+    PAUSE = "pause"
+    RESUME = "resume"
+    FINISH = "finish"
+    QUIT = "quit"
+    BLOCK = "block"
+    UNBLOCK = "unblock"
+    MATCHMAKING = "matchmaking"
+    RECHALLENGE = "rechallenge"
+
+
+# What an argument must be, and whether one is; all other commands take none.
+_ARGUMENTS: Final[Mapping[Command, tuple[str, Callable[[str], object]]]] = {
+    Command.BLOCK: ("the name of a player", _NAME.fullmatch),
+    Command.UNBLOCK: ("the name of a player", _NAME.fullmatch),
+    Command.MATCHMAKING: ("on or off", ("on", "off").__contains__),
+    Command.RECHALLENGE: ("sent or received", ("sent", "received").__contains__),
+}
+_NO_ARGUMENT: Final[tuple[str, Callable[[str], object]]] = ("no argument", "".__eq__)
+
+
+class CannotDo(LichessBotError):
+    """What the operator wants is not possible now; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a request: in words what happened or why nothing did, or the status that was asked for."""
+
+    ok: bool
+    text: str = ""
+    status: Status | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRequest:
+    """The operator wants this; the main thread puts its answer into `answers`."""
+
+    command: Command
+    argument: str = ""
+    answers: SimpleQueue[Answer] = field(default_factory=SimpleQueue, compare=False, repr=False)
+
+
+def read_request(line: bytes) -> ControlRequest:
+    """Return the request in a line. Raises UnreadableLine."""
+    message = _object(line)
+    name, argument = message.get("command"), message.get("argument", "")
+    if not isinstance(name, str) or name not in tuple(Command):
+        raise UnreadableLine(f"command: expected one of {', '.join(Command)}, found {_quoted(name)}")
+    expected, is_good = _ARGUMENTS.get(Command(name), _NO_ARGUMENT)
+    if not isinstance(argument, str) or not is_good(argument):
+        raise UnreadableLine(f"{name}: expected {expected}, found {_quoted(argument)}")
+    return ControlRequest(Command(name), argument)
+
+
+def request_line(command: Command, argument: str = "") -> bytes:
+    return _line({"command": command.value, "argument": argument})
+
+
+def answer_line(answer: Answer) -> bytes:
+    return _line(asdict(answer))
+
+
+def read_answer(line: bytes) -> Answer:
+    """Return the answer in a line. Raises UnreadableLine, also for a status of an incompatible version."""
+    message = _object(line)
+    try:
+        return TypeAdapter(Answer).validate_python(message)
+    except ValidationError as error:
+        raise UnreadableLine(f"the daemon runs an incompatible version: {error.error_count()} fields differ") from error
+
+
+def _object(line: bytes) -> dict[str, object]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableLine(f"expected one line of JSON, found {_quoted(line[:40])}") from error
+    if not isinstance(message, dict):
+        raise UnreadableLine(f"expected a JSON object, found {_quoted(message)}")
+    return message
+
+
+def _line(message: Mapping[str, object]) -> bytes:
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _quoted(value: object) -> str:
+    """Return what a client sent, harmless and short."""
+    return ascii(value)[:60]

@@ -1,0 +1,172 @@
+"""How the main thread answers the operator: each part of the daemon describes itself, and does what it is told.
+
+Knows the parts only by what it asks of them here.
+"""
+
+import os
+import time
+from datetime import timedelta
+from typing import Protocol
+
+from lichessbot import __version__
+from lichessbot.control.commands import Answer, CannotDo, Command, ControlRequest
+from lichessbot.control.counters import Counters
+from lichessbot.control.shutdown import Shutdown
+from lichessbot.control.status import Activity, ConnectionStatus, LobbyStatus, RunningGame, Status
+from lichessbot.log import EventLog
+
+
+class Connection(Protocol):
+    @property
+    def status(self) -> str:
+        """The connection in words, for one line."""
+
+    def describe(self) -> ConnectionStatus: ...
+
+
+class Games(Protocol):
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def correspondence_games(self) -> int: ...
+
+    def describe(self) -> tuple[RunningGame, ...]: ...
+
+
+class Lobby(Protocol):
+    """Its commands return in words what happened, or raise CannotDo."""
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether our account is known and the engines are good."""
+
+    @property
+    def is_paused(self) -> bool: ...
+
+    def describe(self) -> LobbyStatus: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def block(self, name: str) -> bool: ...
+
+    def unblock(self, name: str) -> bool: ...
+
+    def switch_matchmaking(self, *, on: bool) -> str: ...
+
+    def rechallenge(self, *, received: bool) -> str: ...
+
+
+class Desk:
+    """Answers the operator, and says in one line what goes on. For the main thread."""
+
+    def __init__(
+        self, connection: Connection, games: Games, lobby: Lobby, shutdown: Shutdown, counters: Counters
+    ) -> None:
+        self._shutdown = shutdown
+        self._connection = connection
+        self._games = games
+        self._lobby = lobby
+        self._counters = counters
+        self._log = EventLog()
+        self._began_at = time.monotonic()
+
+    @property
+    def line(self) -> str:
+        """Return what goes on in one line, for the service manager."""
+        bugs = self._counters.faults.internal_errors
+        activity = self._activity
+        states = {Activity.FINISHING: "finishing, takes no new games", Activity.PAUSED: "paused, takes no new games"}
+        parts = (
+            self._connection.status,
+            self._games.status,
+            self._lobby.status,
+            f"internal errors: {bugs}, see the log" if bugs else "",
+            states.get(activity, ""),
+        )
+        return "; ".join(filter(None, parts))
+
+    def status(self) -> Status:
+        """Return everything that there is to see, as it is now."""
+        now, leave_at = time.monotonic(), self._shutdown.leave_at
+        return Status(
+            version=__version__,
+            process_id=os.getpid(),
+            at_epoch_s=time.time(),
+            up_for_s=now - self._began_at,
+            activity=self._activity,
+            ends_in_s=None if leave_at is None else max(0.0, leave_at - now),
+            connection=self._connection.describe(),
+            games=self._games.describe(),
+            correspondence_games=self._games.correspondence_games,
+            lobby=self._lobby.describe(),
+            engine=self._counters.engine,
+            faults=self._counters.faults,
+        )
+
+    @property
+    def _activity(self) -> Activity:
+        if self._shutdown.leave_at is not None:
+            return Activity.FINISHING
+        if self._lobby.is_paused:
+            return Activity.PAUSED
+        return Activity.PLAYING if self._lobby.is_open else Activity.STARTING
+
+    def handle(self, request: ControlRequest, grace: timedelta) -> None:
+        """Do what the operator wants and answer; `grace`: how long `finish` lets games go on."""
+        answer = Answer(ok=False, text="an error of the bot: see its log")
+        try:
+            answer = self._answer(request, grace)
+        except CannotDo as error:
+            answer = Answer(ok=False, text=str(error))
+        finally:
+            if request.command is not Command.STATUS:
+                argument = request.argument or None
+                self._log.info("control", command=request.command, argument=argument, answer=answer.text)
+            request.answers.put(answer)
+
+    def _answer(self, request: ControlRequest, grace: timedelta) -> Answer:
+        match request.command:
+            case Command.STATUS:
+                return Answer(ok=True, status=self.status())
+            case Command.QUIT:
+                self._shutdown.leave("the command quit")
+                return Answer(ok=True, text="the daemon ends now; games with time left continue at its next start")
+            case Command.BLOCK:
+                return Answer(ok=True, text=self._block(request.argument))
+            case Command.UNBLOCK:
+                return Answer(ok=True, text=self._unblock(request.argument))
+        if self._shutdown.leave_at is not None:
+            raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
+        return Answer(ok=True, text=self._change(request, grace))
+
+    def _change(self, request: ControlRequest, grace: timedelta) -> str:
+        """Change how new games come about; return what was done."""
+        match request.command:
+            case Command.PAUSE:
+                self._lobby.pause()
+                return "paused: no new games until `lichessbot resume` or a restart; running games go on"
+            case Command.RESUME:
+                self._lobby.resume()
+                return "resumed: new games are taken again"
+            case Command.FINISH:
+                games = self._shutdown.finish("the command finish", grace)
+                return f"finishing: no new games; the daemon ends after the running ones, of which there are {games}"
+            case Command.MATCHMAKING:
+                return self._lobby.switch_matchmaking(on=request.argument == "on")
+        return self._lobby.rechallenge(received=request.argument == "received")
+
+    def _block(self, name: str) -> str:
+        if not self._lobby.block(name):
+            return f"{name} was blocked already"
+        return f"{name} is blocked: challenges are declined and none is sent"
+
+    def _unblock(self, name: str) -> str:
+        if not self._lobby.unblock(name):
+            raise CannotDo(f"{name} was not blocked by command; names in `block_list` are removed in the configuration")
+        return f"{name} is no longer blocked"

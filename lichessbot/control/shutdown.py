@@ -1,0 +1,81 @@
+"""How the process ends: after its games, by the first signal or `lichessbot finish`, or at once."""
+
+import time
+from collections.abc import Sized
+from datetime import timedelta
+from typing import Protocol
+
+from lichessbot.errors import ExitCode
+from lichessbot.log import EventLog
+from lichessbot.systemd import ServiceManager
+from lichessbot.timeouts import Timeouts, is_due
+
+
+class Lobby(Protocol):
+    """Its length is the number of games that are about to start."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether no more game can come of what was begun."""
+
+    def stop(self) -> None:
+        """Accept no new games."""
+
+
+class Shutdown:
+    """Decides when the main loop ends, and with which exit code. For the main thread; times are monotonic seconds."""
+
+    def __init__(self, games: Sized, lobby: Lobby, manager: ServiceManager, timeouts: Timeouts) -> None:
+        self.exit_code: ExitCode | None = None
+        """None as long as the main loop is to go on."""
+        self.leave_at: float | None = None
+        """When games that still run are left; None unless the daemon is finishing."""
+        self._games = games
+        self._lobby = lobby
+        self._manager = manager
+        self._patience_s = timeouts.request_patience.total_seconds()
+        self._deaf_at: float | None = None
+        self._log = EventLog()
+
+    def signal(self, name: str, grace: timedelta) -> None:
+        """Finish at the first signal, leave at the second."""
+        if self.leave_at is None:
+            self.finish(name, grace)
+        else:
+            self.leave(name)
+
+    def finish(self, why: str, grace: timedelta) -> int:
+        """Take no new games and end after the running ones, at most after `grace`; return how many those are."""
+        games = self._games_left
+        self._lobby.stop()
+        now = time.monotonic()
+        self.leave_at = now + grace.total_seconds()
+        self._deaf_at = now + self._patience_s
+        self._manager.stopping()
+        hint = "a second signal leaves at once" if games else None
+        self._log.info("stop.asked", signal=why, games_to_finish=games, hint=hint)
+        return games
+
+    def leave(self, why: str) -> None:
+        """End at once."""
+        games = self._games_left
+        self._log.warning("stop.now", why=why, games_left=games)
+        self.exit_code = ExitCode.ABANDONED if games else ExitCode.OK
+
+    def tick(self, *, is_connected: bool, is_talking: bool) -> None:
+        """End if there is nothing left to finish, or if the grace is over."""
+        now = time.monotonic()
+        if self.leave_at is None or self.exit_code is not None:
+            return
+        # An answer may still become a game, but in an outage nobody could tell us for long.
+        is_deaf = not is_connected and is_due(self._deaf_at, now)
+        if not len(self._games) and (self._lobby.is_clear or is_deaf) and not is_talking:
+            self.exit_code = ExitCode.OK
+        elif now >= self.leave_at:
+            self.leave("grace over")
+
+    @property
+    def _games_left(self) -> int:
+        return len(self._games) + len(self._lobby)

@@ -1,0 +1,63 @@
+"""Why a single challenge that is wanted now is not sent: slots, quotas, block lists, earlier declines.
+
+For rematches, and for challenges that the operator wants. Decides nothing else; the time is passed in.
+"""
+
+from lichessbot.challenges.player_lists import PlayerLists
+from lichessbot.challenges.policy import Snapshot
+from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
+from lichessbot.matchmaking.history import Opponents
+from lichessbot.matchmaking.quota import Quota
+from lichessbot.matchmaking.selection import Proposal
+
+
+class Objections:
+    def __init__(self, quota: Quota, lists: PlayerLists, opponents: Opponents) -> None:
+        self._quota = quota
+        self._lists = lists
+        self._opponents = opponents
+
+    def is_blocked(self, config: Config, user_id: str) -> bool:
+        """Return whether matchmaking leaves a bot alone, by command or by a list."""
+        sections: list[MatchmakingConfig | ChallengeConfig] = [config.matchmaking]
+        if config.matchmaking.include_challenge_block_list:
+            sections.append(config.challenge)
+        return any(self._is_listed(it, user_id) for it in sections)
+
+    def _is_listed(self, section: MatchmakingConfig | ChallengeConfig, user_id: str) -> bool:
+        names, lists = section.block_list, self._lists
+        return user_id in lists.blocked or user_id in names or lists.naming(user_id, section.block_lists) is not None
+
+    def to_rematch(self, it: Proposal, snapshot: Snapshot, now: float, wall: float) -> str | None:
+        """Return why a rematch is not offered; `now`: monotonic seconds, `wall`: seconds since the epoch."""
+        config = snapshot.config
+        if snapshot.slots_for_our_games(with_bot=it.is_bot) <= 0:
+            return "no slot is free"
+        if now < snapshot.human_expected_until:
+            return "the slot is kept for a human"
+        if self._is_used_up(it, config, wall):
+            return "a quota of Lichess or of matchmaking is used up"
+        if self._is_listed(config.matchmaking if it.is_bot else config.challenge, it.opponent):
+            return "the opponent is on a block list"
+        if it.is_bot and self._opponents.rests_until(it.opponent, it.terms) > wall:
+            return "the bot declined such a challenge"
+        return None
+
+    def to_rechallenge(self, it: Proposal, snapshot: Snapshot, wall: float) -> str | None:
+        """Return why a challenge that the operator wants is not sent, whatever was declined before."""
+        config = snapshot.config
+        if it.terms.has_clock:
+            is_free = snapshot.slots_for_our_games(with_bot=it.is_bot) > 0
+        else:
+            is_free = snapshot.occupancy.correspondence_games < config.challenge.max_correspondence_games
+        if not is_free:
+            return "every slot is taken; try again after a game"
+        if self._is_used_up(it, config, wall):
+            limits = "; ".join(limit.in_words(wall) for limit in self._quota.limits(config.matchmaking, wall))
+            return f"a quota of Lichess or of matchmaking is used up: {limits}"
+        if self._is_listed(config.matchmaking if it.is_bot else config.challenge, it.opponent):
+            return f"{it.opponent} is blocked"
+        return None
+
+    def _is_used_up(self, it: Proposal, config: Config, wall: float) -> bool:
+        return self._quota.rematch_at(config.matchmaking, wall, is_bot=it.is_bot) > wall

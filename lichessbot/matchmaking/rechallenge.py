@@ -1,0 +1,65 @@
+"""The latest challenges by our account and to it, which the operator may have made again: `lichessbot rechallenge`.
+
+Pure. Whether the challenge is sent, as slots and quotas allow, is decided elsewhere.
+"""
+
+from typing import Final
+
+from lichessbot.control.commands import CannotDo
+from lichessbot.lichess.challenge_terms import Days, Terms
+from lichessbot.lichess.enums import Colour, Variant
+from lichessbot.lichess.models import Challenge
+from lichessbot.matchmaking.selection import Proposal
+
+_KIND: Final = "rechallenge"
+_VARIANTS: Final = (Variant.STANDARD, Variant.CHESS960)
+
+
+class LastChallenges:
+    """What `lichessbot rechallenge` makes again."""
+
+    def __init__(self) -> None:
+        self._sent: Proposal | None = None
+        self._received: Proposal | None = None
+
+    @property
+    def opponent(self) -> str | None:
+        """Whom we challenged last, by whatever program."""
+        return None if self._sent is None else self._sent.opponent
+
+    def note(self, challenge: Challenge, our_id: str) -> None:
+        """Note a challenge of which the event stream tells."""
+        proposal = proposal_of(challenge, our_id)
+        if proposal is not None and _is_ours(challenge, our_id):
+            self._sent = proposal
+        elif proposal is not None:
+            self._received = proposal
+
+    def again(self, *, received: bool) -> Proposal:
+        """Return the challenge to make: our latest again, or the return of the latest to us. Raises CannotDo."""
+        proposal = self._received if received else self._sent
+        if proposal is None:
+            nothing = "no challenge was received" if received else "nobody was challenged"
+            raise CannotDo(f"{nothing} since the start of the daemon")
+        return proposal
+
+
+def proposal_of(challenge: Challenge, our_id: str) -> Proposal | None:
+    """Return a challenge by us as one to make again, or one to us as one to return with the same colours.
+
+    None if we never make such challenges.
+    """
+    is_ours = _is_ours(challenge, our_id)
+    them, control = challenge.destination if is_ours else challenge.challenger, challenge.time_control
+    days = None if control.days_per_turn is None else Days(control.days_per_turn)
+    time_control = control.clock or days
+    variant = next((it for it in _VARIANTS if it == challenge.variant.key), None)
+    if them is None or time_control is None or variant is None:
+        return None
+    theirs = next((it for it in Colour if it == challenge.color), None)
+    colour = theirs.other if theirs is not None and not is_ours else theirs
+    return Proposal(them.id, Terms(variant, time_control, challenge.rated, colour), _KIND, is_bot=them.is_bot)
+
+
+def _is_ours(challenge: Challenge, our_id: str) -> bool:
+    return challenge.challenger is not None and challenge.challenger.id == our_id

@@ -1,0 +1,262 @@
+"""What `lichessbot status` prints of a given status, and how it follows one on a terminal."""
+
+import io
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from engine.terminal.board_view import Theme
+from lichessbot.cli.main import main
+from lichessbot.cli.status import render
+from lichessbot.control.commands import Answer, Command
+from lichessbot.control.status import Activity, Evaluation, Faults, PlayerStatus, RunningGame, Status
+from tests.lichessbot.control.conftest import Office
+from tests.lichessbot.control.status_of import GAME, NOW, STATUS
+
+PATIENCE_S = 60.0
+
+
+def shown(status: Status, width: int = 80, height: int | None = None) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), highlight=False, _environ={})
+    console.print(render(status, Theme(unicode=False, colour=False), width, height))
+    assert isinstance(console.file, io.StringIO)
+    lines = [line.rstrip() for line in console.file.getvalue().removesuffix("\n").split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
+def facts(status: Status) -> dict[str, str]:
+    lines = shown(replace(status, games=()))
+    return {line[:8].strip(): line[8:] for line in lines if line}
+
+
+def test_everything_that_an_operator_asks_for_is_named() -> None:
+    resumes = time.strftime("%H:%M", time.localtime(NOW + 60))
+    assert facts(STATUS) == {
+        "bot": "TestBot at https://lichess.org, playing, up 2 h 5 min",
+        "lichess": "listening; event stream open for 2 h 0 min, last line 4 s ago",
+        "games": "0 of 4; 3 correspondence; 1 about to start",
+        "queue": "Ann (1500) 5+3 casual chess960, waits 4 s",
+        "match": "on by command; challenge to rival is open: 1+0 rated standard",
+        "limits": f"100 of 100 bot games, resumes {resumes}; 12 of 180 challenges",
+        "arenas": "hL7vMrFQ",
+        "blocked": "pest",
+        "engine": "our engine, 1.2 M nodes/s",
+        "faults": "event streams lost: 2; engines died: 1",
+    }
+
+
+def test_what_there_is_none_of_takes_no_line() -> None:
+    lobby = replace(STATUS.lobby, queue=(), tournaments=(), blocked=(), starting=0)
+    engine = replace(STATUS.engine, searches=0)
+    quiet = replace(STATUS, lobby=lobby, faults=Faults(), correspondence_games=0, engine=engine)
+    assert facts(quiet).keys() == {"bot", "lichess", "games", "match", "limits"}
+    assert facts(quiet)["games"] == "0 of 4"
+
+
+def test_trouble_is_told() -> None:
+    connection = replace(STATUS.connection, account=None, summary="not connected, trying again", held_back_s=61.0)
+    closed = replace(STATUS, activity=Activity.FINISHING, ends_in_s=7100.0, connection=replace(connection, events=None))
+    assert facts(closed)["bot"].startswith("account unknown at https://lichess.org, finishing, ends in 1 h 58 min at")
+    assert facts(closed)["lichess"] == "not connected, trying again; only moves are sent for 1 min 1 s (429)"
+    assert GAME.stream is not None
+    assert STATUS.connection.events is not None
+    deaf = replace(GAME.stream, silent_for_s=20.0)
+    lost = replace(GAME.stream, is_open=False, open_for_s=None)
+    games = (replace(GAME, stream=deaf), replace(GAME, stream=lost), GAME)
+    (line,) = [line for line in shown(replace(STATUS, games=games), 120) if line.startswith("games ")]
+    assert line.endswith("; abcd1234 silent for 20 s; abcd1234 has no stream")
+    ended = replace(STATUS.connection, events=replace(STATUS.connection.events, is_open=False, open_for_s=None))
+    assert facts(replace(STATUS, connection=ended))["lichess"] == "listening; event stream closed, last line 4 s ago"
+
+
+def test_a_game_is_drawn_from_our_side_with_clocks_and_what_our_move_was_chosen_by() -> None:
+    lines = shown(STATUS)
+    start = next(number for number, line in enumerate(lines) if line.startswith("abcd1234"))
+    assert [line[:39].rstrip() for line in lines[start : start + 13]] == [
+        "abcd1234 blitz 3+2 rated",
+        "GM Ferdinand (2412)           1:02:05",
+        " 8  r  n  b  q  k  b  n  r",
+        " 7  p  p  p  p [.] p  p  p",
+        " 6  .  .  .  .  .  .  .  .",
+        " 5  .  .  .  . [p] .  .  .",
+        " 4  .  .  .  .  P  .  .  .",
+        " 3  .  .  .  .  .  .  .  .",
+        " 2  P  P  P  P  .  P  P  P",
+        " 1  R  N  B  Q  K  B  N  R",
+        "    a  b  c  d  e  f  g  h",
+        "BOT TestBot (2000)               1:01",
+        "1... e5  +0.35 depth 12 1.2 M nodes/s",
+    ]
+    assert [line[39:].strip()[:3] for line in lines[start + 2 : start + 10]] == [f"{rank}  " for rank in "12345678"]
+
+
+def info(evaluation: Evaluation | None, **changes: object) -> str:
+    """The line below the board of a game."""
+    game = replace(GAME, evaluation=evaluation, **changes)  # type: ignore[arg-type]
+    return shown(replace(STATUS, games=(game,)))[23]
+
+
+def test_an_evaluation_is_told_as_far_as_its_source_has_one() -> None:
+    found = GAME.evaluation
+    assert found is not None
+    assert info(replace(found, score_cp=None, mate_in=-3, nodes_per_s=45_000)) == "1... e5  #-3 depth 12 45 k nodes/s"
+    assert info(replace(found, source="opening book", score_cp=None, depth=0)) == "1... e5  opening book"
+    assert info(None) == "1... e5"
+    assert info(None, moves=(), fen=GAME.initial_fen) == ""
+
+
+def test_a_game_that_cannot_be_drawn_yet_is_told_all_the_same() -> None:
+    lines = shown(replace(STATUS, games=(replace(GAME, fen="", moves=(), evaluation=None),)))
+    assert "waiting for its state" in lines
+    strange = replace(GAME, variant="horde", moves=("e2e4", "P@e5"))
+    assert "abcd1234 blitz 3+2 rated horde" in shown(replace(STATUS, games=(strange,)))
+
+
+def test_hostile_names_steer_no_terminal_and_break_no_line() -> None:
+    nasty = "\x1b[2J\u202e[red]\n" + "x" * 200
+    player = PlayerStatus(nasty, nasty, 1)
+    game = replace(GAME, white=player, black=player, variant=nasty, speed=nasty)
+    lobby = replace(STATUS.lobby, blocked=(nasty,), queue=(replace(STATUS.lobby.queue[0], challenger=nasty),))
+    for height in (None, 24, 10):
+        lines = shown(replace(STATUS, games=(game,) * 2, lobby=lobby), height=height)
+        assert all(line.isprintable() and len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("games", range(10))
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 50), (40, 24), (120, 40), (30, 8)])
+def test_the_terminal_is_never_too_small(games: int, width: int, height: int) -> None:
+    status = replace(STATUS, games=(GAME,) * games)
+    lines = shown(status, width, height)
+    assert max(map(len, lines)) <= max(width, 38)
+    if (width, height) == (80, 24):
+        assert len(lines) <= 24
+        drawn = sum(line.count("a  b  c  d  e  f  g  h") for line in lines)
+        assert drawn == min(games, 2)
+    if (width, height) == (80, 50):
+        assert len(lines) <= 50
+        assert sum(line.count("abcd1234") for line in lines) == games
+
+
+def test_the_last_line_says_how_many_games_are_not_shown() -> None:
+    quiet = replace(STATUS, lobby=replace(STATUS.lobby, queue=(), tournaments=(), blocked=()), games=(GAME,) * 8)
+    lines = shown(quiet, 80, 24)
+    assert lines[-1] == "and 5 more games"
+    assert lines[-2].startswith("abcd1234 BOT TestBot (2000) - GM Ferdinand (2412) 1:01 1:02:05 1... e5")
+
+
+# The command
+
+
+@pytest.fixture
+def answered(office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
+    """A daemon with the state folder that `lichessbot` finds by itself."""
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    office.answer = lambda request: Answer(True, status=STATUS) if request.command is Command.STATUS else None
+    return office
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    office = Office(tmp_path)
+    yield office
+    office.close()
+
+
+def test_json_is_the_whole_status(answered: Office, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(asdict(STATUS)))
+
+
+def test_watching_needs_a_terminal(answered: Office, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--watch"]) == 2
+    assert "--watch needs a terminal, or --json" in capsys.readouterr().err
+
+
+def test_without_a_daemon_one_line_and_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    for words in (["status"], ["status", "--json"], ["pause"], ["block", "somebody"], ["matchmaking", "on"]):
+        assert main(words) == 1
+        streams = capsys.readouterr()
+        assert (streams.out, streams.err) == ("", f"no daemon is running with the state folder {tmp_path}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["block"], "Missing argument 'NAME'"),
+        (["block", "a b"], "expected a player's name on Lichess, found 'a b'"),
+        (["matchmaking", "maybe"], "'maybe' is not one of 'on', 'off'"),
+        (["pause", "now"], "Got unexpected extra argument (now)"),
+    ],
+)
+def test_wrong_arguments_are_told(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_watcher_sees_changes_and_the_end_of_the_daemon_until_it_is_interrupted(answered: Office) -> None:
+    controller, terminal = pty.openpty()
+    ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+    command = [sys.executable, "-P", "-m", "lichessbot", "status", "--watch"]
+    process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment)
+    os.close(terminal)
+    seen = bytearray()
+
+    def until(text: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while text.encode() not in seen:
+            assert time.monotonic() < deadline, seen.decode(errors="replace")
+            seen.extend(os.read(controller, 65536))
+
+    until("GM Ferdinand (2412)")
+    until("depth 12")
+    game: RunningGame = replace(GAME, game_id="another1")
+    answered.answer = lambda request: Answer(True, status=replace(STATUS, games=(game,)))
+    until("another1")
+    answered.server.close()
+    until("waiting ...")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_S) == 0
+    os.close(controller)
+
+
+# Completion
+
+
+def completed(words: str) -> list[str]:
+    """What bash is offered for the last of these words."""
+    environment = {**os.environ, "_LICHESSBOT_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    environment["COMP_CWORD"] = str(len(words.split(" ")) - 1)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "lichessbot"], env=environment, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("lichessbot re", ["rehearse", "resume", "rechallenge"]),
+        ("lichessbot matchmaking o", ["on", "off"]),
+        ("lichessbot status --", ["--config", "--watch", "--json", "--help"]),
+        ("lichessbot challenge --var", ["--variant"]),
+    ],
+)
+def test_the_shell_completes_commands_options_and_values(words: str, offered: list[str]) -> None:
+    assert completed(words) == offered

@@ -1,0 +1,45 @@
+"""A control server whose requests are answered by a thread of the test."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from lichessbot.control.commands import Answer, ControlRequest
+from lichessbot.control.server import ControlServer, Patience
+
+QUICK = Patience(request_s=0.5, main_thread_s=0.5, reading_s=0.5)
+
+
+class Office:
+    """Stands in for the main thread: answers with `answer`, or not at all while that is None."""
+
+    def __init__(self, folder: Path) -> None:
+        self.answer: Callable[[ControlRequest], Answer | None] = lambda request: Answer(True, f"did {request.command}")
+        self.seen: list[ControlRequest] = []
+        self._inbox: SimpleQueue[ControlRequest | None] = SimpleQueue()
+        self.server = ControlServer(folder, self._inbox.put, QUICK)
+        self.server.start()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        while (request := self._inbox.get()) is not None:
+            self.seen.append(request)
+            answer = self.answer(request)
+            if answer is not None:
+                request.answers.put(answer)
+
+    def close(self) -> None:
+        self.server.close()
+        self._inbox.put(None)
+        self._thread.join()
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    office = Office(tmp_path)
+    yield office
+    office.close()

@@ -1,0 +1,268 @@
+"""What the main thread answers, and how requests, answers and the status survive the way over the socket."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lichessbot.control.commands import (
+    Answer,
+    CannotDo,
+    Command,
+    ControlRequest,
+    answer_line,
+    read_answer,
+    read_request,
+    request_line,
+)
+from lichessbot.control.counters import Counters
+from lichessbot.control.desk import Desk
+from lichessbot.control.shutdown import Shutdown
+from lichessbot.control.status import Activity, EngineStatus, Faults, Limit, StreamStatus, clock_time
+from lichessbot.errors import ExitCode, Refused, Unreachable, UnreadableLine
+from lichessbot.inbox import count_fault
+from lichessbot.lichess.commands import CommandFailed, ReadAccount
+from lichessbot.lichess.streams import StreamLost
+from lichessbot.systemd import ServiceManager
+from lichessbot.timeouts import Timeouts
+from lichessbot.uci.search import EngineDied
+from tests.lichessbot.control.status_of import GAME, NOW, STATUS
+
+GRACE = timedelta(hours=2)
+
+
+class Lobby:
+    """A lobby that notes what it is told."""
+
+    status = ""
+    is_open = True
+    is_clear = True
+
+    def __init__(self) -> None:
+        self.is_paused = False
+        self.done: list[str] = []
+        self.failure: Exception | None = None
+
+    def __len__(self) -> int:
+        return 1
+
+    def describe(self) -> Any:
+        return STATUS.lobby
+
+    def pause(self) -> None:
+        self.is_paused = True
+
+    def resume(self) -> None:
+        self.is_paused = False
+
+    def stop(self) -> None:
+        self.done.append("stop")
+
+    def block(self, name: str) -> bool:
+        return name != "Known"
+
+    def unblock(self, name: str) -> bool:
+        return name == "Known"
+
+    def switch_matchmaking(self, *, on: bool) -> str:
+        return f"matchmaking {on}"
+
+    def rechallenge(self, *, received: bool) -> str:
+        if self.failure is not None:
+            raise self.failure
+        return f"challenged, received: {received}"
+
+
+class Room:
+    """A desk with a lobby, two games and a connection."""
+
+    def __init__(self) -> None:
+        self.lobby, self.counters = Lobby(), Counters()
+        self.games = [GAME, GAME]
+        described = SimpleNamespace(status="listening", describe=lambda: STATUS.connection)
+        games = SimpleNamespace(status="2 games", describe=lambda: STATUS.games, correspondence_games=3)
+        self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
+        self.desk = Desk(described, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
+
+    def ask(self, command: Command, argument: str = "") -> Answer:
+        request = ControlRequest(command, argument)
+        self.desk.handle(request, GRACE)
+        return request.answers.get_nowait()
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch) -> Room:
+    """A room in which no bug was met yet, whatever other tests have logged in this process."""
+    monkeypatch.setattr("lichessbot.control.counters.crashes", lambda: 0)
+    return Room()
+
+
+def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
+    status = room.ask(Command.STATUS).status
+    assert status is not None
+    assert (status.games, status.lobby, status.connection) == (STATUS.games, STATUS.lobby, STATUS.connection)
+    assert (status.correspondence_games, status.activity, status.ends_in_s) == (3, Activity.PLAYING, None)
+
+
+def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
+    room.lobby.is_open = False
+    assert room.desk.status().activity is Activity.STARTING
+    assert room.desk.line == "listening; 2 games"
+    room.ask(Command.PAUSE)
+    assert room.desk.status().activity is Activity.PAUSED
+    assert room.desk.line == "listening; 2 games; paused, takes no new games"
+    room.ask(Command.RESUME)
+    assert not room.lobby.is_paused
+    answer = room.ask(Command.FINISH)
+    assert answer.text.endswith("the running ones, of which there are 3")
+    status = room.desk.status()
+    assert status.activity is Activity.FINISHING
+    assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
+    assert room.desk.line == "listening; 2 games; finishing, takes no new games"
+
+
+@pytest.mark.parametrize(
+    ("command", "argument", "ok", "text"),
+    [
+        (Command.BLOCK, "New", True, "New is blocked: challenges are declined and none is sent"),
+        (Command.BLOCK, "Known", True, "Known was blocked already"),
+        (Command.UNBLOCK, "Known", True, "Known is no longer blocked"),
+        (
+            Command.UNBLOCK,
+            "New",
+            False,
+            "New was not blocked by command; names in `block_list` are removed in the configuration",
+        ),
+        (Command.MATCHMAKING, "on", True, "matchmaking True"),
+        (Command.MATCHMAKING, "off", True, "matchmaking False"),
+        (Command.RECHALLENGE, "sent", True, "challenged, received: False"),
+        (Command.RECHALLENGE, "received", True, "challenged, received: True"),
+    ],
+)
+def test_each_command_is_done_and_answered(room: Room, command: Command, argument: str, ok: bool, text: str) -> None:
+    assert room.ask(command, argument) == Answer(ok, text)
+
+
+@pytest.mark.parametrize(
+    "command", [Command.PAUSE, Command.RESUME, Command.FINISH, Command.MATCHMAKING, Command.RECHALLENGE]
+)
+def test_a_daemon_that_finishes_changes_its_mind_no_more(room: Room, command: Command) -> None:
+    room.ask(Command.FINISH)
+    answer = room.ask(command, "on")
+    assert not answer.ok
+    assert answer.text.startswith("the daemon is finishing")
+    assert room.lobby.done == ["stop"]
+
+
+def test_what_cannot_be_done_is_answered_with_the_reason(room: Room) -> None:
+    room.lobby.failure = CannotDo("every slot is taken")
+    assert room.ask(Command.RECHALLENGE) == Answer(ok=False, text="every slot is taken")
+
+
+def test_a_bug_is_answered_too(room: Room) -> None:
+    room.lobby.failure = ZeroDivisionError()
+    request = ControlRequest(Command.RECHALLENGE)
+    with pytest.raises(ZeroDivisionError):
+        room.desk.handle(request, GRACE)
+    assert request.answers.get_nowait() == Answer(ok=False, text="an error of the bot: see its log")
+
+
+def test_quitting_leaves_the_games(room: Room) -> None:
+    assert room.ask(Command.QUIT).ok
+    assert room.shutdown.exit_code is ExitCode.ABANDONED
+
+
+# The end of the process
+
+
+def test_the_process_ends_after_its_games_and_what_may_become_one(room: Room) -> None:
+    shutdown = room.shutdown
+    shutdown.tick(is_connected=True, is_talking=False)
+    room.ask(Command.FINISH)
+    for games, is_clear, is_talking in ((1, True, False), (0, False, False), (0, True, True)):
+        room.games[:] = [GAME] * games
+        room.lobby.is_clear = is_clear
+        shutdown.tick(is_connected=True, is_talking=is_talking)
+        assert shutdown.exit_code is None
+    shutdown.tick(is_connected=True, is_talking=False)
+    assert shutdown.exit_code is ExitCode.OK
+
+
+def test_the_second_signal_and_the_end_of_the_grace_leave(room: Room) -> None:
+    room.shutdown.signal("SIGTERM", GRACE)
+    assert room.shutdown.exit_code is None
+    room.shutdown.signal("SIGTERM", GRACE)
+    assert room.shutdown.exit_code is ExitCode.ABANDONED
+    late = Room().shutdown
+    late.signal("SIGTERM", timedelta())
+    late.tick(is_connected=True, is_talking=False)
+    assert late.exit_code is ExitCode.ABANDONED
+
+
+# What is counted
+
+
+def test_faults_and_the_speed_of_searches_are_counted(room: Room) -> None:
+    counted = room.counters.counted
+    for report in (
+        StreamLost(None, "timed out", timedelta()),
+        StreamLost("abcd1234", "timed out", timedelta()),
+        CommandFailed(ReadAccount(), Unreachable("timed out")),
+        CommandFailed(ReadAccount(), Refused(400, "no")),
+        EngineDied("abcd1234", 1, "killed"),
+    ):
+        count_fault(report, counted)
+    assert counted == Faults(event_streams_lost=1, game_streams_lost=1, requests_failed=1, engines_died=1)
+    room.counters.note_search("Engine 1", 1_000_000, 1_000_000)
+    room.counters.note_search("", 1_000_000, 500_000)
+    for nodes, nodes_per_s in ((500, 1_000_000), (5000, 0), (10**400, 10**400)):
+        room.counters.note_search("Engine 1", nodes, nodes_per_s)
+    assert room.counters.engine == EngineStatus("Engine 1", 666_667, 2)
+    assert Counters().engine == EngineStatus("", 0, 0)
+
+
+def test_a_stream_that_is_closed_has_no_age() -> None:
+    assert StreamStatus.of(90.0, 99.0, 100.0) == StreamStatus(True, 10.0, 1.0)
+    assert StreamStatus.of(None, 70.0, 100.0) == StreamStatus(False, None, 30.0)
+    assert StreamStatus.of(None, None, 100.0) == StreamStatus(False, None, None)
+
+
+def test_a_limit_says_when_it_resumes() -> None:
+    assert Limit("bot games", 37, 100).in_words(NOW) == "37 of 100 bot games"
+    until = Limit("bot games", 37, 37, NOW + 3600.0, is_used_up=True)
+    assert until.in_words(NOW) == f"37 of 37 bot games, resumes {clock_time(NOW + 3600.0, NOW)}"
+
+
+# Over the socket
+
+
+def test_a_request_and_an_answer_arrive_as_they_were_sent() -> None:
+    assert read_request(request_line(Command.BLOCK, "Ann")) == ControlRequest(Command.BLOCK, "Ann")
+    answer = Answer(ok=True, text="\ud800 \x1b[2J", status=STATUS)
+    line = answer_line(answer)
+    assert line.isascii()
+    assert line.count(b"\n") == 1
+    assert read_answer(line) == answer
+
+
+def test_a_newer_daemon_may_tell_more_and_another_less() -> None:
+    message = json.loads(answer_line(Answer(ok=True, status=STATUS)))
+    message["status"]["weather"] = "fine"
+    assert read_answer(json.dumps(message).encode()).status == STATUS
+    del message["status"]["games"]
+    with pytest.raises(UnreadableLine, match="incompatible version"):
+        read_answer(json.dumps(message).encode())
+
+
+def test_the_internal_errors_are_those_of_the_log() -> None:
+    room = Room()
+    before = room.counters.faults.internal_errors
+    try:
+        raise KeyError("a bug of the test")
+    except KeyError as error:
+        room.desk._log.crash("test.crashed", error)
+    assert room.counters.faults == replace(room.counters.counted, internal_errors=before + 1)
+    assert f"internal errors: {before + 1}, see the log" in room.desk.line

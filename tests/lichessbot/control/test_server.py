@@ -1,0 +1,239 @@
+"""Both ends of the control socket, on real sockets: what clients send, leave out and do not read."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from lichessbot.control.client import NoAnswer, NoDaemon, ask
+from lichessbot.control.commands import Answer, Command
+from lichessbot.control.server import ControlServer
+from lichessbot.control.sockets import SOCKET_NAME
+from tests.lichessbot.control.conftest import QUICK, Office
+
+PATIENCE_S = 20.0
+
+
+def connected(folder: Path) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(PATIENCE_S)
+    connection.connect(str(folder / SOCKET_NAME))
+    return connection
+
+
+def told(folder: Path, sent: bytes) -> dict[str, object]:
+    """What the server answers to these bytes."""
+    with connected(folder) as connection:
+        connection.sendall(sent)
+        heard = b"".join(iter(lambda: connection.recv(4096), b""))
+    answer = json.loads(heard)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def test_a_command_is_done_and_answered(office: Office, tmp_path: Path) -> None:
+    assert ask(tmp_path, Command.BLOCK, "Somebody") == Answer(ok=True, text="did block")
+    assert [(request.command, request.argument) for request in office.seen] == [(Command.BLOCK, "Somebody")]
+
+
+def test_the_socket_is_for_its_owner_alone(office: Office, tmp_path: Path) -> None:
+    mode = (tmp_path / SOCKET_NAME).stat().st_mode
+    assert stat.S_ISSOCK(mode)
+    assert stat.S_IMODE(mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        (b"\n", "expected one line of JSON, found b''"),
+        (b"GET / HTTP/1.1\r\n\r\n", "expected one line of JSON"),
+        (b"\xff\xfe\x00\n", "expected one line of JSON"),
+        (b"[" * 4000 + b"\n", "expected one line of JSON"),
+        (b"1" * 4000 + b"\n", "expected "),
+        (b"[1]\n", "expected a JSON object"),
+        (b"{}\n", "command: expected one of status, pause,"),
+        (b'{"command": "shutdown"}\n', "found 'shutdown'"),
+        (b'{"command": ["pause"]}\n', "command: expected one of"),
+        (b'{"command": "pause", "argument": "now"}\n', "pause: expected no argument, found 'now'"),
+        (b'{"command": "block"}\n', "block: expected the name of a player, found ''"),
+        (b'{"command": "block", "argument": "a\\u001b[2J"}\n', "found 'a\\x1b[2J'"),
+        (b'{"command": "block", "argument": 7}\n', "found 7"),
+        (b'{"command": "matchmaking", "argument": "maybe"}\n', "matchmaking: expected on or off"),
+        (b'{"command": "rechallenge"}\n', "rechallenge: expected sent or received, found ''"),
+    ],
+)
+def test_garbage_is_answered_with_what_was_expected(office: Office, tmp_path: Path, sent: bytes, reason: str) -> None:
+    answer = told(tmp_path, sent)
+    assert answer["ok"] is False
+    assert reason in str(answer["text"])
+    assert not office.seen
+
+
+def test_a_line_that_never_ends_is_cut(office: Office, tmp_path: Path) -> None:
+    assert told(tmp_path, b"x" * 4097)["text"] == "expected a line of at most 4096 bytes"
+    with connected(tmp_path) as connection, pytest.raises((ConnectionResetError, BrokenPipeError)):
+        connection.sendall(b"x" * (1 << 26))
+    assert not office.seen
+
+
+def test_a_line_that_is_cut_short_is_no_command(office: Office, tmp_path: Path) -> None:
+    with connected(tmp_path) as connection:
+        connection.sendall(b'{"command": "quit"}')
+        connection.shutdown(socket.SHUT_WR)
+        assert b"the connection ended before" in connection.recv(4096)
+    assert not office.seen
+
+
+def test_silent_and_slow_clients_are_sent_away_and_delay_nobody_for_long(office: Office, tmp_path: Path) -> None:
+    silent = [connected(tmp_path) for _ in range(30)]
+    began = time.monotonic()
+    assert ask(tmp_path, Command.PAUSE, patience_s=PATIENCE_S).ok
+    # They hold every place, twice over.
+    assert time.monotonic() - began < 4 * QUICK.request_s + 2.0
+    for connection in silent:
+        assert b"no request came within" in connection.recv(4096)
+        connection.close()
+
+
+def test_a_request_byte_by_byte_has_no_more_time_than_another(office: Office, tmp_path: Path) -> None:
+    with connected(tmp_path) as connection:
+        began, heard = time.monotonic(), b""
+        connection.settimeout(0.1)
+        while not heard:
+            connection.sendall(b" ")
+            try:
+                heard = connection.recv(4096)
+            except TimeoutError:
+                assert time.monotonic() - began < PATIENCE_S
+    assert b"no request came within" in heard
+
+
+def test_many_clients_at_once_are_all_answered(office: Office, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(lambda number: ask(tmp_path, Command.BLOCK, f"player{number}"), range(40)))
+    assert all(answer.ok for answer in answers)
+    assert {request.argument for request in office.seen} == {f"player{number}" for number in range(40)}
+
+
+def test_a_client_that_goes_or_does_not_read_costs_only_its_answer(office: Office, tmp_path: Path) -> None:
+    office.answer = lambda request: Answer(True, "long " * 1_000_000)
+    for _ in range(3):
+        connected(tmp_path).close()
+    deaf = connected(tmp_path)
+    deaf.sendall(b'{"command": "pause"}\n')
+    assert len(ask(tmp_path, Command.RESUME).text) == 5_000_000
+    deadline = time.monotonic() + PATIENCE_S
+    while any(it.name == "control-client" for it in threading.enumerate()):
+        assert time.monotonic() < deadline, "the client that does not read keeps its thread"
+        time.sleep(0.02)
+    deaf.close()
+
+
+def test_a_main_thread_that_is_busy_is_not_waited_for_for_ever(office: Office, tmp_path: Path) -> None:
+    office.answer = lambda request: None
+    answer = ask(tmp_path, Command.PAUSE)
+    assert not answer.ok
+    assert "too busy" in answer.text
+
+
+def test_a_client_gives_up_after_its_patience(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:
+        mute.bind(str(tmp_path / SOCKET_NAME))
+        mute.listen()
+        with pytest.raises(NoAnswer, match=r"did not answer within 0\.2 s"):
+            ask(tmp_path, Command.STATUS, patience_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [(b"", "ended before"), (b"hello\n", "JSON"), (b'{"ok": true, "status": {}}\n', "incompatible version")],
+)
+def test_an_answer_that_cannot_be_read_is_told_as_such(tmp_path: Path, sent: bytes, reason: str) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(tmp_path / SOCKET_NAME))
+        listener.listen()
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            connection.recv(4096)
+            connection.sendall(sent)
+            connection.close()
+
+        with ThreadPoolExecutor(1) as pool:
+            done = pool.submit(answer)
+            with pytest.raises(NoAnswer, match=reason):
+                ask(tmp_path, Command.STATUS)
+            done.result()
+
+
+# The file
+
+
+def test_a_folder_too_deep_for_a_socket_address_is_served_all_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
+    folder.mkdir(parents=True)
+    office = Office(folder)
+    assert ask(folder, Command.PAUSE).ok
+    assert stat.S_IMODE((folder / SOCKET_NAME).stat().st_mode) == 0o600
+    descriptors = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        assert ask(folder, Command.PAUSE).ok
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
+    office.close()
+    with pytest.raises(NoDaemon):
+        ask(folder, Command.PAUSE)
+
+
+def test_the_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Path) -> None:
+    path = str(tmp_path / SOCKET_NAME)
+    subprocess.run([sys.executable, "-c", f"import socket; socket.socket(socket.AF_UNIX).bind({path!r})"], check=True)
+    with pytest.raises(NoDaemon):
+        ask(tmp_path, Command.PAUSE)
+    office = Office(tmp_path)
+    assert ask(tmp_path, Command.PAUSE).ok
+    office.close()
+
+
+def test_the_end_of_one_daemon_leaves_the_socket_of_the_next(tmp_path: Path) -> None:
+    first = Office(tmp_path)
+    second = Office(tmp_path)
+    first.close()
+    assert ask(tmp_path, Command.PAUSE).ok
+    second.close()
+    assert not (tmp_path / SOCKET_NAME).exists()
+
+
+@pytest.mark.parametrize("obstacle", ["file", "missing"])
+def test_what_stands_in_the_way_is_told_once_and_costs_only_the_commands(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, obstacle: str
+) -> None:
+    folder = tmp_path / "state"
+    if obstacle == "file":
+        folder.mkdir()
+        (folder / SOCKET_NAME).write_text("of somebody")
+    server = ControlServer(folder, lambda request: None)
+    server.start()
+    (record,) = caplog.records
+    assert record.getMessage().startswith("control.unavailable ")
+    assert "lichessbot status" in record.getMessage()
+    server.close()
+    assert obstacle == "missing" or (folder / SOCKET_NAME).read_text() == "of somebody"
+
+
+def test_an_answer_given_just_before_the_end_still_arrives(office: Office, tmp_path: Path) -> None:
+    def leave(request: object) -> Answer:
+        threading.Thread(target=office.server.close).start()
+        return Answer(ok=True, text="the daemon ends")
+
+    office.answer = leave
+    assert ask(tmp_path, Command.QUIT).text == "the daemon ends"
+    with pytest.raises(NoDaemon):
+        ask(tmp_path, Command.STATUS)

@@ -1,0 +1,285 @@
+"""What an operator changes in the lobby: pause, block, matchmaking, rechallenge. An outbox that sends nothing."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lichessbot.config import Config
+from lichessbot.control.commands import CannotDo
+from lichessbot.lichess.challenge_terms import Terms
+from lichessbot.lichess.commands import (
+    AcceptChallenge,
+    CancelChallenge,
+    CommandDone,
+    CreateChallenge,
+    DeclineChallenge,
+    JoinTournament,
+    LeaveTournament,
+    ReadRatings,
+)
+from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
+from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo
+from lichessbot.lobby import Lobby
+from lichessbot.storage.database import Database
+from lichessbot.storage.store import Store
+from tests.lichessbot.test_lobby import (
+    ARENA,
+    AT_ONCE,
+    CONFIG,
+    PATIENCE_S,
+    US,
+    Hall,
+    Outbox,
+    challenged,
+    game_of_a_human,
+    lobby_of,
+)
+
+BLITZ = Terms(Variant.STANDARD, ExactClock(180, 2), True)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(Database(tmp_path))
+    yield store
+    store.close()
+
+
+def come(lobby: Lobby, *challenges: ChallengeReceived) -> None:
+    for challenge in challenges:
+        lobby.challenge_event(challenge, time.monotonic())
+
+
+def echoed(opponent: str, **changes: Any) -> ChallengeReceived:
+    """A challenge of our account to this player, as the event stream shows it."""
+    clock = {"type": "clock", "limit": 180, "increment": 2}
+    terms = {"speed": "blitz", "rated": True, "variant": {"key": "standard"}, "timeControl": clock}
+    users = {"challenger": {"id": US.id}, "destUser": {"id": opponent, "title": changes.pop("title", None)}}
+    challenge = {"id": f"to-{opponent}", **terms, **users, **changes}
+    return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
+
+
+# Pause
+
+
+def test_a_pause_declines_those_who_come_and_those_who_wait(store: Store) -> None:
+    outbox, games = Outbox(), [game_of_a_human(), game_of_a_human()]
+    lobby = lobby_of(store, outbox, games, Config.model_validate({"challenge": {"concurrency": 2}}))
+    come(lobby, challenged("wxyz0001", id="ann"))
+    assert lobby.waiting == ["ann"]
+    lobby.pause()
+    lobby.tick()
+    come(lobby, challenged("wxyz0002", id="bob"))
+    declined = [it for it in outbox.sent if isinstance(it, DeclineChallenge)]
+    assert [(it.challenge_id, it.reason) for it in declined] == [
+        ("wxyz0001", DeclineReason.LATER),
+        ("wxyz0002", DeclineReason.LATER),
+    ]
+    entry = store.challenges["wxyz0002"]
+    assert entry is not None
+    assert (entry.rule, entry.because) == ("lichessbot pause", "the bot is paused")
+    lobby.resume()
+    games.clear()
+    come(lobby, challenged("wxyz0003", id="bob"))
+    assert isinstance(outbox.sent[-1], AcceptChallenge)
+
+
+def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [])
+    lobby.tick()
+    assert isinstance(outbox.sent[-1], JoinTournament)
+    assert lobby.describe().tournaments == (ARENA,)
+    lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
+    lobby.pause()
+    lobby.reload(CONFIG)
+    lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
+    lobby.tick()
+    assert lobby.describe().tournaments == ()
+    assert isinstance(outbox.sent[-1], LeaveTournament)
+    lobby.command_answered(outbox.sent[-1], CommandDone(outbox.sent[-1]))
+    lobby.resume()
+    lobby.tick()
+    assert isinstance(outbox.sent[-1], JoinTournament)
+
+
+def test_a_pause_begins_no_challenge_and_withdraws_the_open_one(store: Store) -> None:
+    hall = Hall(store)
+    hall.find_a_rival()
+    made = hall.outbox.sent[-1]
+    assert isinstance(made, CreateChallenge)
+    come(hall.lobby, echoed("rival"))
+    hall.lobby.pause()
+    assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
+    hall.lobby.command_answered(hall.outbox.sent[-1], CommandDone(hall.outbox.sent[-1]))
+    assert hall.lobby.describe().matchmaking.next_attempt_epoch_s is None
+    with pytest.raises(CannotDo, match="the bot is paused"):
+        hall.lobby.rechallenge(received=False)
+
+
+# Matchmaking
+
+
+def test_matchmaking_is_switched_until_the_next_switch_whatever_is_reloaded(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config(), AT_ONCE)
+    lobby.tick()
+    assert outbox.sent == []
+    assert lobby.switch_matchmaking(on=True).startswith("matchmaking is on until the next restart; next attempt at ")
+    lobby.reload(Config())
+    deadline = time.monotonic() + PATIENCE_S
+    while not outbox.sent:
+        assert time.monotonic() < deadline, "nobody is looked for"
+        lobby.tick()
+    assert outbox.sent == [ReadRatings()]
+    state = lobby.describe().matchmaking
+    assert (state.is_on, state.is_on_in_config) == (True, False)
+    assert lobby.switch_matchmaking(on=False) == "matchmaking is off until the next restart"
+    lobby.reload(Config.model_validate({"matchmaking": {"allow_matchmaking": True}}))
+    state = lobby.describe().matchmaking
+    assert (state.is_on, state.is_on_in_config) == (False, True)
+
+
+# Blocked players
+
+
+def test_a_blocked_player_is_declined_also_after_a_restart(tmp_path: Path) -> None:
+    store, outbox = Store(Database(tmp_path)), Outbox()
+    lobby = lobby_of(store, outbox, [])
+    assert lobby.block("Ann")
+    assert not lobby.block("ann")
+    store.close()
+    store = Store(Database(tmp_path))
+    lobby = lobby_of(store, outbox, [])
+    assert lobby.describe().blocked == ("ann",)
+    come(lobby, challenged("wxyz0001", id="ann"))
+    assert outbox.sent == [DeclineChallenge("wxyz0001", DeclineReason.GENERIC)]
+    entry = store.challenges["wxyz0001"]
+    assert entry is not None
+    assert entry.rule == "lichessbot block ann"
+    assert lobby.unblock("ANN")
+    assert not lobby.unblock("ann")
+    come(lobby, challenged("wxyz0002", id="ann"))
+    assert isinstance(outbox.sent[-1], AcceptChallenge)
+    store.close()
+    again = Store(Database(tmp_path))
+    assert lobby_of(again, outbox, []).describe().blocked == ()
+    again.close()
+
+
+def test_a_blocked_bot_is_not_challenged_and_an_open_challenge_to_it_is_withdrawn(store: Store) -> None:
+    hall = Hall(store)
+    hall.find_a_rival()
+    come(hall.lobby, echoed("rival"))
+    hall.lobby.block("Other")
+    assert isinstance(hall.outbox.sent[-1], CreateChallenge)
+    hall.lobby.block("Rival")
+    assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
+    hall.lobby.command_answered(hall.outbox.sent[-1], CommandDone(hall.outbox.sent[-1]))
+    with pytest.raises(CannotDo, match="rival is blocked"):
+        hall.lobby.rechallenge(received=False)
+
+
+# Rechallenge
+
+
+def test_the_last_opponent_is_challenged_again_to_the_same(store: Store) -> None:
+    hall = Hall(store)
+    hall.find_a_rival()
+    come(hall.lobby, echoed("rival"))
+    with pytest.raises(CannotDo, match="another challenge is open"):
+        hall.lobby.rechallenge(received=False)
+    declined = Challenge.model_validate(
+        {"id": "to-rival", "variant": {"key": "standard"}, "speed": "blitz", "timeControl": {"type": "clock"}}
+    )
+    hall.lobby._matchmaker.challenge_declined(declined)
+    assert hall.lobby.rechallenge(received=False) == "challenged rival: 3+2 rated standard"
+    assert hall.outbox.sent[-1] == CreateChallenge("rival", BLITZ)
+    state = hall.lobby.describe().matchmaking
+    assert state.open_challenge is not None
+    assert (state.open_challenge.opponent, state.last_opponent) == ("rival", "rival")
+
+
+def test_a_challenge_by_another_program_can_be_repeated_too(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config())
+    with pytest.raises(CannotDo, match="nobody was challenged since the start"):
+        lobby.rechallenge(received=False)
+    come(lobby, echoed("friend"))
+    assert lobby.rechallenge(received=False) == "challenged friend: 3+2 rated standard"
+    assert outbox.sent == [CreateChallenge("friend", BLITZ)]
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("white", Colour.BLACK), ("black", Colour.WHITE), ("random", None)])
+def test_a_challenge_that_was_received_is_returned_with_the_same_colours(
+    store: Store, theirs: str, ours: Colour | None
+) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config.model_validate({"challenge": {"max_base": 60}}))
+    with pytest.raises(CannotDo, match="no challenge was received since the start"):
+        lobby.rechallenge(received=True)
+    received = challenged("wxyz0001", id="ann")
+    received = received.model_copy(update={"challenge": received.challenge.model_copy(update={"color": theirs})})
+    come(lobby, received)
+    assert isinstance(outbox.sent[-1], DeclineChallenge)
+    lobby.rechallenge(received=True)
+    assert outbox.sent[-1] == CreateChallenge("ann", replace(BLITZ, rated=False, colour=ours))
+
+
+def test_our_colour_is_kept_when_we_challenge_again(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config())
+    come(lobby, echoed("friend", color="black"))
+    lobby.rechallenge(received=False)
+    assert outbox.sent == [CreateChallenge("friend", replace(BLITZ, colour=Colour.BLACK))]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"variant": {"key": "horde"}}, {"variant": {"key": "fromPosition"}}, {"timeControl": {"type": "unlimited"}}],
+)
+def test_a_challenge_that_we_never_make_is_not_repeated(store: Store, changes: dict[str, Any]) -> None:
+    lobby = lobby_of(store, Outbox(), [], Config())
+    come(lobby, echoed("friend"), echoed("other", **changes))
+    assert lobby.describe().matchmaking.last_opponent == "friend"
+
+
+def test_nobody_is_challenged_again_without_a_slot(store: Store) -> None:
+    games = list[GameInfo]()
+    lobby = lobby_of(store, Outbox(), games, Config())
+    come(lobby, echoed("friend"))
+    games.append(game_of_a_human())
+    with pytest.raises(CannotDo, match="every slot is taken"):
+        lobby.rechallenge(received=False)
+
+
+def test_nobody_is_challenged_again_beyond_the_days_games_but_a_human_is(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config.model_validate({"matchmaking": {"bot_games_per_day": 0}}))
+    come(lobby, echoed("rival", title="BOT"))
+    with pytest.raises(CannotDo, match="a quota of Lichess or of matchmaking is used up: 0 of 0 bot games"):
+        lobby.rechallenge(received=False)
+    come(lobby, echoed("friend"))
+    lobby.rechallenge(received=False)
+    assert outbox.sent == [CreateChallenge("friend", BLITZ)]
+
+
+# What is told
+
+
+def test_the_lobby_tells_who_waits_and_what_is_used_up(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [game_of_a_human()], Config())
+    come(lobby, challenged("wxyz0001", id="ann", name="Ann", title="GM"))
+    come(lobby, echoed("friend"), echoed("rival", title="BOT"))
+    told = lobby.describe()
+    (waiting,) = told.queue
+    assert (waiting.challenger, waiting.title, waiting.time_control, waiting.rated) == ("Ann", "GM", "3+2", False)
+    assert 0 <= waiting.waits_for_s < 5 < waiting.expires_in_s <= 12
+    games, challenges = told.limits
+    assert (games.used, games.most, games.is_used_up) == (0, 100, False)
+    assert (challenges.used, challenges.most, challenges.resumes_epoch_s) == (6, 180, None)
+    assert (told.slots, told.starting, told.is_paused) == (1, 0, False)

@@ -1,0 +1,127 @@
+"""An operator looks at a running daemon and commands it, with the installed console command."""
+
+import json
+import signal
+import socket
+import subprocess
+from typing import Any
+
+import pytest
+
+from lichessbot.control.client import ask
+from lichessbot.control.commands import Command
+from lichessbot.control.sockets import SOCKET_NAME
+from lichessbot.control.status import Activity, Status
+from lichessbot.rehearsal.rules.enums import Color, ColorChoice, DeclineReason
+from lichessbot.rehearsal.rules.timing import Timing
+from tests.fakes.arena import PATIENCE_S, Arena
+
+SLEEPER = "Sleeper"  # never moves by itself
+
+
+@pytest.fixture
+def timing() -> Timing:
+    """Nobody who stays away loses a game: on a busy machine the commands take their time."""
+    return Timing(tick_s=2.0, claim_wait_s=1000.0)
+
+
+def told(arena: Arena, *words: str, code: int = 0) -> str:
+    """What a command prints; it ends with this exit code."""
+    done = subprocess.run(
+        arena.command(*words), env=arena.environment(), capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (done.returncode, arena.token in done.stdout + done.stderr) == (code, False), done
+    assert "Traceback" not in done.stderr
+    return (done.stdout if code == 0 else done.stderr).strip()
+
+
+def status(arena: Arena) -> Status:
+    """The status as another client of the socket gets it, which takes no process of its own."""
+    found = ask(arena.folder / "state", Command.STATUS).status
+    assert found is not None
+    return found
+
+
+def nuisance(arena: Arena, sent: bytes) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(str(arena.folder / "state" / SOCKET_NAME))
+    connection.sendall(sent)
+    return connection
+
+
+def begin_a_game(arena: Arena) -> str:
+    """The bot plays White against an opponent who is moved by the test; three plies are played."""
+    game_id = arena.challenge(arena.player(SLEEPER, None, rating=1720), color=ColorChoice.BLACK, base_s=600)
+    arena.until(lambda: arena.started and arena.started[0].game.ply == 1)
+    session = arena.session(game_id)
+    reply = "e7e5" if session.game.moves[0] != "e2e4" else "c7c5"
+    arena.server.call(lambda: session.play(Color.BLACK, reply))
+    arena.until_plies(session, 3)
+    return game_id
+
+
+def test_an_operator_sees_a_game_and_pauses_blocks_resumes_and_finishes(arena: Arena) -> None:
+    nobody = f"no daemon is running with the state folder {arena.folder / 'state'}"
+    assert told(arena, "status", code=1) == nobody
+    arena.configure(abort_time=600, engine="own_book: false")
+    arena.start()
+    game_id = begin_a_game(arena)
+
+    # What is seen, also while other clients are silent or send garbage
+    nuisances = [nuisance(arena, sent) for sent in (b"", b"x" * 4000, b"\xff\x00\n", b"[" * 4000, b'{"command":') * 4]
+    seen: dict[str, Any] = json.loads(told(arena, "status", "--json"))
+    (game,) = seen["games"]
+    assert (seen["activity"], seen["connection"]["account"], seen["lobby"]["slots"]) == ("playing", "TestBot", 4)
+    assert seen["connection"]["events"]["is_open"]
+    assert seen["connection"]["events"]["silent_for_s"] < 20
+    assert game["game_id"] == game_id
+    assert tuple(game["moves"]) == tuple(arena.session(game_id).game.moves)
+    assert (game["black"]["name"], game["black"]["rating"], game["our_colour"]) == (SLEEPER, 1720, "white")
+    assert (game["to_move"], game["clock_runs"], game["stream"]["is_open"]) == ("black", True, True)
+    assert 500 < game["black"]["clock_s"] < 600
+    assert (game["evaluation"]["source"], game["evaluation"]["move"]) == ("engine", game["moves"][-1])
+    assert game["evaluation"]["depth"] >= 1
+    screen = told(arena, "status")
+    assert f"{game_id} blitz 10+0 casual" in screen or f"{game_id} rapid 10+0 casual" in screen
+    assert "Sleeper (1720)" in screen
+    assert "a  b  c  d  e  f  g  h" in screen
+
+    for connection in nuisances:
+        connection.close()
+
+    # A pause outlasts a reload
+    assert told(arena, "pause").startswith("paused: no new games until `lichessbot resume`")
+    human = arena.player("Human")
+    refused = arena.challenge(human)
+    arena.until(lambda: arena.decline_reason(refused) is DeclineReason.LATER)
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: " reload " in arena.log())
+    assert status(arena).activity is Activity.PAUSED
+    assert told(arena, "explain", refused).count("lichessbot pause") == 1
+    assert told(arena, "resume") == "resumed: new games are taken again"
+    arena.challenge(human)
+    arena.until(lambda: len(arena.started) == 2)
+
+    # A block outlasts a restart
+    assert told(arena, "block", "Pest") == "Pest is blocked: challenges are declined and none is sent"
+    blocked = arena.challenge(arena.player("Pest"))
+    arena.until(lambda: arena.decline_reason(blocked) is DeclineReason.GENERIC)
+    assert told(arena, "finish").startswith("finishing: no new games; the daemon ends after the running ones")
+    assert "the daemon is finishing" in told(arena, "pause", code=1)
+    arena.until_ended(1)
+    assert status(arena).activity is Activity.FINISHING
+    session = arena.session(game_id)
+    arena.server.call(lambda: session.resign(Color.BLACK))
+    assert arena.wait_for_exit() == 0
+    assert told(arena, "status", code=1) == nobody
+    arena.start()
+    assert status(arena).lobby.blocked == ("pest",)
+    assert told(arena, "unblock", "PEST") == "PEST is no longer blocked"
+    arena.challenge(arena.player("Dozer", None), color=ColorChoice.BLACK, base_s=600)
+    arena.until(lambda: len(arena.started) == 3 and arena.started[2].game.ply == 1)
+    assert told(arena, "matchmaking", "on").startswith("matchmaking is on until the next restart; next attempt ")
+    assert "nobody was challenged since the start" in told(arena, "rechallenge", code=1)
+    assert told(arena, "quit").startswith("the daemon ends now")
+    assert arena.wait_for_exit() == 4
+    assert not (arena.folder / "state" / SOCKET_NAME).exists()
+    assert arena.log().count(" control command=") == 9
