@@ -98,7 +98,7 @@ class RunningGame:
     variant: str
     speed: str
     time_control: str
-    """`3+2`, `2 days`, `unlimited`; empty before the first state."""
+    """`3+2`, `2 days per move` or `without a clock`; empty before the first state."""
     rated: bool
     tournament_id: str | None
     fen: str

@@ -216,7 +216,7 @@ class GameLog:
             "rating": opponent.rating,
             "rated": full.rated,
             "speed": full.speed or None,
-            "clock": _time_control(full),
+            "clock": time_control(full),
             "variant": full.variant.key,
             "colour": self._colour,
             "tournament": full.tournament_id,
@@ -328,7 +328,8 @@ def _common(known: list[str], moves: list[str]) -> int:
     return next(ply for ply, move in enumerate(known) if moves[ply : ply + 1] != [move])
 
 
-def _time_control(full: GameFull) -> str:
+def time_control(full: GameFull) -> str:
+    """Return the time control in words: `3+2`, `2 days per move` or `without a clock`."""
     if full.clock is not None:
         return str(ExactClock(full.clock.initial // 1000, full.clock.increment // 1000))
     return "without a clock" if full.days_per_turn is None else f"{full.days_per_turn} days per move"

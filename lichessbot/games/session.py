@@ -29,13 +29,13 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
-from lichessbot.games.game_log import GameLog
+from lichessbot.games.game_log import GameLog, time_control
 from lichessbot.games.pgn import GameArchive, GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.commands import CommandDone, SendMove
-from lichessbot.lichess.enums import Colour, ExactClock
+from lichessbot.lichess.enums import Colour
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
@@ -349,7 +349,7 @@ class GameSession:
             our_colour=colour,
             variant=full.variant.key if full else info.variant.key,
             speed=full.speed if full else info.speed,
-            time_control=_time_control(full) if full else "",
+            time_control=time_control(full) if full else "",
             rated=full.rated if full else info.rated,
             tournament_id=full.tournament_id if full else info.tournament_id,
             fen=board.fen() if full else "",
@@ -372,13 +372,6 @@ class GameSession:
         if side is self._game.colour:
             return PlayerStatus(self._context.our_id)
         return PlayerStatus(self.info.opponent.username, rating=self.info.opponent.rating)
-
-
-def _time_control(full: GameFull) -> str:
-    """Return the time control as on Lichess: `3+2`, `2 days` or `unlimited`."""
-    if full.clock is not None:
-        return str(ExactClock(full.clock.initial // 1000, full.clock.increment // 1000))
-    return "unlimited" if full.days_per_turn is None else f"{full.days_per_turn} days"
 
 
 def _evaluation(answer: BestMove | SourceAnswer, *, white: bool) -> Evaluation:

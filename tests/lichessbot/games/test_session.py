@@ -135,7 +135,7 @@ def test_a_mate_is_told_from_whites_view_too(
 @pytest.mark.parametrize(
     ("fields", "told", "clock_s"),
     [
-        ({"clock": None, "daysPerTurn": 2}, "2 days", 60.0),
+        ({"clock": None, "daysPerTurn": 2}, "2 days per move", 60.0),
         ({"clock": {"initial": 30_000, "increment": 0}}, "0.5+0", 60.0),
     ],
 )
