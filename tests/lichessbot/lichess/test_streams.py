@@ -116,17 +116,6 @@ def test_lines_become_events_of_their_stream(lichess: ScriptedLichess, inbox: In
     assert texts(inbox, 1) == ["two"]
 
 
-def test_a_stream_knows_its_age_and_its_silence(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
-    lichess.answer(GAME_PATH, Reply(lines=[b"\n", chat("one")], end=End.STALL))
-    reader, began = read(), time.monotonic()
-    assert texts(inbox, 1) == ["one"]
-    assert reader.open_since is not None
-    assert reader.heard_at is not None
-    assert began - 1 <= reader.open_since <= reader.heard_at <= time.monotonic()
-    lost(inbox)
-    assert reader.heard_at is not None, "the silence goes on"
-
-
 def test_a_line_arrives_when_it_is_written_not_when_a_block_is_full(
     lichess: ScriptedLichess, inbox: Inbox, read: Read
 ) -> None:
