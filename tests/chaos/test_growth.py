@@ -21,7 +21,7 @@ GAMES = 2000
 AT_ONCE = 8
 PLAYERS = 24                    # who take turns: a day allows each a hundred games
 GROWTH_KIB = 2048               # allowed in 1,000 games, by the slope of the second half
-STILL_ENDING = 8                # threads, or files, that the last games may not have let go of yet
+STILL_ENDING = 2                # threads, or files, that the last games may not have let go of yet
 PATIENCE_S = 300.0
 CHAOS_GAMES = 1200
 # These short waits compress hours; clocks keep their length, so that no game is lost on time.
@@ -56,8 +56,10 @@ def test_two_thousand_games_leave_nothing_behind(tmp_path: Path) -> None:
     slope_kib, _ = linear_regression(*zip(*sizes[half:], strict=True))
     growth = f"{slope_kib * 1000:.0f} KiB in 1,000 games; resident {sizes[::25]}; threads and files {at_rest[::25]}"
     assert slope_kib * 1000 < GROWTH_KIB, growth
-    for most, at_first in zip(map(max, *at_rest), at_rest[0], strict=True):
-        assert most <= at_first + STILL_ENDING, growth
+    # Each game that is just ending may hold two connections: only the least of the last quarter is compared.
+    last = at_rest[3 * len(at_rest) // 4 :]
+    for least, at_first in zip(map(min, *last), at_rest[0], strict=True):
+        assert least <= at_first + STILL_ENDING, growth
     print(growth)
 
 
