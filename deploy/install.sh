@@ -210,6 +210,7 @@ case $action in
         "$systemctl" disable --quiet "$unit" 2>/dev/null || true
         "$systemctl" kill --signal=KILL "$unit" 2>/dev/null || true
         "$systemctl" stop "$unit" 2>/dev/null || true
+        "$systemctl" reset-failed "$unit" 2>/dev/null || true
         rm -f "$links/current" "$links/previous" "$links/started"
         [ -z "$instance" ] || rm -rf "$links"
         prune
