@@ -1,6 +1,7 @@
 """Engines that are closed at the end of a test."""
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
@@ -12,6 +13,8 @@ from lichessbot.inbox import Inbox
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, Start
+
+READERS_END_S = 30.0
 
 
 @pytest.fixture
@@ -33,3 +36,7 @@ def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
     yield begin
     for engine in engines:
         engine.close()
+    # What a reader still logs is not to land in the next test.
+    for thread in threading.enumerate():
+        if thread.name.startswith("engine-"):
+            thread.join(READERS_END_S)

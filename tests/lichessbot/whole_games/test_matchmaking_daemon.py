@@ -242,7 +242,7 @@ def test_a_tournament_of_the_config_is_joined_played_and_left_at_the_end(match: 
     config = match.folder / "config.yml"
     config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}, password: sesame}}]\n")
     match.start()
-    match.until(lambda: "tournament.joined" in match.log())
+    match.until(lambda: f"tournament tournament={arena_id}" in match.log())  # from then on its start is known
     human = match.challenge(match.player("Human"))
     match.until(lambda: match.decline_reason(human) is DeclineReason.LATER)
     enter(match, arena_id, "One", "Two", password="sesame")
