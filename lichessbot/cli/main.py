@@ -14,31 +14,40 @@ from lichessbot import __version__
 from lichessbot.errors import ConfigError, ExitCode
 from lichessbot.log import inert
 
-_COMMANDS: Final = {
-    "run": "Play until a signal.",
-    "config": "Explain, translate and show configurations.",
-    "check": "Say whether the bot would work, and what it would do.",
-    "challenge": "Challenge one player. The running daemon plays.",
-    "tournament": "Take part in an arena. The running daemon plays.",
-    "team": "Join a team.",
-    "upgrade": "Turn the account into a BOT account, after asking.",
-    "explain": "Say what happens to a challenge, and which rule decides.",
-    "stats": "Show results, ratings, time use and worst moves of the games played.",
-    "games": "List the games played.",
-    "pgn": "Write games played as PGN, with evaluations and clocks.",
-    "postmortem": "Say why a game was lost.",
-    "bugreport": "Collect what a bug report needs in one archive, without secrets.",
-    "rehearse": "Play against an embedded Lichess, offline.",
-    "status": "Show what the running daemon does.",
-    "pause": "Take no new games for now.",
-    "resume": "Take new games again.",
-    "finish": "Finish the running games, then end.",
-    "quit": "End at once.",
-    "block": "Block a player.",
-    "unblock": "Unblock a player.",
-    "matchmaking": "Switch matchmaking on or off.",
-    "rechallenge": "Challenge the last opponent again.",
+_SECTIONS: Final = {
+    "Play": {
+        "run": "Play until a signal.",
+        "check": "Say whether the bot would work, and what it would do.",
+        "challenge": "Challenge one player. The running daemon plays.",
+        "tournament": "Take part in an arena. The running daemon plays.",
+        "rehearse": "Play against an embedded Lichess, offline.",
+    },
+    "Control the running daemon": {
+        "status": "Show its games, queue, limits and health.",
+        "pause": "Take no new games for now.",
+        "resume": "Take new games again.",
+        "finish": "Finish the running games, then end.",
+        "quit": "End at once.",
+        "block": "Block a player.",
+        "unblock": "Unblock a player.",
+        "matchmaking": "Switch matchmaking on or off.",
+        "rechallenge": "Challenge the last opponent again.",
+    },
+    "Look back": {
+        "stats": "Show results, ratings, time use and worst moves.",
+        "games": "List the games played.",
+        "pgn": "Write games as PGN, with evaluations and clocks.",
+        "postmortem": "Say why a game was lost.",
+        "explain": "Say what happens to a challenge, and which rule decides.",
+    },
+    "Set up": {
+        "config": "Explain, translate and show configurations.",
+        "upgrade": "Turn the account into a BOT account, after asking.",
+        "team": "Join a team.",
+        "bugreport": "Collect what a bug report needs, without secrets.",
+    },
 }
+_COMMANDS: Final = {name: text for commands in _SECTIONS.values() for name, text in commands.items()}
 # Modules with several commands; every other command has a module of its name.
 _MODULES: Final = {
     **dict.fromkeys(("stats", "games", "pgn"), "records"),
@@ -68,8 +77,10 @@ class _Commands(click.Group):
         return found or click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        longest = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
