@@ -308,7 +308,7 @@ def test_an_interrupted_question_leaves_the_terminal_as_it_was(installation: Ins
             env=installation.environment(token=None), stdin=terminal, stdout=terminal, stderr=terminal,
             start_new_session=True,
         )  # fmt: skip
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while termios.tcgetattr(terminal)[3] & termios.ECHO or children.read_text():
             assert time.monotonic() < deadline, os.read(leader, 4096)
