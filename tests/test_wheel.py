@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from tarfile import open as open_tar
 
+import click
 import pytest
 
 from engine import __version__
 from engine.facade import build_mode
+from lichessbot.cli.main import cli
 from tests.systemd.wheels import pack_requirements
 
 ROOT = Path(__file__).parent.parent
@@ -94,6 +96,11 @@ def test_one_wheel_serves_every_python(wheel: Path) -> None:
 def test_the_installed_commands_know_their_version(commands: Path, tmp_path: Path) -> None:
     assert run(commands / "lichessbot", "--version", cwd=tmp_path) == f"lichessbot {__version__}\n"
     assert run(commands / "lichessbot-engine", "--version", cwd=tmp_path) == f"lichessbot-engine {__version__}\n"
+
+
+@pytest.mark.parametrize("name", cli.list_commands(click.Context(cli)))
+def test_each_installed_command_finds_all_it_imports(commands: Path, tmp_path: Path, name: str) -> None:
+    assert run(commands / "lichessbot", name, "--help", cwd=tmp_path).startswith(f"Usage: lichessbot {name}")
 
 
 @pytest.mark.parametrize("portable", ["", "1"])
