@@ -3,6 +3,7 @@
 import faulthandler
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +28,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hundreds of processes are started: they share bytecode also where none may be written beside the sources."""
+    """Prepare what the processes that the tests start inherit.
+
+    A shell that runs the tests in the background makes them ignore Ctrl-C, and so would all that they start. Hundreds
+    of processes share bytecode, also where none may be written beside the sources.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     cache = getattr(config, "cache", None)  # none with `-p no:cacheprovider`
     if cache is not None and os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
