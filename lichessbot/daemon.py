@@ -159,6 +159,7 @@ class Daemon:
         with suppress(Empty):
             report = self._inbox.get(timeout=max(0.0, due_at - time.monotonic()))
             self._guarded(lambda: self._dispatch(report))
+            self._guarded(lambda: self._notifier.note(report))
             self._tick_at = min(self._tick_at, self._ticked_at + _BETWEEN_TICKS_S)
         now = time.monotonic()
         if now >= self._tick_at:
@@ -196,7 +197,6 @@ class Daemon:
         self._manager.feed(well=not (self._games.overdue or self._connection.overdue))
 
     def _dispatch(self, report: Report) -> None:
-        self._guarded(lambda: self._notifier.note(report))
         count_fault(report, self._counters.counted)
         if isinstance(report, CommandDone | StreamOpened):
             self._connection.succeeded()

@@ -32,7 +32,7 @@ NOT_OURS: Final = {
 }
 
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
-_GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
+GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 
 
 def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | None:
@@ -48,7 +48,7 @@ def instead_of(path: Sequence[str | int], section: yaml.MappingNode) -> str | No
             return "engine.command decides" if "command" in _values(section) else f"write engine.command: [{words}]"
         case ("engine", "uci_options", "go_commands"):
             limits = _values(_values(section)["go_commands"])
-            ours = (f"engine.{_GO_COMMANDS.get(name, name)}: {_text(value)}" for name, value in limits.items())
+            ours = (f"engine.{GO_COMMANDS.get(name, name)}: {_text(value)}" for name, value in limits.items())
             return f"write {', '.join(ours)}"
     return NOT_OURS.get(".".join(map(str, path)))
 

@@ -138,7 +138,6 @@ class GameSession:
         self._recorder = GameRecorder(context.our_id, context.store)
         self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
-        self._full: GameFull | None = None
         self._reader: StreamReader | None = None
         self._chosen_by: BestMove | SourceAnswer | None = None
         """What our last move was chosen by."""
@@ -188,15 +187,13 @@ class GameSession:
             report = self._context.opening_variety.choose_move(report)
         awaited = isinstance(report, BestMove | SourceAnswer) and self._game.awaits(report.search_id)
         self._game_log.note(report, awaited=awaited)
-        if awaited:
-            self._note_answer(report)
         self._measure(report)
         self._recorder.handle(report)
         match report:
             case StreamEvent(event=GameFull() as full):
-                self._full = full
                 self._choose_engine(full)
             case BestMove() | SourceAnswer() if awaited:
+                self._note_answer(report)
                 self._recorder.note_answer(report)
         now = time.monotonic()
         self._perform(self._game.handle(report, now))
@@ -293,10 +290,9 @@ class GameSession:
 
     def _report_end(self, over: GameOver) -> None:
         """Report the end to the main loop, for those who go on from it, if we know what was played."""
-        context, full = self._context, self._full
-        if full is not None and context.our_id in (full.white.id, full.black.id):
-            colour = Colour.WHITE if full.white.id == context.our_id else Colour.BLACK
-            context.inbox.put(FinishedGame(full, colour, over.status, over.winner, over.plies))
+        full, colour = self._game.full, self._game.colour
+        if full is not None and colour is not None:
+            self._context.inbox.put(FinishedGame(full, colour, over.status, over.winner, over.plies))
 
     def _choose_engine(self, full: GameFull) -> None:
         """Choose the engine again: the game's own stream knows more than its announcement."""
@@ -327,14 +323,14 @@ class GameSession:
 
     # For the operator
 
-    def _note_answer(self, report: Report) -> None:
+    def _note_answer(self, answer: BestMove | SourceAnswer) -> None:
         """Note an answer that is about to be played."""
-        match report:
-            case BestMove(search_id=search_id, summary=it) if self._game.awaits(search_id):
-                self._chosen_by = report
+        match answer:
+            case BestMove(summary=it):
+                self._chosen_by = answer
                 self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
-            case SourceAnswer(search_id=search_id, moves=(_,)) if self._game.awaits(search_id):
-                self._chosen_by = report
+            case SourceAnswer(moves=(_,)):
+                self._chosen_by = answer
 
     def describe(self, now: float) -> RunningGame:
         """Return the game as it is now; before its first state, as it was announced."""

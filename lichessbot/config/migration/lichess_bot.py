@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from lichessbot.config.lichess_bot_keys import NOT_OURS, PARTS_OF_COMMAND, command_of
+from lichessbot.config.lichess_bot_keys import GO_COMMANDS, NOT_OURS, PARTS_OF_COMMAND, command_of
 from lichessbot.config.migration.translation import Translation
 from lichessbot.config.yaml_file import YamlFile
 from lichessbot.lichess.enums import Variant
@@ -22,7 +22,6 @@ _MEANT_BY_ABSENCE: Final = {
     "matchmaking.challenge_filter": "none",
     "matchmaking.opponent_rating_difference": None,
 }
-_GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time_ms"}
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
 _BETTER_REASONS: Final = {
     "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
@@ -69,7 +68,7 @@ def _engine(found: Translation) -> None:
         for name in given:
             found.note(("engine", name), "no engine that speaks UCI: the bot's own plays until you set engine.command")
     for name in found.names("engine", "uci_options", "go_commands"):
-        ours = _GO_COMMANDS.get(name)
+        ours = GO_COMMANDS.get(name)
         if ours is None:
             found.leave(f"engine.uci_options.go_commands.{name}", "no limit of this kind is known here")
         else:
