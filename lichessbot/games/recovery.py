@@ -50,23 +50,20 @@ class GameRecovery:
         if self._due_at < math.inf:
             self._due_at = now
 
-    def list_came(self, playing: Container[str]) -> None:
-        """Note the list from Lichess: all other games that were left over have ended."""
-        for game_id, _ in self._left_over:
-            if game_id not in playing:
-                self._store.note_left(game_id)
+    def list_came(self, playing: Container[str]) -> list[GameInfo]:
+        """Note the list from Lichess; return the left-over games that have ended, once, to record how."""
+        ended = [_told(game_id, opponent) for game_id, opponent in self._left_over if game_id not in playing]
+        for info in ended:
+            self._store.note_left(info.game_id)
         self._left_over, self._waits_for_list = (), False
+        return ended
 
     def begin(self, now: float) -> list[GameInfo]:
         """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
         if not self._waits_for_list or now < self._due_at:
             return []
         self._waits_for_list = False
-        variant = VariantRef(key=Variant.STANDARD)  # the game's own stream tells the real one
-        return [
-            GameInfo(gameId=game_id, variant=variant, opponent=Opponent(username=opponent))
-            for game_id, opponent in self._left_over
-        ]
+        return [_told(game_id, opponent) for game_id, opponent in self._left_over]
 
     def is_another(self, account: Account) -> bool:
         """Return whether the token belongs to another account than before."""
@@ -78,6 +75,12 @@ class GameRecovery:
             self._waits_for_list = False
         self.our_id = account.id
         self._store.put("INSERT OR REPLACE INTO account (single, url, id) VALUES (1, ?, ?)", self._url, account.id)
+
+
+def _told(game_id: str, opponent: str) -> GameInfo:
+    """Return what the records tell of a game; its own stream tells the rest."""
+    variant = VariantRef(key=Variant.STANDARD)
+    return GameInfo(gameId=game_id, variant=variant, opponent=Opponent(username=opponent))
 
 
 class Reconciler:
@@ -188,4 +191,5 @@ class GamesInProgress:
         self._reconciler.done(time.monotonic(), answered=True)
         self._lobby.compare(listed, asked_at)
         self._games.compare(listed, asked_at, context)
-        self._recovery.list_came(self._games)
+        for info in self._recovery.list_came(self._games):
+            self._games.join(info, context)

@@ -6,9 +6,11 @@ import threading
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from lichessbot.storage.database import read_only
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
     ACCOUNT,
@@ -144,6 +146,23 @@ def test_a_challenge_that_was_answered_is_not_answered_again_after_a_restart(
     daemon.until(lambda: lichess.paths().count(EVENTS) > asked)
     time.sleep(0.5)
     assert lichess.paths().count(accept("one")) == 1
+
+
+def test_a_game_that_ends_while_no_daemon_runs_is_recorded_with_its_result(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
+) -> None:
+    daemon.time_scale = "1"         # the list comes long before the daemon joins what it remembers
+    lichess.answer("/api/account/playing", playing(game("abcd1234")))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")))
+    daemon.start()
+    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    daemon.stop()
+    lichess.answer("/api/account/playing", playing())
+    lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="draw")]))
+    daemon.start()
+    daemon.until(lambda: "game.over game=abcd1234" in daemon.log)
+    query = "SELECT result, status, plies FROM games WHERE id = 'abcd1234' AND left_at IS NOT NULL"
+    daemon.until(lambda: [tuple(row) for row in read_only(tmp_path / "state", query)] == [("drawn", "draw", 3)])
 
 
 def test_a_second_daemon_with_the_same_token_is_recognised_and_not_fought(

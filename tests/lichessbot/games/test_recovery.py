@@ -70,7 +70,8 @@ def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
     with closing(Store(Database(folder))) as store:
         recovery = GameRecovery(store, URL, TIMEOUTS)
         recovery.engine_is_good(NOW)
-        recovery.list_came({"first"})
+        assert [info.game_id for info in recovery.list_came({"first"})] == ["second"]
+        assert recovery.list_came({"first"}) == []
         assert ids(recovery, NOW + PATIENCE_S) == []
     with closing(Store(Database(folder))) as later:
         assert later.left_over == [("first", "Ferdinand")]
