@@ -2,6 +2,7 @@
 
 Pure: monotonic milliseconds are passed in. A move that was never legal is always an offence. A move that comes too late
 or twice is an offence once a game has more of them than it had faults, takebacks and ends that can explain one each.
+A move whose answer was lost explains one more of the same move.
 """
 
 from collections import Counter, deque
@@ -46,6 +47,7 @@ class ClientChecks:
         self._pauses: list[_Pause] = []
         self._slips: Counter[str] = Counter()
         self._tries: dict[str, Arrival] = {}
+        self._unanswered: Counter[tuple[str | None, str | None]] = Counter()    # moves, by game and move
         self._latest: dict[str, deque[tuple[str, int]]] = {}     # what was done in a game, and when
         self._windows = {
             Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
@@ -76,7 +78,12 @@ class ClientChecks:
         self._pauses.append(_Pause(traffic, now_ms, now_ms + 1000 * pause_s))
 
     def answer_lost(self, traffic: Traffic) -> None:
-        """Expect no pause that only this answer asked for: it does not arrive, or not for a while."""
+        """Note that this answer does not arrive, or not for a while: expect no pause that only it asked for.
+
+        A client that does not know whether its move was carried out may send the move again.
+        """
+        if traffic.place is Place.MOVE:
+            self._unanswered[traffic.game_id, traffic.uci] += 1
         lost = traffic.place, traffic.game_id
         self._pauses = [it for it in self._pauses if (it.traffic.place, it.traffic.game_id) != lost]
 
@@ -91,6 +98,8 @@ class ClientChecks:
         self._note(game_id, f"{move.uci} {'refused' if is_refused else 'carried out'}", now_ms)
         if not move.was_legal:
             self._offend(game_id, f"{move.uci} is illegal {into_it_ms} ms into its position", now_ms)
+        elif is_refused and self._unanswered[game_id, move.uci] > 0:
+            self._unanswered[game_id, move.uci] -= 1
         elif is_refused and into_it_ms >= UNDER_WAY_MS:
             slip = f"{move.uci} is late or doubled, {into_it_ms} ms into its position"
         elif move.is_legal and (earlier := self._other_try(move)) is not None:

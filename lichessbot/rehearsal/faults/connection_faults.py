@@ -144,7 +144,7 @@ class Proxy:
         """Pass data on until either side ends the connection."""
         ways = [
             asyncio.ensure_future(self._pass_requests(connection, from_client)),
-            asyncio.ensure_future(self._pass_answers(connection, from_server)),
+            asyncio.ensure_future(self._pass_answers(connection, from_server, from_client)),
         ]
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -183,9 +183,14 @@ class Proxy:
         connection.is_owed = True
         return True
 
-    async def _pass_answers(self, connection: _Connection, from_server: asyncio.StreamReader) -> None:
+    async def _pass_answers(
+        self, connection: _Connection, from_server: asyncio.StreamReader, from_client: asyncio.StreamReader
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := await from_server.read(BLOCK_BYTES):
+                await asyncio.sleep(0)              # a busy loop learns only now that the client hung up before
+                if from_client.at_eof():
+                    return
                 if not connection.is_silent and not await self._pass_answer(connection, data):
                     return
         if connection.is_silent:

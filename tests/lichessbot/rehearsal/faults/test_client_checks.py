@@ -47,6 +47,18 @@ def test_each_fault_takeback_or_end_explains_one_late_move() -> None:
     assert offence.startswith("game game: d2d4 is late or doubled, 4000 ms into its position (d2d4 refused 0 ms before")
 
 
+def test_each_lost_answer_to_a_move_explains_one_repetition_of_this_move() -> None:
+    it = ClientChecks(Timing())
+    it.answer_lost(Traffic(Place.MOVE, "other", STALE.uci))
+    it.answer_lost(Traffic(Place.MOVE, STALE.game_id, KNIGHT.uci))
+    it.answer_lost(Traffic(Place.CHAT, STALE.game_id))
+    it.answer_lost(Traffic(Place.MOVE, STALE.game_id, STALE.uci))
+    it.hear_move(STALE, LATER_MS, is_refused=True, slips_allowed=0)
+    assert it.offences == []
+    it.hear_move(STALE, LATER_MS, is_refused=True, slips_allowed=0)
+    assert len(it.offences) == 1
+
+
 def test_two_moves_for_one_position_are_an_offence() -> None:
     (offence,) = offences((KNIGHT, False, LATER_MS), (PAWN, False, LATER_MS + 7))
     assert offence == "game game: d2d4 after g1f3 for the same position (g1f3 carried out 7 ms before)"

@@ -140,6 +140,28 @@ def test_an_answer_counts_as_lost_once_if_it_does_not_arrive_or_arrives_late(
     assert lost == [Traffic(Place.MOVE, game_id, "e2e4")] * losses
 
 
+def test_answer_is_lost_to_a_client_that_hung_up_while_the_event_loop_was_busy(lichess: RehearsalServer) -> None:
+    lost: list[Traffic] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing, lost.append)
+        lichess.call(proxy.open)
+        client = socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0))
+        server, _ = listener.accept()
+        with server:
+            client.sendall(b"POST /api/bot/game/abcdefgh/move/e2e4 HTTP/1.1\r\n\r\n")
+            server.recv(1000)
+
+            def answer_and_hang_up() -> None:
+                server.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                client.close()
+
+            lichess.call(answer_and_hang_up)
+            assert server.recv(1) == b""
+        lichess.wait_for(proxy.close())
+    assert lost == [Traffic(Place.MOVE, "abcdefgh", "e2e4")]
+
+
 def test_trickling_answer_is_whole_in_the_end(lichess: RehearsalServer, ada: Client, timing: Timing) -> None:
     began_s = time.monotonic()
     with proxied(lichess, ada, Fault.TRICKLE, Place.ACCOUNT) as client:
