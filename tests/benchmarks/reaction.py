@@ -56,7 +56,7 @@ class IrregularOpponent(GreedyOpponent):
 def start_s(folder: Path) -> float:
     """Return the seconds from the daemon's start to a game with the challenger who was waiting."""
     with RehearsalServer(timing=Timing()) as server:
-        arena = Arena(server, folder)
+        arena = Arena(server, folder, is_copied=False)
         try:
             arena.configure(concurrency=1, depth=1)
             arena.challenge(arena.player("Early"), base_s=60)
@@ -97,7 +97,7 @@ def play(options: argparse.Namespace, folder: Path, depth: int) -> tuple[str, in
     resident = 0
     base_s, increment_s = map(int, options.clock.split("+"))
     with RehearsalServer(timing=Timing()) as server:
-        arena = Arena(server, folder)
+        arena = Arena(server, folder, is_copied=False)
         try:
             arena.configure(concurrency=options.games, depth=depth)
             arena.start()

@@ -67,7 +67,7 @@ class Watch:
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
     with RehearsalServer() as server:
-        arena = Arena(server, tmp_path)
+        arena = Arena(server, tmp_path, is_copied=False)
         text = CONFIG.format(url=arena.site.url, concurrency=2 * GAMES_AT_ONCE, hello=HELLO, goodbye=GOODBYE)
         (tmp_path / "config.yml").write_text(text)
         try:

@@ -21,6 +21,7 @@ from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Status,
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, GameStarted, Happening
+from tests.fakes import forked
 
 PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
 QUICKEST_S = 30  # estimated; below this Lichess calls it ultraBullet, which is closed to bots
@@ -65,7 +66,9 @@ class Ponderer(SlowOpponent):
 class Arena:
     """One server, one bot account, and the daemon that plays for it."""
 
-    def __init__(self, server: RehearsalServer, folder: Path) -> None:
+    def __init__(self, server: RehearsalServer, folder: Path, *, is_copied: bool = True) -> None:
+        """`is_copied`: the daemon is a copy of a loaded process, which is quicker than a start from nothing."""
+        self._start = forked.start if is_copied else forked.start_from_nothing
         self.server = server
         self.site = server.site
         self.folder = folder
@@ -77,7 +80,7 @@ class Arena:
         self.token = self.site.accounts.issue_token(self.bot)
         self._house_bots = server.call(lambda: HouseBots(self.site))
         self._mark = secrets.token_hex(8)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: forked.Forked | subprocess.Popen[bytes] | None = None
         self.log_path = folder / "daemon.log"
         self.log_path.touch()
         self.configure()
@@ -109,7 +112,10 @@ class Arena:
         (self.folder / "config.yml").write_text(text)
 
     def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-P", "-m", "lichessbot", *words, "--config", str(self.folder / "config.yml")]
+        return [sys.executable, "-P", "-m", "lichessbot", *self._words(*words)]
+
+    def _words(self, *words: str) -> list[str]:
+        return [*words, "--config", str(self.folder / "config.yml")]
 
     def environment(self) -> dict[str, str]:
         scale = {} if self.time_scale is None else {"LICHESSBOT_TIME_SCALE": str(self.time_scale)}
@@ -123,12 +129,16 @@ class Arena:
 
     def spawn(self) -> None:
         with self.log_path.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command("run", "--verbose"), stdout=log, stderr=log, env=self.environment()
-            )
+            self._process = self._start(self._words("run", "--verbose"), self.environment(), log, log)
+
+    def tell(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command beside the daemon to its end."""
+        done = forked.run(self._words(*words), self.environment(), PATIENCE_S)
+        assert self.token not in done.stdout + done.stderr
+        return done
 
     @property
-    def process(self) -> subprocess.Popen[bytes]:
+    def process(self) -> "forked.Forked | subprocess.Popen[bytes]":
         assert self._process is not None
         return self._process
 

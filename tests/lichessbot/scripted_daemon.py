@@ -4,12 +4,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.fakes import forked
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 PATIENCE_S = 60.0
@@ -60,7 +60,7 @@ class Daemon:
     def __init__(self, lichess: ScriptedLichess, folder: Path) -> None:
         self._lichess = lichess
         self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: forked.Forked | subprocess.Popen[bytes] | None = None
         self._log = folder / "log"
         self.hash_mb = 1
         self.time_scale = TIME_SCALE
@@ -74,10 +74,9 @@ class Daemon:
             f"url: {self._lichess.url}\nstate_dir: state\n"
             f"challenge: {{concurrency: 1}}\nengine: {{hash_mb: {self.hash_mb}, depth: 1}}\n"
         )
-        command = [sys.executable, "-P", "-m", "lichessbot", "run", "--verbose", "--config", str(config)]
         environment = {**os.environ, "LICHESS_BOT_TOKEN": TOKEN, "LICHESSBOT_TIME_SCALE": self.time_scale}
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+            self._process = forked.start(["run", "--verbose", "--config", str(config)], environment, log, log)
 
     @property
     def log(self) -> str:

@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import subprocess
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from lichessbot.control.sockets import SOCKET_NAME
 from lichessbot.control.status import Activity, Status
 from lichessbot.rehearsal.rules.enums import Color, ColorChoice, DeclineReason
 from lichessbot.rehearsal.rules.timing import Timing
-from tests.fakes.arena import PATIENCE_S, Arena
+from tests.fakes.arena import Arena
 
 SLEEPER = "Sleeper"  # never moves by itself
 
@@ -27,10 +26,8 @@ def timing() -> Timing:
 
 def told(arena: Arena, *words: str, code: int = 0) -> str:
     """What a command prints; it ends with this exit code."""
-    done = subprocess.run(
-        arena.command(*words), env=arena.environment(), capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    assert (done.returncode, arena.token in done.stdout + done.stderr) == (code, False), done
+    done = arena.tell(*words)
+    assert done.returncode == code, done
     assert "Traceback" not in done.stderr
     return (done.stdout if code == 0 else done.stderr).strip()
 

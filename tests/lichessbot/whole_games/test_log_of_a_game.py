@@ -64,7 +64,8 @@ def read_fields(lines: list[str], game_id: str) -> Told:
     found = [re.fullmatch(FIELDS, line) for line in lines]
     assert all(found), "every line has time, level and event"
     rests = [match["rest"] for match in found if match]
-    events = [dict(re.findall(r'(\w+)=("[^"]*"|\S+)', rest)) for rest in rests if rest.startswith("game.move ")]
+    # A promotion such as c8=Q is quoted, because of its sign.
+    events = [dict(re.findall(r'(\w+)="?((?<=")[^"]*|\S+)', rest)) for rest in rests if rest.startswith("game.move ")]
     assert {event["game"] for event in events} == {game_id}
     assert f"chat game={game_id} room=player name=TestBot text=\"Hi Ferdinand\"" in rests
     assert any(re.fullmatch(rf"game\.over game={game_id} status=\w+ .*result=(won|lost|drawn) .*", it) for it in rests)

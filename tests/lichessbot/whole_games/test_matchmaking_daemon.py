@@ -1,7 +1,6 @@
 """The unchanged daemon challenges other bots at the embedded Lichess, and takes every kind of answer."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,10 +128,7 @@ def test_a_used_up_daily_quota_declines_bots_and_not_humans(match: Match) -> Non
 
 def told(match: Match, *words: str) -> tuple[int, list[str]]:
     """Exit code and lines of a command beside the daemon."""
-    done = subprocess.run(
-        match.command(*words), env=match.environment(), capture_output=True, text=True, timeout=90, check=False
-    )
-    assert match.token not in done.stdout + done.stderr
+    done = match.tell(*words)
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 

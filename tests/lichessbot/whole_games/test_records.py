@@ -5,7 +5,6 @@ import io
 import json
 import signal
 import sqlite3
-import subprocess
 from contextlib import closing
 from typing import Any
 
@@ -14,26 +13,26 @@ import chess.pgn
 from lichessbot.rehearsal.rules.enums import ColorChoice
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.storage.database import FILE_NAME
-from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
+from tests.fakes.arena import Arena, SlowOpponent, judge
 
 
 def run(arena: Arena, *words: str, code: int = 0) -> str:
-    done = subprocess.run(
-        arena.command(*words), env=arena.environment(), capture_output=True, text=True, timeout=PATIENCE_S
-    )
+    done = arena.tell(*words)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
 
 def recorded(arena: Arena, games: int) -> list[dict[str, Any]]:
     """Wait until so many games have a result and a name on the disk, and return them."""
-    found: list[dict[str, Any]] = []
 
     def on_disk() -> bool:
-        found[:] = json.loads(run(arena, "games", "--json"))
-        return sum(bool(game["result"] and game["opening"]) for game in found) == games
+        with closing(sqlite3.connect(arena.folder / "state" / FILE_NAME)) as file:
+            query = "SELECT count(*) FROM games WHERE result IS NOT NULL AND opening != ''"
+            return file.execute(query).fetchone() == (games,)
 
     arena.until(on_disk)
+    found: list[dict[str, Any]] = json.loads(run(arena, "games", "--json"))
+    assert sum(bool(game["result"] and game["opening"]) for game in found) == games
     return found
 
 

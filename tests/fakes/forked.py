@@ -1,0 +1,155 @@
+"""Daemons and commands as forked copies of a process that has loaded their code: nine tenths of a start are imports.
+
+A copy has arguments, environment, output, signals and an exit code of its own. That a start from nothing works is
+proven by the tests of rehearsals, of the command line and of systemd. This file is also the program that is copied.
+"""
+
+import atexit
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import IO
+
+
+def start(
+    words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+) -> "Forked | subprocess.Popen[bytes]":
+    """Start `lichessbot` with these words."""
+    begin = Forked if hasattr(os, "pidfd_open") else start_from_nothing
+    return begin(words, environment, output, errors)
+
+
+def start_from_nothing(
+    words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    """Start `lichessbot` with these words as an operator does."""
+    command = [sys.executable, "-P", "-m", "lichessbot", *words]
+    return subprocess.Popen(command, stdout=output, stderr=errors, env=environment)
+
+
+def run(words: Sequence[str], environment: Mapping[str, str], timeout: float) -> "subprocess.CompletedProcess[str]":
+    """Run `lichessbot` with these words to its end, as `subprocess.run` would."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        process = start(words, environment, output, errors)
+        try:
+            code = process.wait(timeout)
+        finally:
+            process.kill()
+        texts = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode() for file in (output, errors)]
+    return subprocess.CompletedProcess(words, code, *texts)
+
+
+class Forked:
+    """A copy, with what tests need of `subprocess.Popen`."""
+
+    def __init__(
+        self, words: Sequence[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+    ) -> None:
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(_original(), [b"."], [theirs.fileno(), output.fileno(), errors.fileno()])
+        self._channel.sendall(json.dumps([*words, dict(environment)]).encode())
+        self._channel.shutdown(socket.SHUT_WR)
+        self.pid = int(self._channel.recv(100))
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self.wait() if self.returncode is None and self._ends_within(0) else self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not self._ends_within(timeout):
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+            self.returncode = int(self._channel.recv(100))
+            self._channel.close()
+        return self.returncode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _ends_within(self, timeout: float | None) -> bool:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._channel, selectors.EVENT_READ)
+            return bool(selector.select(timeout))
+
+
+@cache
+def _original() -> socket.socket:
+    """Return the connection to the process that is copied, which ends with the connection."""
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-P", __file__, str(theirs.fileno())]
+    with theirs:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+    atexit.register(lambda: (ours.close(), process.wait()))
+    return ours
+
+
+def _serve(requests: socket.socket) -> list[str]:
+    """Copy this process for each request. Returns in copies only: with the words of a command line."""
+    selector = selectors.DefaultSelector()
+    selector.register(requests, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is not requests:
+                _tell_the_end(*key.data)
+                selector.unregister(key.fileobj)
+                os.close(key.fd)
+                continue
+            message, descriptors, *_ = socket.recv_fds(requests, 1, 3)
+            if not message:
+                sys.exit()
+            client = socket.socket(fileno=descriptors.pop(0))
+            with client.makefile("rb") as request:
+                *words, environment = json.load(request)
+            pid = os.fork()
+            if pid == 0:
+                for number, descriptor in enumerate(descriptors, 1):
+                    os.dup2(descriptor, number)
+                    os.close(descriptor)
+                _close_all(selector, requests, client)
+                os.environ.clear()
+                os.environ.update(environment)
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                return words
+            for descriptor in descriptors:
+                os.close(descriptor)
+            client.sendall(b"%d\n" % pid)
+            selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, client))
+
+
+def _tell_the_end(pid: int, client: socket.socket) -> None:
+    _, status = os.waitpid(pid, 0)
+    with client:
+        client.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+
+
+def _close_all(selector: selectors.BaseSelector, requests: socket.socket, client: socket.socket) -> None:
+    """Close what a daemon started in the usual way would not have."""
+    for key in selector.get_map().values():
+        if key.fileobj is not requests:
+            os.close(key.fd)
+            key.data[1].close()
+    selector.close()
+    requests.close()
+    client.close()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who started it
+    from lichessbot.cli import main, run  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+    sys.exit(main.main(_serve(socket.socket(fileno=int(sys.argv[1])))))
