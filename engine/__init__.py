@@ -7,52 +7,14 @@ In a checkout, `python engine/_build.py` compiles again what has changed; a line
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import (
-    EXTENSION_SUFFIXES,
-    SOURCE_SUFFIXES,
-    ExtensionFileLoader,
-    FileFinder,
-    ModuleSpec,
-    SourceFileLoader,
-)
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, ModuleSpec
 from importlib.util import find_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from zlib import crc32
 
 __version__ = "0.1.0"              # also of the daemon and of the wheels; see pyproject.toml
 
 _AVX2_MODULES = (f"{__name__}.nnue.network", f"{__name__}.training.float_net")
-_CIMPORTS = "cython.cimports"
-
-
-class _SourceOnly:
-    """A finder that ignores the compiled modules."""
-
-    @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        if path is None or not name.startswith(f"{__name__}."):
-            return None
-        return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
-
-
-class _PlainCImports(MetaPathFinder, Loader):
-    """A finder for plain mode, in which `cython.cimports.engine.X` means the ordinary module `engine.X`."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name == f"{_CIMPORTS}.{__name__}" or name.startswith(f"{_CIMPORTS}.{__name__}."):
-            return ModuleSpec(name, self, is_package=True)
-        return None
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = import_module(module.__name__.removeprefix(f"{_CIMPORTS}."))
 
 
 class _FastestBuild:
@@ -100,10 +62,9 @@ def _choose_mode() -> None:
     if os.environ.get("ENGINE_PURE"):
         if find_spec("cython") is None:
             raise ImportError("ENGINE_PURE=1 runs the engine as plain Python, which needs: pip install cython")
-        import_module("cython")
-        # Cython's stand-in has no spec, and the import system asks for one.
-        sys.modules[_CIMPORTS].__spec__ = None
-        sys.meta_path[:0] = [_SourceOnly, _PlainCImports()]
+        from engine import _plain  # its imports would slow down the start of a compiled engine
+
+        _plain.install()
         return
     bitboard = os.path.join(os.path.dirname(__file__), "core", "bitboard")
     if not any(os.path.exists(bitboard + suffix) for suffix in EXTENSION_SUFFIXES):
