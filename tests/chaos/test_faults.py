@@ -11,8 +11,9 @@ from lichessbot.rehearsal.faults.catalogue import Fault
 
 from .rehearsal import rehearse
 
-TIME_SCALE = "0.05"
-CLOCK = "9+0"                   # three minutes at that scale
+# A move is sent again after 0.3 s without an answer, which a busy machine can give in time.
+TIME_SCALE = "0.1"
+CLOCK = "18+0"                  # three minutes at that scale
 
 LINES = (
     "line-doubled", "line-unknown", "line-not-json", "line-nulls", "clocks-zero", "challenge-lost", "start-lost",

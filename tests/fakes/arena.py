@@ -206,7 +206,7 @@ class Arena:
         color: ColorChoice = ColorChoice.RANDOM,
         variant: Variant = Variant.STANDARD,
         fen: str | None = None,
-        base_s: int = 30,
+        base_s: int = 180,      # engines that search to a small depth never use it up, however busy the machine
         increment_s: int = 0,
         rated: bool = False,
     ) -> str:

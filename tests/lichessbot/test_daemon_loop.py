@@ -74,6 +74,7 @@ def test_an_accepted_challenge_that_becomes_no_game_gives_its_slot_back(
 
 
 def test_a_flood_of_challenges_is_one_line_each_in_the_log(lichess: ScriptedLichess, daemon: Daemon) -> None:
+    daemon.time_scale = "0.3"   # 4.5 s to send twenty answers
     lichess.answer("/api/account/playing", Reply(body={"nowPlaying": [game("abcd1234")]}))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", white="ferdinand")))
     names = [f"flood{number:03}" for number in range(20)]

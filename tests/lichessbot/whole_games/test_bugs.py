@@ -4,12 +4,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pkgutil import resolve_name
 
 import pytest
 
+from lichessbot.rehearsal.rules.timing import Timing
 from tests.fakes.arena import PATIENCE_S, Arena, judge
 from tests.fakes.service_manager import ListeningManager
+
+
+@pytest.fixture
+def timing() -> Timing:
+    """Challenges wait for the start of a daemon, which takes its time on a busy machine."""
+    return Timing(tick_s=2.0, challenge_expiry_s=PATIENCE_S)
 
 
 @pytest.fixture
@@ -17,12 +26,20 @@ def errors_are_expected() -> bool:
     return True
 
 
-def run_with_bug(arena: Arena, bug: str, environment: dict[str, str] | None = None) -> "subprocess.Popen[str]":
-    """Start the daemon after these lines of code."""
+@contextmanager
+def run_with_bug(
+    arena: Arena, bug: str, environment: dict[str, str] | None = None
+) -> "Iterator[subprocess.Popen[str]]":
+    """Run the daemon after these lines of code."""
     code = f"{bug}\nimport sys\nfrom lichessbot.cli.main import main\nsys.exit(main())"
     words = arena.command("run")
     command = [sys.executable, "-P", "-c", code, *words[words.index("run") :]]
-    return subprocess.Popen(command, env=environment or arena.environment(), stderr=subprocess.PIPE, text=True)
+    environment = environment or arena.environment()
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 # The function raises so many times, after it has been called `good` times.

@@ -17,7 +17,7 @@ from tests.fakes.arena import BOT, Arena
 
 DAY_S = 7200.0
 SECTION = """\
-correspondence: {{concurrency: {places}, move_time: 1, checkin_period: 1, disconnect_time: {disconnect_time}}}
+correspondence: {{concurrency: {places}, move_time: 30, checkin_period: 1, disconnect_time: {disconnect_time}}}
 """
 
 

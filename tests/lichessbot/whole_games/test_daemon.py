@@ -85,7 +85,7 @@ def test_games_that_start_in_one_burst_are_each_played_once(arena: Arena) -> Non
     arena.start()
     players = [arena.player(f"Greedy{number}") for number in range(8)]
     for player in players:
-        arena.challenge(player, base_s=60)
+        arena.challenge(player)
     arena.until_ended(8, 90)
     for session in arena.ended:
         judge(session)
