@@ -16,7 +16,7 @@ from lichessbot.lichess.commands import Abort, CommandDone, CommandFailed, Resig
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, OpponentGone
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
-from lichessbot.uci.search import BestMove
+from lichessbot.uci.search import BestMove, EngineDied
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, UNREACHABLE, Bench, only
 
 # Our turn
@@ -313,6 +313,16 @@ def test_a_game_that_our_rules_cannot_follow_is_resigned_until_it_is_over() -> N
     bench.hear(CommandFailed(resign, UNREACHABLE))
     assert bench.wait(10) == [resign]
     only(bench.state("e2e5", status="resign", winner="black"), GameOver)
+
+
+def test_a_search_plays_no_more_part_once_a_game_is_resigned_that_cannot_be_followed() -> None:
+    bench = Bench()
+    search = only(bench.full(), StartSearch).search
+    unreadable_thrice(bench, "e2e5")
+    assert not bench.game.awaits(search.search_id)
+    assert bench.hear(BestMove(GAME, search.search_id, "e2e4")) == []
+    assert bench.hear(EngineDied(GAME, search.search_id, "gone")) == []
+    assert all(isinstance(action, Resign | ReopenStream) for _ in range(60) for action in bench.wait(1))
 
 
 def test_a_state_that_could_not_be_followed_is_forgotten_when_it_can() -> None:

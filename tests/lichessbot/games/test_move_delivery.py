@@ -38,6 +38,15 @@ def test_a_move_the_stream_shows_is_not_sent_again() -> None:
     assert all(isinstance(action, Abort) for action in bench.wait(3600))
 
 
+def test_an_acknowledged_move_has_time_to_appear_before_the_stream_is_read_again() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    assert bench.hear(CommandDone(sent)) == []
+    assert bench.wait(TIMEOUTS.move_echo.total_seconds() - 0.1) == []
+    assert only(bench.wait(0.1), ReopenStream).reason == "our move does not show"
+    assert bench.full() == [sent], "it was lost"
+
+
 def test_a_late_failure_of_a_move_already_shown_is_ignored() -> None:
     bench = Bench()
     sent = bench.owing()

@@ -15,7 +15,7 @@ import pytest
 from lichessbot.errors import StateFailed, StateNewer
 from lichessbot.storage import store as store_room
 from lichessbot.storage.database import FILE_NAME, MIGRATIONS, Database
-from lichessbot.storage.game_records import MoveRecord, played
+from lichessbot.storage.game_records import MoveRecord, Result, Retention, played
 from lichessbot.storage.records import Answer, Entry, LimitedAction, ListFetched, SlotHolder
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
@@ -172,6 +172,124 @@ def test_old_rows_are_deleted_at_startup(tmp_path: Path, monkeypatch: pytest.Mon
         store.note_answered("new")
         until(lambda: count(tmp_path, "answers") == 1)
         assert count(tmp_path, "games") == 1, "games are kept for longer"
+
+
+# By table: its rows, and for how many days they are kept after the last value.
+KEPT = {
+    "games (id, opponent, joined_at, left_at) VALUES (?, 'ada', 0, ?)": 1095,
+    "deeds (game_id, deed, done_at) VALUES (?, 'greeting', ?)": 365,
+    "answers (challenge_id, answered_at) VALUES (?, ?)": 2,
+    "bot_games (id, opponent, speed, ours, began_at) VALUES (?, 'ada', 'blitz', 1, ?)": 365,
+    "sent_challenges (id, cost, sent_at) VALUES (?, 1, ?)": 2,
+    "rests (opponent, subject, times, until) VALUES (?, 'later', 1, ?)": 60,
+    "declines (opponent, terms, reason, declined_at) VALUES (?, '3+0', 'later', ?)": 1095,
+}
+
+
+@pytest.mark.parametrize(("row", "days"), KEPT.items(), ids=lambda it: str(it).partition(" ")[0])
+def test_rows_are_kept_for_their_time_and_no_longer(tmp_path: Path, row: str, days: int) -> None:
+    limit = time.time() - timedelta(days=days).total_seconds()
+    with closing(Store(Database(tmp_path))) as store:
+        for name, at in (("old", limit - 60), ("new", limit + 60)):
+            store.put(f"INSERT INTO {row}", name, at)
+    table, column = row.split(" (")[0], row.partition("(")[2].partition(",")[0]
+    with closing(Store(Database(tmp_path))):
+        until(lambda: count(tmp_path, f"{table} WHERE {column} = 'old'") == 0)
+        assert count(tmp_path, table) == 1
+
+
+def test_round_trips_are_written_twenty_at_a_time(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        for number in range(39):
+            store.note_round_trip(float(number))
+        assert store.note_done("later", LimitedAction.GREETING).wait(PATIENCE_S)
+        assert count(tmp_path, "round_trips") == 20
+        store.note_round_trip(39.0)
+        until(lambda: count(tmp_path, "round_trips") == 40)
+
+
+def test_other_processes_rows_are_read_again_and_those_of_the_start_if_the_disk_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise StateFailed("no disk")
+
+    with closing(Store(Database(tmp_path))) as store:
+        store.put("INSERT INTO tournaments (id) VALUES ('first123')")
+    with closing(Store(Database(tmp_path))) as store:
+        store.put("INSERT INTO tournaments (id) VALUES ('abcd1234')")
+        until(lambda: len(store.read_again(Table.TOURNAMENTS)) == 2)
+        ids = [row[0] for row in store.read_again(Table.TOURNAMENTS)]
+        assert ids == ["first123", "abcd1234"], "oldest first"
+        assert [row[0] for row in store.remembered(Table.TOURNAMENTS)] == ["first123"]
+        assert not caplog.records
+        monkeypatch.setattr(store_room, "read_only", fail)
+        assert [row[0] for row in store.read_again(Table.TOURNAMENTS)] == ["first123"]
+        assert list(store.moves_of("game1")) == []
+        assert [record.getMessage().partition(" ")[0] for record in caplog.records] == ["store.failed"] * 2
+
+
+def test_moves_are_read_from_the_disk(tmp_path: Path) -> None:
+    moves = [MoveRecord(1, "e2e4"), MoveRecord(2, "e7e5")]
+    with closing(Store(Database(tmp_path))) as store:
+        store.record(played("game1", moves), played("game2", moves[:1]))
+        assert store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S)
+        assert list(store.moves_of("game1")) == moves
+
+
+def test_rematches_in_a_row_are_counted_once_and_up_to_a_limit(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        for number in range(1, 40):
+            for _ in range(2):
+                store.note_rematch(f"game{number}", of=f"game{number - 1}")
+        counts = [store.times_done(f"game{number}", LimitedAction.REMATCH) for number in range(40)]
+        assert counts == [min(number, store_room.MOST_REMATCHES_COUNTED) for number in range(40)]
+
+
+def test_results_are_counted_in_memory(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_result("ada", Result.WON)
+        store.note_result("ada", Result.LOST)
+        assert (store.scores.against("ada").won, store.scores.against("ada").lost, store.scores.total.won) == (1, 1, 1)
+    with closing(Store(Database(tmp_path))) as store:
+        assert store.scores.total.won == 0, "`record` writes them"
+
+
+def test_only_so_many_games_are_left_over_for_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_room, "_MOST_LEFT_OVER", 2)
+    with closing(Store(Database(tmp_path))) as store:
+        for number in range(4):
+            store.note_game(f"game{number}", "Ferdinand")
+    with closing(Store(Database(tmp_path))) as store:
+        assert [game_id for game_id, _ in store.left_over] == ["game3", "game2"]
+
+
+def test_a_bug_loses_the_notes_at_hand_is_logged_and_nothing_else(
+    file: SlowFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(Store(file)) as store:
+        assert store.note_done("game1", LimitedAction.GREETING).wait(PATIENCE_S)
+        with monkeypatch.context() as bug:
+            bug.setattr(file, "write", lambda statements: 1 / 0)
+            assert store.note_done("game2", LimitedAction.GREETING).wait(PATIENCE_S)
+        assert store.note_done("game3", LimitedAction.GREETING).wait(PATIENCE_S)
+        assert count(tmp_path, "deeds") == 2
+    (record,) = (it for it in caplog.records if it.getMessage().startswith("store.crashed"))
+    assert "lost=1" in record.getMessage()
+    assert record.exc_info is not None
+
+
+def test_a_file_that_is_too_large_loses_its_oldest_games_at_startup(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        for number in range(100):
+            store.note_game(f"game{number:03}", "x" * 5000)
+            store.note_left(f"game{number:03}")
+    with closing(Store(Database(tmp_path), retention=Retention(max_bytes=300_000))):
+        until(lambda: 0 < count(tmp_path, "games") < 100)
+        assert count(tmp_path, "games WHERE id = 'game099'") == 1
+        assert count(tmp_path, "games WHERE id = 'game000'") == 0
 
 
 def entry(challenge_id: str, received_at: float, answer: Answer = Answer.ACCEPTED) -> Entry:
