@@ -69,32 +69,32 @@ def events_of(path: Path) -> Iterator[tuple[str, set[str]]]:
         yield str(event.value), (fields | {"times"} if is_crash else fields) - {"game"}
 
 
-def logged_events() -> dict[str, list[set[str]]]:
+@pytest.fixture(scope="module")
+def events() -> dict[str, list[set[str]]]:
     """Return the fields of every call that logs an event, by the event."""
-    events = defaultdict(list)
+    found = defaultdict(list)
     folder = Path(lichessbot.__file__).parent
     for path in sorted(folder.rglob("*.py")):
         if not path.is_relative_to(folder / "rehearsal") and not path.is_relative_to(folder / "log"):
             for event, fields in events_of(path):
-                events[event].append(fields)
-    return events
+                found[event].append(fields)
+    return found
 
 
-EVENTS = logged_events()
+def test_every_event_of_the_product_has_a_phrase_and_no_phrase_lacks_its_event(
+    events: dict[str, list[set[str]]],
+) -> None:
+    assert len(events) > 80, "the calls were found"
+    assert set(events) == set(PHRASES)
 
 
-def test_every_event_of_the_product_has_a_phrase_and_no_phrase_lacks_its_event() -> None:
-    assert len(EVENTS) > 80, "the calls were found"
-    assert set(EVENTS) == set(PHRASES)
-
-
-def test_the_fields_of_each_phrase_exist() -> None:
+def test_the_fields_of_each_phrase_exist(events: dict[str, list[set[str]]]) -> None:
     for event, template in PHRASES.items():
         always = {field[1] for field in FIELD.finditer(PART.sub("", template))}
         perhaps = {field[1] for part in PART.finditer(template) for field in FIELD.finditer(part[1])}
-        for fields in EVENTS[event]:
+        for fields in events[event]:
             assert always <= fields, event
-        assert perhaps <= set.union(*EVENTS[event]), event
+        assert perhaps <= set.union(*events[event]), event
 
 
 def test_each_phrase_is_plain_text_but_for_fields_of_known_kinds() -> None:

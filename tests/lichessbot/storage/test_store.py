@@ -20,6 +20,7 @@ from lichessbot.storage.records import Answer, Entry, LimitedAction, ListFetched
 from lichessbot.storage.store import ROUND_TRIPS_KEPT, Store, Table
 
 QUICKLY = timedelta(milliseconds=20)
+LARGE_KEY = 0xF00D_0000_0000_0010      # of a position
 PATIENCE_S = 10.0
 
 
@@ -345,11 +346,11 @@ def test_unfinished_games_with_a_clock_are_left_over_for_the_next_process(tmp_pa
 
 def test_moves_are_counted_by_position_across_restarts(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
-        for position, move in ((1, "e2e4"), (2, "e2e4"), (1, "e2e4"), (1, "d2d4"), (3, "d2d4")):
+        for position, move in ((1, "e2e4"), (2, "e2e4"), (1, "e2e4"), (1, "d2d4"), (LARGE_KEY, "d2d4")):
             store.note_played(position, move)
     for _ in range(2):
         with closing(Store(Database(tmp_path))) as store:
-            found = [store.times_played(position) for position in (1, 2, 3, 4)]
+            found = [store.times_played(position) for position in (1, 2, LARGE_KEY, 4)]
             assert found == [{"e2e4": 2, "d2d4": 1}, {"e2e4": 1}, {"d2d4": 1}, {}]
 
 
@@ -380,7 +381,12 @@ def test_a_full_disk_is_logged_once_and_the_notes_are_written_later(
         file.refusing = False
         until(lambda: "store.works_again" in caplog.text)
         assert count(tmp_path, "deeds") == 201
-    assert caplog.text.count("store.failed") == 1
+        assert caplog.text.count("store.failed") == 1
+        store.note_done("game2", LimitedAction.GREETING).wait(PATIENCE_S)
+        assert caplog.text.count("store.works_again") == 1
+        file.refusing = True
+        store.note_done("game3", LimitedAction.GREETING)
+        until(lambda: caplog.text.count("store.failed") == 2)
 
 
 def test_an_unusable_folder_leaves_the_memory_working(
