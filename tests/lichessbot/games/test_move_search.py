@@ -62,6 +62,16 @@ def test_a_second_failure_in_one_move_calls_the_fallback() -> None:
     only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3")), SendMove)
 
 
+def test_a_game_is_resigned_if_the_fallback_finds_no_move_either() -> None:
+    bench = Bench()
+    first = running(bench)
+    _, again = bench.hear(EngineDied(GAME, first.search.search_id, "crashed"))
+    _, fallback = bench.hear(EngineDied(GAME, again.search.search_id, "crashed"))
+    resign = only(bench.hear(BestMove(GAME, fallback.search_id, None)), Resign)
+    assert resign.reason.startswith("no move was found: ")
+    assert bench.hear(BestMove(GAME, fallback.search_id, "g1f3")) == []
+
+
 def test_the_next_move_gets_an_engine_again() -> None:
     bench = Bench()
     first = running(bench)
