@@ -27,7 +27,7 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameChanged, GameEnded, Happening
 from tests.benchmarks.figures import Figures
-from tests.fakes.arena import Arena
+from tests.fakes.arena import PATIENCE_S, Arena
 from tests.test_acceptance import resident_kib
 
 REACTION_BAR_MS = 5
@@ -55,7 +55,7 @@ class IrregularOpponent(GreedyOpponent):
 
 def start_s(folder: Path) -> float:
     """Return the seconds from the daemon's start to a game with the challenger who was waiting."""
-    with RehearsalServer(timing=Timing()) as server:
+    with RehearsalServer(timing=Timing(challenge_expiry_s=PATIENCE_S)) as server:
         arena = Arena(server, folder, is_copied=False)
         try:
             arena.configure(concurrency=1, depth=1)
