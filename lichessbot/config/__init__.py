@@ -6,7 +6,7 @@ Offers the models of the sections, `load_config`, `reload`, how a token looks (`
 (`explanations`, `schema`), the values in force (`effective`), and translations of other bots' files (`migration`).
 """
 
-from lichessbot.config.base import LOOPBACK
+from lichessbot.config.base import LOOPBACK, host_and_port, is_loopback, listen_address
 from lichessbot.config.challenge import ChallengeConfig, Rules
 from lichessbot.config.engine import Conditions, DrawOrResignConfig, EngineConfig, EngineKeys, Profile
 from lichessbot.config.loader import LoadedConfig, load_config
@@ -44,6 +44,9 @@ __all__ = [
     "dotted_values",
     "effective",
     "explanations",
+    "host_and_port",
+    "is_loopback",
+    "listen_address",
     "load_config",
     "matchmaking",
     "migration",

@@ -1,6 +1,7 @@
 """The base class of every section of the configuration, and the kinds of values in them."""
 
 from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 from urllib.parse import urlsplit
@@ -116,6 +117,33 @@ def _no_list(value: Any) -> Any:
 
 
 LIST_OR_NULL: Final = Before(_no_list, or_null)
+
+
+def host_and_port(listen: str) -> tuple[str, int]:
+    """Return the parts of an address to listen at, without brackets. Raises ValueError if it is not one."""
+    host, _, port = listen.rpartition(":")
+    is_bracketed = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if is_bracketed else host
+    if host != "localhost" and (ip_address(host).version == 6) is not is_bracketed:
+        raise ValueError("only IPv6 addresses have brackets")
+    if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+        raise ValueError("no port")
+    return host, int(port)
+
+
+def listen_address(text: str) -> str:
+    """Return an address to listen at. Raises ValueError if it is not one."""
+    try:
+        host_and_port(text)
+    except ValueError:
+        raise ValueError("Input should be an address and a port such as 127.0.0.1:8080 or [::1]:8080") from None
+    return text
+
+
+def is_loopback(listen: str) -> bool:
+    """Return whether only this machine can reach an address to listen at."""
+    host, _ = host_and_port(listen)
+    return host == "localhost" or ip_address(host).is_loopback
 
 
 def server_address(text: str) -> str:

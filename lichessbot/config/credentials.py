@@ -44,6 +44,20 @@ def token_problem(text: str) -> str | None:
 
 def exposure(path: Path) -> str | None:
     """Return a warning, with the command that helps, if other users can read the file with the token."""
+    remedy = _remedy(path)
+    return None if remedy is None else f"{path} holds the token, and others can read it: {remedy}"
+
+
+def password_problem(path: Path, password: str) -> str | None:
+    """Return what is wrong with a file and the password in it, without showing that; None if nothing is."""
+    if not password:
+        return f"expected a password in the first line of {path}, found nothing"
+    remedy = _remedy(path)
+    return None if remedy is None else f"{path} holds a password, and others can read it: {remedy}"
+
+
+def _remedy(path: Path) -> str | None:
+    """Return the command that hides a file from other users; None if they cannot read it."""
     try:
         facts = path.stat()
     except OSError:
@@ -52,4 +66,4 @@ def exposure(path: Path) -> str | None:
     others = stat.S_IRWXG | stat.S_IRWXO if facts.st_uid == os.geteuid() else stat.S_IRWXO
     if not facts.st_mode & others:
         return None
-    return f"{path} holds the token, and others can read it: chmod {'600' if others & stat.S_IRWXG else 'o='} {path}"
+    return f"chmod {'600' if others & stat.S_IRWXG else 'o='} {path}"

@@ -15,7 +15,14 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from lichessbot.config.base import LOOPBACK, Section
-from lichessbot.config.credentials import TOKEN_VARIABLE, exposure, looks_like_token, read_token, token_problem
+from lichessbot.config.credentials import (
+    TOKEN_VARIABLE,
+    exposure,
+    looks_like_token,
+    password_problem,
+    read_token,
+    token_problem,
+)
 from lichessbot.config.engine import EngineKeys
 from lichessbot.config.lichess_bot_keys import engine_command, instead_of, protocol_problem, without_limits
 from lichessbot.config.root import Config
@@ -47,6 +54,8 @@ class LoadedConfig:
     """The line of each key in the file."""
     translated: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
     """The key of lichess-bot from which a key of ours has its value."""
+    status_password: SecretStr | None = None
+    """The password of the operator's page; None if it has none."""
 
 
 def is_botlis(keys: Collection[str]) -> bool:
@@ -64,6 +73,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
         source.warnings.append(f"{_USUAL_NAME} in this folder is not read; to use it, add --config {_USUAL_NAME}")
     config = source.validated(path.parent if path else Path())
     token = _token(source, path, environment) if needs_token else SecretStr("")
+    password = _status_password(source, config) if needs_token and config is not None else None
     if source.problems or config is None or token is None:
         raise ConfigError([it.text for it in sorted(source.problems, key=attrgetter("line"))])
     config = _with_engines_resolved(config, path)
@@ -72,7 +82,7 @@ def load_config(path: Path | None, environment: Mapping[str, str], *, needs_toke
     state_dir = state_folder(config.state_dir, path, environment)
     if config.pgn_directory is not None:
         config = config.model_copy(update={"pgn_directory": _beside(path, config.pgn_directory)})
-    return LoadedConfig(config, token, state_dir, tuple(source.warnings), source.lines, source.translated)
+    return LoadedConfig(config, token, state_dir, tuple(source.warnings), source.lines, source.translated, password)
 
 
 def problems_of(values: dict[str, Any], folder: Path) -> list[Problem]:
@@ -229,6 +239,22 @@ def _token(source: _Source, path: Path | None, environment: Mapping[str, str]) -
         source.problem(key, problem)
         return None
     return SecretStr(text)
+
+
+def _status_password(source: _Source, config: Config) -> SecretStr | None:
+    """Return the password in status.password_file; note the problem if there is none that only its owner can read."""
+    path = config.status.password_file
+    if path is None:
+        return None
+    try:
+        password = read_token(path)
+        problem = password_problem(path, password)
+    except (OSError, ValueError) as error:
+        problem = _token_file_problem(path, error)
+    if problem is not None:
+        source.problem(("status", "password_file"), problem)
+        return None
+    return SecretStr(password)
 
 
 def _token_file_problem(path: Path, error: Exception) -> str:

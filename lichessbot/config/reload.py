@@ -45,6 +45,7 @@ _EFFECTS: Final = {
     "records": Effect.RESTART,
     "profiles": Effect.NEW_GAMES,
     "notify": Effect.AT_ONCE,
+    "status": Effect.RESTART,
 }
 _HIDDEN: Final = "[hidden]"
 
@@ -105,7 +106,7 @@ class Settings:
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
             changes.append(Change("token", _HIDDEN, _HIDDEN))
-        for_later = [change.key for change in changes if change.effect is Effect.RESTART]
+        for_later = {change.key.partition(".")[0] for change in changes if change.effect is Effect.RESTART}
         self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
         return Reloaded(changes, loaded.warnings)
 

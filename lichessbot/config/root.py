@@ -9,7 +9,17 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from lichessbot.config.base import Flag, Number, Section, Text, merged, server_address
+from lichessbot.config.base import (
+    Flag,
+    Number,
+    Section,
+    Text,
+    beside_the_config,
+    is_loopback,
+    listen_address,
+    merged,
+    server_address,
+)
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import EngineConfig, EngineKeys, Profile
 from lichessbot.config.matchmaking import MatchmakingConfig, RematchConfig
@@ -93,6 +103,17 @@ class RecordsConfig(Section):
         return self.max_mb << 20
 
 
+class StatusConfig(Section):
+    """The section `status`: the operator's page."""
+
+    listen: Annotated[Text, AfterValidator(listen_address)] | None = None
+    password_file: Annotated[Path, AfterValidator(beside_the_config)] | None = None
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        if self.listen is not None and self.password_file is None and not is_loopback(self.listen):
+            yield "listen", f"expected 127.0.0.1 or [::1], or a password_file beside it, found {self.listen!r}"
+
+
 class PgnGrouping(StrEnum):
     """Which games share a PGN file."""
 
@@ -155,6 +176,7 @@ class Config(Section):
     records: RecordsConfig = RecordsConfig()
     profiles: tuple[Profile, ...] = ()
     notify: NotifyConfig = NotifyConfig()
+    status: StatusConfig = StatusConfig()
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()
