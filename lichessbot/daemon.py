@@ -14,6 +14,8 @@ other thread reads or writes one thing and puts reports on the inbox:
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
     control, control-client      accepts operators, and one for each: reads a request, writes the answer to it.
                                  `ControlServer.close` shuts the socket; a client is given up after some seconds.
+    web                          serves the operator's page, if wanted, with an event loop of its own. `WebServer.close`
+                                 ends its streams and joins it.
 
 None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
 in the status, and ends only what the thread was doing: a stream is opened again, a command is repeated, a source has no
@@ -40,6 +42,7 @@ from lichessbot.control.counters import Counters
 from lichessbot.control.desk import Desk
 from lichessbot.control.server import ControlServer
 from lichessbot.control.shutdown import Shutdown
+from lichessbot.control.web.server import WebServer
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.games.manager import GameManager
 from lichessbot.games.pgn import GameArchive
@@ -98,7 +101,13 @@ class Daemon:
     """The daemon. Made once, run once, in the main thread."""
 
     def __init__(
-        self, settings: Settings, access: Access, timeouts: Timeouts, store: Store, manager: ServiceManager
+        self,
+        settings: Settings,
+        access: Access,
+        timeouts: Timeouts,
+        store: Store,
+        manager: ServiceManager,
+        web: WebServer | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -123,6 +132,7 @@ class Daemon:
         self._shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
         self._desk = Desk(self._connection, self._games, self._lobby, self._shutdown, self._counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
+        self._web = web
         self._startup_check: StartupCheck | None = None
         self._engine_is_good = False
         self._ticked_at = self._tick_at = -math.inf
@@ -135,6 +145,8 @@ class Daemon:
         threading.excepthook = self._on_dead_thread
         try:
             self._control.start()
+            if self._web is not None:
+                self._web.start(self._inbox.put)
             self._connection.read_account()
             self._check_engines(self._config)
             while self._shutdown.exit_code is None:
@@ -423,6 +435,8 @@ class Daemon:
 
     def _close(self) -> None:
         self._control.close()
+        if self._web is not None:
+            self._web.close()
         self._connection.stop_listening()
         self._lobby.close()
         self._games.close()

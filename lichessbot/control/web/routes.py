@@ -1,0 +1,112 @@
+"""What the web server answers: the page, the status, its events, health, metrics and the history."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from lichessbot.control.status import Activity, Status
+from lichessbot.control.web import static
+from lichessbot.control.web.site import Site
+from lichessbot.control.web.snapshots import NoStatus, Snapshots
+
+_JSON = "application/json"
+_INDEX = "operator/index.html"
+
+
+def application(site: Site, snapshots: Snapshots) -> Router:
+    """Return the ASGI application."""
+    routes = [
+        Route("/", _Files(site, _INDEX)),
+        Route("/static/{path:path}", _Files(site)),
+        Route("/healthz", _healthz),
+        Route("/readyz", _status_answer(snapshots, _readiness)),
+        Route("/api/status", _status_answer(snapshots, lambda shot: Response(shot.json, media_type=_JSON))),
+        Route("/api/events", _Events(snapshots)),
+    ]
+    return Router(routes, default=_not_found)
+
+
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    await PlainTextResponse("no such page\n", 404)(scope, receive, send)
+
+
+async def _healthz(request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+def _status_answer(snapshots: Snapshots, answer: Callable[[Any], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers with the latest status, and with 503 if there is none."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            return answer(await snapshots.latest())
+        except NoStatus as error:
+            return PlainTextResponse(f"{error}\n", 503)
+
+    return endpoint
+
+
+def _readiness(snapshot: Any) -> Response:
+    reason = unready(snapshot.status)
+    return PlainTextResponse("ok\n") if reason is None else PlainTextResponse(f"{reason}\n", 503)
+
+
+def unready(status: Status) -> str | None:
+    """Return why the daemon would miss or refuse new games; None if it plays."""
+    events = status.connection.events
+    if events is None or not events.is_open:
+        return f"the event stream is not open: {status.connection.summary}"
+    return None if status.activity is Activity.PLAYING else f"the daemon is {status.activity}, and takes no new games"
+
+
+class _Files:
+    """Serves one file, or those below the folder."""
+
+    def __init__(self, site: Site, path: str | None = None) -> None:
+        self._folder = site.files
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = self._path or scope["path_params"]["path"]
+        found = static.find(self._folder, path)
+        if found is None:
+            await _not_found(scope, receive, send)
+            return
+        headers = {"ETag": found.etag}
+        known = Request(scope).headers.get("if-none-match", "")
+        if found.etag in [it.strip().removeprefix("W/") for it in known.split(",")]:
+            response = Response(status_code=304, headers=headers)
+        else:
+            response = Response(found.content, headers=headers, media_type=found.media_type)
+        await response(scope, receive, send)
+
+
+class _Events:
+    """The status as server-sent events: at once, and after each change."""
+
+    def __init__(self, snapshots: Snapshots) -> None:
+        self._snapshots = snapshots
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await self._write(send, b"retry: 2000\n\n")
+
+        async def gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+        async for snapshot in self._snapshots.follow(gone):
+            await self._write(send, b": nothing new\n\n" if snapshot is None else snapshot.event)
+        await send({"type": "http.response.body", "body": b""})
+
+    @staticmethod
+    async def _write(send: Send, data: bytes) -> None:
+        await send({"type": "http.response.body", "body": data, "more_body": True})

@@ -1,0 +1,45 @@
+"""The page's files: read from the package, checked by the browser with an ETag before each use."""
+
+from hashlib import sha256
+from importlib.resources.abc import Traversable
+from typing import Final, NamedTuple
+
+TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webp": "image/webp",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".txt": "text/plain; charset=utf-8",
+}
+
+
+class File(NamedTuple):
+    content: bytes
+    media_type: str
+    etag: str
+
+
+def find(folder: Traversable, path: str) -> File | None:
+    """Return the file at a path below the folder, with slashes; None if there is none of a kind that pages use."""
+    parts = path.split("/")
+    if any(part.startswith(".") or not part or "\\" in part or "\0" in part for part in parts):
+        return None
+    media_type = TYPES.get("." + parts[-1].rpartition(".")[2].lower())
+    if media_type is None:
+        return None
+    found = folder.joinpath(*parts)
+    try:
+        if not found.is_file():
+            return None
+        content = found.read_bytes()
+    except OSError:
+        return None  # such as a name that is too long
+    return File(content, media_type, f'"{sha256(content).hexdigest()[:32]}"')
