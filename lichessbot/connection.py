@@ -5,12 +5,12 @@ decided elsewhere.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 
 from lichessbot.backoff import Backoff
-from lichessbot.control.status import ConnectionStatus, StreamStatus
+from lichessbot.control.status import ConnectionStatus, HeldBack, RequestQueue, StreamStatus
 from lichessbot.errors import ApiError
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadAccount
@@ -109,7 +109,14 @@ class Connection:
             summary=self.status,
             events=None if stream is None else StreamStatus.of(stream.open_since, stream.heard_at, now),
             held_back_s=self.rate_limiter.pause_s,
+            requests=RequestQueue(self.outbox.unanswered, tuple(self._held_back)),
         )
+
+    @property
+    def _held_back(self) -> Iterator[HeldBack]:
+        now = time.time()
+        for what, wait_s in self.rate_limiter.held_back.items():
+            yield HeldBack(what, now + wait_s)
 
     @property
     def overdue(self) -> bool:

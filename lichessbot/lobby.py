@@ -210,6 +210,7 @@ class Lobby:
             limits=self._matchmaker.limits(self._config),
             blocked=tuple(sorted(self._lists.blocked)),
             tournaments=self._tournaments.ids,
+            last_challenges=self._challenges.describe_last(),
         )
 
     # Events

@@ -24,11 +24,11 @@ from lichessbot.challenges.policy import (
 from lichessbot.challenges.queue import ChallengeQueue, QueuedChallenge
 from lichessbot.challenges.slots import Slots
 from lichessbot.config import ChallengeConfig
-from lichessbot.control.status import WaitingChallenge
+from lichessbot.control.status import ChallengeDecision, WaitingChallenge
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason, Mode, Speed
-from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
+from lichessbot.lichess.models import BOT_TITLE, Challenge, ChallengeReceived, GameInfo, Opponent, VariantRef
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.storage.records import Answer, Entry, LimitedAction, SlotHolder
@@ -36,6 +36,7 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 
 _NOT_FOUND: Final = 404
+_LAST_CHALLENGES: Final = 20
 _SETTLED: Final = "The challenge has been"
 
 
@@ -80,6 +81,10 @@ class ChallengeHandler:
     def describe(self, config: ChallengeConfig) -> tuple[WaitingChallenge, ...]:
         """Return the challenges that wait for a slot, the next one first, for the operator."""
         return tuple(_waiting(queued, time.monotonic()) for queued in self._queue.in_order(config))
+
+    def describe_last(self) -> tuple[ChallengeDecision, ...]:
+        """Return what became of the latest challenges, the newest first, for the operator."""
+        return tuple(map(_decision, self._store.challenges.newest(_LAST_CHALLENGES)))
 
     # Challenges
 
@@ -291,6 +296,20 @@ def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
         rated=challenge.rated,
         waits_for_s=now - queued.since,
         expires_in_s=max(0.0, queued.until - now),
+    )
+
+
+def _decision(it: Entry) -> ChallengeDecision:
+    return ChallengeDecision(
+        at_epoch_s=it.received_at,
+        challenger=it.challenger or "anonymous",
+        title=BOT_TITLE if it.is_bot else "",
+        rating=it.rating,
+        terms=f"{it.terms} {it.variant}",
+        decision=it.answer,
+        rule=it.rule,
+        reason=it.reason,
+        because=it.because,
     )
 
 

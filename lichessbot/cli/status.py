@@ -22,6 +22,7 @@ from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import config_option
 from lichessbot.control.commands import Answer, Command
 from lichessbot.control.status import (
+    EngineStatus,
     Evaluation,
     PlayerStatus,
     RunningGame,
@@ -139,7 +140,11 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     who = connection.account or "account unknown"
     yield "bot", f"{who} at {connection.server_url}, {_activity(status)}, up {_duration(status.up_for_s)}"
     held = f"only moves are sent for {_duration(connection.held_back_s)} (429)" if connection.held_back_s else ""
-    yield "lichess", _joined(connection.summary, _stream(connection.events), held)
+    queue = connection.requests
+    waiting = ", ".join(f"{number} {kind}" for kind, number in queue.waiting.items())
+    paused = (f"{it.what} from {clock_time(it.until_epoch_s, status.at_epoch_s)} on" for it in queue.held_back)
+    requests = (f"waiting: {waiting}" if waiting else "", *([] if held else paused))
+    yield "lichess", _joined(connection.summary, _stream(connection.events), held, *requests)
     starting = f"{lobby.starting} about to start" if lobby.starting else ""
     correspondence = f"{status.correspondence_games} correspondence" if status.correspondence_games else ""
     clocked = sum(game.speed != "correspondence" for game in status.games)
@@ -149,8 +154,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     yield "limits", _joined(*(limit.in_words(status.at_epoch_s) for limit in lobby.limits))
     yield "arenas", ", ".join(lobby.tournaments)
     yield "blocked", ", ".join(lobby.blocked)
-    if status.engine.searches:
-        yield "engine", f"{status.engine.name}, {_speed(status.engine.nodes_per_s)}"
+    yield "engine", _engine(status.engine)
     faults = {name: number for name, number in asdict(status.faults).items() if number}
     yield "faults", _joined(*(f"{name.replace('_', ' ')}: {number}" for name, number in faults.items()))
 
@@ -190,9 +194,14 @@ def _matchmaking(status: Status) -> str:
     state = f"{'on' if it.is_on else 'off'}{switched}"
     if it.open_challenge is not None:
         return f"{state}; challenge to {it.open_challenge.opponent} is open: {it.open_challenge.terms}"
-    if it.next_attempt_epoch_s is None:
-        return state
-    return f"{state}; next attempt {clock_time(it.next_attempt_epoch_s, status.at_epoch_s)}"
+    return f"{state}; {it.next_step}" if it.is_on and it.next_step else state
+
+
+def _engine(it: EngineStatus) -> str:
+    speed = f"{it.name}, {_speed(it.nodes_per_s)}" if it.searches else ""
+    running = f"{it.processes} running" if it.processes else ""
+    memory = f"{it.memory_bytes / (1 << 20):,.0f} MiB with the daemon" if it.memory_bytes else ""
+    return ", ".join(filter(None, (speed, running, memory)))
 
 
 def _block(game: RunningGame, theme: Theme) -> RenderableType:

@@ -1,7 +1,10 @@
-"""What is counted for the status, since the start of the process: faults survived, and the speed of searches."""
+"""What is counted for the status: faults survived since the start, the speed of searches, and memory."""
 
+import os
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from lichessbot.control.status import EngineStatus, Faults
@@ -11,6 +14,7 @@ _SEARCHES: Final = 20
 # Shorter searches say more about their start than about the engine's speed.
 _FEWEST_NODES: Final = 1000
 _MOST_NODES: Final = 2**53  # an engine may report anything
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Counters:
@@ -32,8 +36,24 @@ class Counters:
         if _FEWEST_NODES <= nodes <= _MOST_NODES and 0 < nodes_per_s <= _MOST_NODES:
             self._speeds.append((nodes, nodes_per_s))
 
-    @property
-    def engine(self) -> EngineStatus:
+    def engine(self, processes: Iterable[int]) -> EngineStatus:
+        """Return how the engines with these process ids do."""
         nodes = sum(nodes for nodes, _ in self._speeds)
         took_s = sum(nodes / nodes_per_s for nodes, nodes_per_s in self._speeds)
-        return EngineStatus(self._engine_name, round(nodes / took_s) if took_s else 0, len(self._speeds))
+        running = tuple(processes)
+        return EngineStatus(
+            name=self._engine_name,
+            nodes_per_s=round(nodes / took_s) if took_s else 0,
+            searches=len(self._speeds),
+            processes=len(running),
+            memory_bytes=sum(map(_resident_bytes, (os.getpid(), *running))),
+        )
+
+
+def _resident_bytes(process_id: int) -> int:
+    """Return the resident memory of a process; 0 if it has ended, or if this system does not tell."""
+    try:
+        pages = Path(f"/proc/{process_id}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * _PAGE_BYTES

@@ -5,6 +5,7 @@ Knows the parts only by what it asks of them here.
 
 import os
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
@@ -30,6 +31,9 @@ class Games(Protocol):
 
     @property
     def correspondence_games(self) -> int: ...
+
+    @property
+    def engine_processes(self) -> Sequence[int]: ...
 
     def describe(self) -> tuple[RunningGame, ...]: ...
 
@@ -105,7 +109,7 @@ class Desk:
             games=self._games.describe(),
             correspondence_games=self._games.correspondence_games,
             lobby=self._lobby.describe(),
-            engine=self._counters.engine,
+            engine=self._counters.engine(self._games.engine_processes),
             faults=self._counters.faults,
         )
 

@@ -6,7 +6,8 @@ Text from Lichess is to be shown inert. Fields are only ever added.
 """
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
@@ -48,6 +49,23 @@ class StreamStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBack:
+    """A kind of request that waits, because Lichess asked for a pause or a limit of requests in a time is reached."""
+
+    what: str
+    until_epoch_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RequestQueue:
+    """The requests to Lichess that have no answer yet; streams are not counted."""
+
+    waiting: Mapping[str, int] = field(default_factory=dict)
+    """How many of each kind, such as `send move` or `accept challenge`."""
+    held_back: tuple[HeldBack, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionStatus:
     server_url: str
     account: str | None
@@ -58,6 +76,7 @@ class ConnectionStatus:
     """The event stream; None before its first opening."""
     held_back_s: float
     """For this long only moves are sent, because Lichess answered 429."""
+    requests: RequestQueue = RequestQueue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +93,34 @@ class Evaluation:
     nodes_per_s: int
     """As the engine reports; 0 if it does not."""
     line: tuple[str, ...]
-    """The principal variation."""
+    """The principal variation in UCI text."""
+    line_san: tuple[str, ...] = ()
+    """The same in SAN, as far as its moves are legal."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMove:
+    """A move of the game; ply 1 is the first. What is not known is None: the opponent's moves have no evaluation."""
+
+    ply: int
+    san: str
+    clock_s: float | None = None
+    """The mover's clock after it."""
+    source: str | None = None
+    """Of our moves: `engine`, `fallback`, `only move`, or the name of the book, tablebase or server."""
+    score_cp: int | None = None
+    mate_in: int | None = None
+    depth: int | None = None
+    search_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    """A line of the game's chat; `room` is `player` or `spectator`. Lichess itself writes as `lichess`."""
+
+    author: str
+    text: str
+    room: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +158,12 @@ class RunningGame:
     evaluation: Evaluation | None
     stream: StreamStatus | None
     joined_for_s: float
+    played: tuple[PlayedMove, ...] = ()
+    """The same moves as `moves`, or one fewer for a moment, with what is known of each."""
+    chat: tuple[ChatLine, ...] = ()
+    """The latest lines, oldest first."""
+    round_trip_s: float | None = None
+    """Of our latest move, measured; None before the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +180,26 @@ class WaitingChallenge:
     waits_for_s: float
     expires_in_s: float
     """After that it is declined."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeDecision:
+    """A challenge to us and what became of it."""
+
+    at_epoch_s: float
+    challenger: str
+    title: str
+    """`BOT`, or empty: other titles are not recorded."""
+    rating: int | None
+    terms: str
+    decision: str
+    """`accepted`, `declined`, `waiting`, `canceled`, `replaced` or `no game`."""
+    rule: str
+    """The key of the configuration that decided, with its value."""
+    reason: str
+    """What Lichess was told, if it was declined."""
+    because: str = ""
+    """The decision in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +221,8 @@ class MatchmakingStatus:
     open_challenge: OpenChallengeStatus | None
     last_opponent: str | None
     """Whom `lichessbot rechallenge` challenges."""
+    next_step: str = ""
+    """What it does next, or what it waits for, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +260,8 @@ class LobbyStatus:
     """Players blocked by `lichessbot block`."""
     tournaments: tuple[str, ...]
     """The ids of arenas that we take part in."""
+    last_challenges: tuple[ChallengeDecision, ...] = ()
+    """The newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +272,10 @@ class EngineStatus:
     nodes_per_s: int
     searches: int
     """How many searches the figure is from."""
+    processes: int = 0
+    """How many engines run."""
+    memory_bytes: int = 0
+    """Resident memory of the daemon and its engines; what they share counts for each. 0 if it cannot be read."""
 
 
 @dataclass(slots=True)

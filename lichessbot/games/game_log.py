@@ -1,13 +1,16 @@
 """What the log tells of one game: its start, each move, chat, offers, and its end.
 
-Knows every report and action of the game; decides nothing. A line of the stream is logged after the game has reacted to
-it, so that no move waits for the log. Our move is logged when the stream shows it, which also tells the clocks.
+Knows every report and action of the game; decides nothing. Keeps what was played and said, for the operator. A line of
+the stream is logged after the game has reacted to it, so that no move waits for the log. Our move is logged when the
+stream shows it, which also tells the clocks.
 """
 
 from dataclasses import dataclass, field
 from typing import Final
 
 from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
+from lichessbot.control import status
+from lichessbot.control.status import PlayedMove
 from lichessbot.games.actions import Action, Fallback, GameOver
 from lichessbot.games.pgn import lacks_last_move
 from lichessbot.inbox import Report
@@ -34,11 +37,12 @@ from lichessbot.lichess.models import (
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.uci.search import BestMove, EngineDied, SearchSummary
+from lichessbot.uci.search import BestMove, EngineDied, SearchSummary, centipawns
 
 # A game with more moves at its first state began before we came.
 _MOST_PLIES_OF_A_NEW_GAME: Final = 1
 _THREEFOLD: Final = 3
+_MOST_CHAT_LINES: Final = 30
 _FIFTY_MOVES_IN_PLIES: Final = 100
 # Lichess tells of offers in the chat too, under this name.
 _SYSTEM: Final = "lichess"
@@ -62,6 +66,7 @@ class _Choice:
     ply: int
     source: str
     summary: SearchSummary = field(default_factory=SearchSummary)
+    took_s: float | None = None
 
 
 class GameLog:
@@ -89,6 +94,10 @@ class GameLog:
         self._sent: dict[tuple[int, str], _Choice] = {}
         self._draw_offered = False
         self._stream_was_lost = False
+        self.played: tuple[PlayedMove, ...] = ()
+        """The moves that are logged; those before we came have no more than their notation."""
+        self.chat: tuple[status.ChatLine, ...] = ()
+        """The latest lines of the chat."""
 
     # Before the game reacts
 
@@ -114,7 +123,7 @@ class GameLog:
             case SourceAnswer(moves=moves, source=source, took_s=took_s) if moves:
                 self._log.debug("source.move", source=source, moves=" ".join(moves), took_s=took_s)
                 if awaited and len(moves) == 1:
-                    self._choice = _Choice(self._next_ply, source, report.summary)
+                    self._choice = _Choice(self._next_ply, source, report.summary, took_s)
                 elif awaited:
                     self._narrowed = _Choice(self._next_ply, source)
 
@@ -127,7 +136,7 @@ class GameLog:
         source = "fallback" if report.search_id == self._fallback_id else "engine"
         if self._narrowed.ply == self._next_ply:
             source = f"{self._narrowed.source}, {source}"
-        self._choice = _Choice(self._next_ply, source, it)
+        self._choice = _Choice(self._next_ply, source, it, report.took_s)
         self._log.debug(
             "engine.move",
             move=report.move,
@@ -178,6 +187,9 @@ class GameLog:
     def catch_up(self) -> None:
         """Log the line of the stream that came with the last report, if one did."""
         news, self._news = self._news, None
+        if isinstance(news, ChatLine):
+            line = status.ChatLine(news.username, news.text, news.room)
+            self.chat = (*self.chat[-_MOST_CHAT_LINES + 1 :], line)
         match news:
             case GameFull():
                 self._read_full(news)
@@ -231,11 +243,15 @@ class GameLog:
         """Take these moves as logged; a position that our rules refuse is the game's business."""
         fen = STARTING_FEN if full.initial_fen == STANDARD_START else full.initial_fen
         try:
-            self._board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
-            for move in moves:
-                self._board.push(move)
+            self._board = board = Board(fen, chess960=full.variant.key != Variant.STANDARD)
+            played = []
+            for ply, move in enumerate(moves, 1):
+                played.append(PlayedMove(ply, board.san(move)))
+                board.push(move)
         except (InvalidFen, InvalidMove):
             return
+        known = _common(self._moves, moves)
+        self.played = (*self.played[:known], *played[known:])
         self._moves = list(moves)
 
     def _read_state(self, full: GameFull, state: GameState, *, fresh: bool) -> None:
@@ -267,6 +283,8 @@ class GameLog:
         choice = self._sent.pop((ply, played), None) if ours else None
         it = SearchSummary() if choice is None else choice.summary
         clocks = state is not None and (full.clock is not None or full.days_per_turn is not None)
+        clock_ms = state.time_ms(Colour(side)) if state is not None and clocks else 0
+        self.played = (*self.played, _played(ply, san, clock_ms, choice, self._colour))
         self._log.info(
             "game.move",
             number=number,
@@ -319,6 +337,24 @@ class GameLog:
         if self._board.repetition_count() >= _THREEFOLD:
             return "threefold repetition"
         return "fifty-move rule" if self._board.halfmove_clock >= _FIFTY_MOVES_IN_PLIES else "agreement"
+
+
+def _played(ply: int, san: str, clock_ms: int, choice: _Choice | None, colour: Colour) -> PlayedMove:
+    """Return a move with what is known of it. Lichess may send a zero for a clock, which says nothing."""
+    clock_s = clock_ms / 1000 or None
+    if choice is None:
+        return PlayedMove(ply, san, clock_s)
+    it = choice.summary
+    score_cp, mate_in = score_for_white(it.score, colour)
+    return PlayedMove(ply, san, clock_s, choice.source, score_cp, mate_in, it.depth or None, choice.took_s)
+
+
+def score_for_white(score: str, colour: Colour) -> tuple[int | None, int | None]:
+    """Return a UCI score that was found for a side as White's centipawns, or as White's moves to mate."""
+    sign, value = 1 if colour is Colour.WHITE else -1, centipawns(score)
+    if value is None:
+        return None, None
+    return (None, sign * int(score.split()[1])) if score.startswith("mate") else (sign * value, None)
 
 
 def _common(known: list[str], moves: list[str]) -> int:

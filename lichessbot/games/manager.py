@@ -66,6 +66,11 @@ class GameManager:
         """The number of correspondence games in progress."""
         return len(self._correspondence)
 
+    @property
+    def engine_processes(self) -> Sequence[int]:
+        """The process ids of the engines that run."""
+        return [pid for session in self._sessions.values() if (pid := session.engine_process) is not None]
+
     def describe(self) -> tuple[RunningGame, ...]:
         """Return the games that have a session as they are now, the oldest first."""
         now = time.monotonic()

@@ -5,10 +5,12 @@ Performs what the state machine decides; decides nothing.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Final
 
+from engine.facade import Board, InvalidMove
 from lichessbot.config import Config
 from lichessbot.control.counters import Counters
 from lichessbot.control.status import Evaluation, PlayerStatus, RunningGame, StreamStatus
@@ -29,7 +31,7 @@ from lichessbot.games.actions import (
 )
 from lichessbot.games.chat import Chat, ChatFacts
 from lichessbot.games.game import Game
-from lichessbot.games.game_log import GameLog, time_control
+from lichessbot.games.game_log import GameLog, score_for_white, time_control
 from lichessbot.games.pgn import GameArchive, GameRecorder
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.inbox import Inbox, Report
@@ -51,7 +53,9 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, Machine, engine_for
 from lichessbot.uci.restarting_engine import RestartingEngine, fallback_move
-from lichessbot.uci.search import BestMove, centipawns
+from lichessbot.uci.search import BestMove
+
+_LONGEST_LINE: Final = 60  # plies of a principal variation that the operator sees
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,11 @@ class GameSession:
         self._reader: StreamReader | None = None
         self._chosen_by: BestMove | SourceAnswer | None = None
         """What our last move was chosen by."""
+        self._chosen_on = self._game.board
+        """The position in which."""
+        self._evaluation: tuple[BestMove | SourceAnswer, Evaluation] | None = None
+        """Of the answer that was described last."""
+        self._round_trip_s: float | None = None
         self._times = self._times_of_sent = MoveTimes()
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
 
@@ -318,6 +327,7 @@ class GameSession:
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
                 self._context.overhead.note(round_trip_ms)
+                self._round_trip_s = round_trip_ms / 1000
                 self._context.store.note_round_trip(round_trip_ms)
                 self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, **self._times_of_sent.until(sent_at))
 
@@ -327,10 +337,15 @@ class GameSession:
         """Note an answer that is about to be played."""
         match answer:
             case BestMove(summary=it):
-                self._chosen_by = answer
+                self._chosen_by, self._chosen_on = answer, self._game.board
                 self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
             case SourceAnswer(moves=(_,)):
-                self._chosen_by = answer
+                self._chosen_by, self._chosen_on = answer, self._game.board
+
+    @property
+    def engine_process(self) -> int | None:
+        """The process of the engine; None if none runs."""
+        return self._engine.process_id
 
     def describe(self, now: float) -> RunningGame:
         """Return the game as it is now; before its first state, as it was announced."""
@@ -354,10 +369,19 @@ class GameSession:
             moves=tuple(board.moves) if full else (),
             to_move=board.turn if full else None,
             clock_runs=clock is not None and clock.runs,
-            evaluation=_evaluation(self._chosen_by, white=colour is Colour.WHITE) if self._chosen_by else None,
+            evaluation=self._described(self._chosen_by, colour) if self._chosen_by and colour else None,
             stream=StreamStatus.of(reader.open_since, reader.heard_at, now) if reader else None,
             joined_for_s=now - self.began_at,
+            played=self._game_log.played,
+            chat=self._game_log.chat,
+            round_trip_s=self._round_trip_s,
         )
+
+    def _described(self, answer: BestMove | SourceAnswer, colour: Colour) -> Evaluation:
+        """Return an answer for the operator, who looks at the same one again and again."""
+        if self._evaluation is None or self._evaluation[0] is not answer:
+            self._evaluation = answer, _evaluation(answer, self._chosen_on, colour)
+        return self._evaluation[1]
 
     def _player(self, side: Colour, now: float) -> PlayerStatus:
         full, clock = self._game.full, self._game.clock
@@ -370,18 +394,31 @@ class GameSession:
         return PlayerStatus(self.info.opponent.username, rating=self.info.opponent.rating)
 
 
-def _evaluation(answer: BestMove | SourceAnswer, *, white: bool) -> Evaluation:
-    """Return an answer from White's view; `white`: it was found for White."""
-    it, sign = answer.summary, 1 if white else -1
-    is_mate = it.score.startswith("mate")
-    score = centipawns(it.score)
+def _evaluation(answer: BestMove | SourceAnswer, board: Board, colour: Colour) -> Evaluation:
+    """Return an answer from White's view; it was found for our side on this board."""
+    it = answer.summary
+    score_cp, mate_in = score_for_white(it.score, colour)
+    line = tuple(it.pv.split()[:_LONGEST_LINE])
     return Evaluation(
         move=(answer.move or "") if isinstance(answer, BestMove) else answer.moves[0],
         source="engine" if isinstance(answer, BestMove) else answer.source,
-        score_cp=None if score is None or is_mate else sign * score,
-        mate_in=sign * int(it.score.split()[1]) if is_mate and score is not None else None,
+        score_cp=score_cp,
+        mate_in=mate_in,
         depth=it.depth,
         nodes=it.nodes,
         nodes_per_s=it.nps,
-        line=tuple(it.pv.split()),
+        line=line,
+        line_san=tuple(_in_san(line, board)),
     )
+
+
+def _in_san(line: Sequence[str], board: Board) -> Iterator[str]:
+    """Yield the moves of a line in SAN, as far as they are legal: an engine may report anything."""
+    board = board.copy(moves=False)
+    for move in line:
+        try:
+            san = board.san(move)
+            board.push(move)
+        except InvalidMove:
+            return
+        yield san

@@ -5,8 +5,10 @@ line, an acceptance. Commands other than moves go one at a time, by priority, as
 not know: what a command does.
 """
 
+import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -78,6 +80,13 @@ class Outbox:
         return self._rate_limiter.pause_s
 
     @property
+    def unanswered(self) -> Counter[str]:
+        """How many commands of each kind wait or are in flight, by the words of its name."""
+        moves = sum(sender.unanswered for sender in self._move_senders.values())
+        kinds = Counter(kind for sender in self._shared.values() for kind in sender.unanswered)
+        return Counter({**kinds, _words(SendMove): moves}) if moves else kinds
+
+    @property
     def is_talking(self) -> bool:
         """Whether a chat line is waiting or in flight."""
         return any(sender.is_talking for sender in self._shared.values())
@@ -144,6 +153,11 @@ class _MoveSender(threading.Thread):
         """End the thread after the request in flight, if any."""
         self._stopping = True
         self._moves.put(None)
+
+    @property
+    def unanswered(self) -> int:
+        """How many moves wait or are in flight."""
+        return self._moves.qsize() + (self._busy_since is not None)
 
     def is_stuck(self, patience_s: float) -> bool:
         """Return whether the answer takes too long: one that arrives byte by byte never meets the read timeout."""
@@ -243,6 +257,12 @@ class _SharedSender(threading.Thread):
         with self._changed:
             return any(isinstance(it.command, Say) for it in (*self._pending, self._in_flight) if it)
 
+    @property
+    def unanswered(self) -> list[str]:
+        """The kinds of the commands that wait or are in flight."""
+        with self._changed:
+            return [_words(type(it.command)) for it in (*self._pending, self._in_flight) if it]
+
     def _drop_old_chat_lines(self) -> None:
         """Keep only the newest chat lines if too many wait."""
         chat_lines = sorted(it for it in self._pending if isinstance(it.command, Say))
@@ -311,6 +331,11 @@ class _SharedSender(threading.Thread):
         pending.not_before = min(not_before, pending.deadline) if pending.command.expires else not_before
         with self._changed:
             self._pending.append(pending)
+
+
+def _words(kind: type[Command]) -> str:
+    """Return the name of a kind of command as words, such as `accept challenge`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()
 
 
 def _await_record(recorded: threading.Event | None, timeouts: Timeouts) -> None:

@@ -6,6 +6,7 @@ Sends nothing and never waits. Moves do not ask here, and the streams of games i
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import Enum, auto
 from typing import Final
@@ -36,6 +37,16 @@ _CHALLENGES: Final = 4
 _TOURNAMENTS: Final = 25
 # Lichess allows 3000.
 _CLOUD: Final = 2500
+
+
+_WORDS: Final = {
+    Purpose.EVENT_STREAM: "event stream",
+    Purpose.REOPENING: "streams of games",
+    Purpose.ACCOUNT: "account",
+    Purpose.TOURNAMENT: "tournaments",
+    Purpose.CHALLENGE: "challenges",
+    Purpose.CLOUD: "cloud evaluations",
+}
 
 
 class RateLimiter:
@@ -73,6 +84,15 @@ class RateLimiter:
         """Return the seconds until anything but moves may be sent again."""
         with self._lock:
             return max(0.0, self._not_before - time.monotonic())
+
+    @property
+    def held_back(self) -> Mapping[str, float]:
+        """For how many seconds each kind of request must still wait, in words; without those that need not."""
+        now = time.monotonic()
+        with self._lock:
+            waits_s = {"all but moves": self._not_before - now}
+            waits_s |= {_WORDS[purpose]: budget.wait_s(now) for purpose, budget in self._budgets.items()}
+        return {what: wait_s for what, wait_s in waits_s.items() if wait_s > 0.0}
 
     def ask(self, purpose: Purpose) -> float:
         """Return 0 and count the request if it may be sent now, else the seconds after which to ask again."""

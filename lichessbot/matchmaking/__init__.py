@@ -2,7 +2,7 @@
 
 Knows what to propose (`selection`), how often (`quota`), whom it met and who declined what (`history`), which rematches
 to offer (`rematch`), what the operator may repeat (`rechallenge`), why a single challenge is not sent (`objections`),
-and the one challenge that is open (`outgoing_challenge`).
+the one challenge that is open (`outgoing_challenge`), and what comes next, in words (`next_step`).
 Must not know: how games are played, and how challenges to us are answered.
 Offers: `matchmaker`, `rechallenge` (the latest challenges), and `profile` (what another bot accepts, in sentences).
 """

@@ -36,6 +36,7 @@ from lichessbot.lichess.models import BOT_TITLE, Account, BotUser, Challenge, Ga
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.log import EventLog
 from lichessbot.matchmaking.history import BotGame, BotGames, Opponents, Silence
+from lichessbot.matchmaking.next_step import Waits, next_step
 from lichessbot.matchmaking.objections import Objections
 from lichessbot.matchmaking.outgoing_challenge import Accepted, Declined, NotSent, OpenChallenge, Outcome, Withdrawn
 from lichessbot.matchmaking.quota import Quota
@@ -123,18 +124,18 @@ class Matchmaker:
 
     def _due_at(self, snapshot: Snapshot, now: float) -> float:
         """Return when the next attempt begins, as far as is known; infinity if something else must happen first."""
-        config = snapshot.config.matchmaking
-        if not config.allow_matchmaking or self._us is None or self._asking or snapshot.slots_for_our_challenge <= 0:
-            return math.inf
+        is_barred = self._us is None or self._asking or snapshot.slots_for_our_challenge <= 0
+        return math.inf if is_barred or not self._is_wanted(snapshot) else self._waits(snapshot, now).until
+
+    def _waits(self, snapshot: Snapshot, now: float) -> Waits:
+        """Return what an attempt waits for, if nothing else must happen first."""
+        config, wall = snapshot.config.matchmaking, time.time()
         if _has_games(snapshot):
-            if not config.allow_during_games:
-                return math.inf
             quiet_at = self._begun_at + self._timeouts.challenge_spacing_ceiling.total_seconds()
         else:
             quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
-        wall = time.time()
         quota_at = now + self._quota.challenge_at(config, wall) - wall
-        return max(quiet_at, self._not_before, snapshot.human_expected_until, quota_at)
+        return Waits(quiet_at, self._not_before, snapshot.human_expected_until, quota_at)
 
     # An attempt, step by step
 
@@ -419,14 +420,17 @@ class Matchmaker:
 
     def describe(self, *, is_on_in_config: bool, last_opponent: str | None) -> MatchmakingStatus:
         """Return what matchmaking does now, for the operator."""
-        it, now = self._open, time.monotonic()
-        due_at = self._due_at(self._snapshot(), now) if it is None else math.inf
+        snapshot, now = self._snapshot(), time.monotonic()
+        open_challenge = None if self._open is None else self._open.describe()
+        due_at = self._due_at(snapshot, now) if self._open is None else math.inf
+        waits = self._waits(snapshot, now)
         return MatchmakingStatus(
-            is_on=self._snapshot().config.matchmaking.allow_matchmaking,
+            is_on=snapshot.config.matchmaking.allow_matchmaking,
             is_on_in_config=is_on_in_config,
             next_attempt_epoch_s=None if math.isinf(due_at) else time.time() + max(0.0, due_at - now),
-            open_challenge=None if it is None else it.describe(),
+            open_challenge=open_challenge,
             last_opponent=last_opponent,
+            next_step=next_step(snapshot, open_challenge, waits, now, is_choosing=self._asking),
         )
 
     def status(self, config: Config) -> str:

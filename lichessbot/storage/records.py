@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from enum import StrEnum
+from itertools import islice
 from typing import Any, Final, Self
 
 _MOST_REMEMBERED: Final = 5000
@@ -131,6 +132,10 @@ class ChallengeRecords:
         self._entries[entry.id] = entry
         while len(self._entries) > _MOST_REMEMBERED:
             del self._entries[next(iter(self._entries))]
+
+    def newest(self, limit: int) -> list[Entry]:
+        """Return the challenges that came last, the newest first."""
+        return list(islice(reversed(self._entries.values()), limit))
 
     def accepted_since(self, challenger: str, moment: float) -> int:
         """Return how many challenges of that player were accepted since the wall time `moment`."""

@@ -101,6 +101,10 @@ class UciEngine:
         self._write("uci")
 
     @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         """Return whether the engine is not known to be dead."""
         return self._death is None

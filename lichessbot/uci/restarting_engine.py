@@ -25,6 +25,12 @@ class RestartingEngine:
         """The name that the engine reports; empty before that."""
         return "" if self._engine is None else self._engine.name
 
+    @property
+    def process_id(self) -> int | None:
+        """The process of the running engine; None if none runs."""
+        engine = self._engine
+        return engine.process_id if engine is not None and engine.alive else None
+
     def start(self, config: EngineConfig) -> UciEngine:
         """Return the running engine, or a new one if it is dead or configured otherwise. Raises EngineError."""
         engine = self._engine

@@ -164,3 +164,20 @@ def test_an_acceptance_that_was_never_sent_frees_its_slot_and_can_be_repeated(tm
             desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), TOO_LATE))
             assert len(desk.slots) == 0
             assert not desk.slots.question_overdue(time.monotonic())
+
+
+def test_the_latest_challenges_are_described_with_the_rule_that_decided(tmp_path: Path) -> None:
+    with handler(tmp_path, Outbox(), Timeouts()) as desk:
+        assert desk.describe_last() == ()
+        desk.answer(WEAK, time.monotonic())
+        desk.config = Config(challenge=config(max_base=0))
+        for number in range(21):
+            challenge = WEAK.challenge.model_copy(update={"id": f"c{number}"})
+            desk.answer(WEAK.model_copy(update={"challenge": challenge}), time.monotonic())
+        newest, *others = desk.describe_last()
+        assert len(others) == 19, "the accepted one came too long ago"
+        assert newest.at_epoch_s == pytest.approx(time.time(), abs=60)
+        assert (newest.decision, newest.rule) == ("declined", "challenge.max_base = 0")
+        assert newest.reason
+        assert newest.because
+        assert newest.terms.endswith(" standard")

@@ -23,7 +23,16 @@ from engine.terminal.board_view import Theme
 from lichessbot.cli.main import main
 from lichessbot.cli.status import render
 from lichessbot.control.commands import Answer, Command
-from lichessbot.control.status import Activity, Evaluation, Faults, PlayerStatus, RunningGame, Status
+from lichessbot.control.status import (
+    Activity,
+    Evaluation,
+    Faults,
+    HeldBack,
+    PlayerStatus,
+    RequestQueue,
+    RunningGame,
+    Status,
+)
 from tests.lichessbot.control.conftest import Office
 from tests.lichessbot.control.status_of import GAME, NOW, STATUS
 
@@ -57,6 +66,22 @@ def test_everything_that_an_operator_asks_for_is_named() -> None:
         "engine": "our engine, 1.2 M nodes/s",
         "faults": "event streams lost: 2; engines died: 1",
     }
+
+
+def test_what_waits_and_what_runs_is_told_if_there_is_any() -> None:
+    resumes = time.strftime("%H:%M", time.localtime(NOW + 60))
+    requests = RequestQueue({"send move": 2, "say": 1}, (HeldBack("challenges", NOW + 60),))
+    matchmaking = replace(STATUS.lobby.matchmaking, open_challenge=None, next_step="waits for a free slot")
+    busy = replace(
+        STATUS,
+        connection=replace(STATUS.connection, requests=requests),
+        lobby=replace(STATUS.lobby, matchmaking=matchmaking),
+        engine=replace(STATUS.engine, searches=0, processes=2, memory_bytes=150 << 20),
+    )
+    lines = [line.strip() for line in shown(replace(busy, games=()), 200)]
+    assert lines[1].endswith(f"4 s ago; waiting: 2 send move, 1 say; challenges from {resumes} on")
+    assert facts(busy)["match"] == "on by command; waits for a free slot"
+    assert facts(busy)["engine"] == "2 running, 150 MiB with the daemon"
 
 
 def test_what_there_is_none_of_takes_no_line() -> None:

@@ -1,6 +1,9 @@
 """What the main thread answers, and how requests, answers and the status survive the way over the socket."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -21,7 +24,7 @@ from lichessbot.control.commands import (
 from lichessbot.control.counters import Counters
 from lichessbot.control.desk import Desk
 from lichessbot.control.shutdown import Shutdown
-from lichessbot.control.status import Activity, EngineStatus, Faults, Limit, StreamStatus, clock_time
+from lichessbot.control.status import Activity, Faults, Limit, StreamStatus, clock_time
 from lichessbot.errors import ExitCode, Refused, Unreachable, UnreadableLine
 from lichessbot.inbox import count_fault
 from lichessbot.lichess.commands import CommandFailed, ReadAccount
@@ -83,7 +86,8 @@ class Room:
         self.lobby, self.counters = Lobby(), Counters()
         self.games = [GAME, GAME]
         described = SimpleNamespace(status="listening", describe=lambda: STATUS.connection)
-        games = SimpleNamespace(status="2 games", describe=lambda: STATUS.games, correspondence_games=3)
+        games = SimpleNamespace(status="2 games", describe=lambda: STATUS.games)
+        games.correspondence_games, games.engine_processes = 3, [os.getpid()]
         self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
         self.desk = Desk(described, games, self.lobby, self.shutdown, self.counters)  # type: ignore[arg-type]
 
@@ -105,6 +109,7 @@ def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
     assert status is not None
     assert (status.games, status.lobby, status.connection) == (STATUS.games, STATUS.lobby, STATUS.connection)
     assert (status.correspondence_games, status.activity, status.ends_in_s) == (3, Activity.PLAYING, None)
+    assert status.engine.processes == 1
 
 
 def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
@@ -220,8 +225,20 @@ def test_faults_and_the_speed_of_searches_are_counted(room: Room) -> None:
     room.counters.note_search("", 1_000_000, 500_000)
     for nodes, nodes_per_s in ((500, 1_000_000), (5000, 0), (10**400, 10**400)):
         room.counters.note_search("Engine 1", nodes, nodes_per_s)
-    assert room.counters.engine == EngineStatus("Engine 1", 666_667, 2)
-    assert Counters().engine == EngineStatus("", 0, 0)
+    it = room.counters.engine(())
+    assert (it.name, it.nodes_per_s, it.searches) == ("Engine 1", 666_667, 2)
+    it = Counters().engine(())
+    assert (it.name, it.nodes_per_s, it.searches) == ("", 0, 0)
+
+
+def test_the_memory_is_that_of_the_daemon_and_its_engines() -> None:
+    alone = Counters().engine(())
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as engine:
+        both = Counters().engine([engine.pid])
+        engine.communicate(b"\n")
+    assert (alone.processes, both.processes) == (0, 1)
+    assert both.memory_bytes > alone.memory_bytes > 10 << 20
+    assert Counters().engine([engine.pid]).memory_bytes > 0, "one that has ended counts nothing"
 
 
 def test_a_stream_that_is_closed_has_no_age() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.facade import Board
+from lichessbot.control.status import PlayedMove
 from lichessbot.errors import Refused
 from lichessbot.games.actions import Fallback, GameOver
 from lichessbot.games.game_log import GameLog, log_rating
@@ -366,3 +367,54 @@ def test_the_rating_change_is_told_if_lichess_tells_it(
 ) -> None:
     log_rating(GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}, **facts}))
     assert Listener(caplog).told() == told
+
+
+# What is kept for the operator
+
+
+def test_what_was_played_has_clocks_and_for_ours_source_and_evaluation_from_whites_view(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    game = Listener(caplog, white={"id": THEM, "name": "Ferdinand"}, black={"id": US, "name": "TestBot"})
+    game.full()
+    game.state("e2e4", time_ms=9380)
+    game.hear(SourceAnswer(GAME, 1, ("c7c5",), "own_book", took_s=0.25), awaited=True)
+    game.play(2, "c7c5")
+    game.state("e2e4 c7c5", time_ms=9000)
+    game.state("e2e4 c7c5 g1f3", time_ms=0)
+    game.think(4, "d7d6", SearchSummary(depth=14, score="mate 3"))
+    game.state("e2e4 c7c5 g1f3 d7d6", time_ms=8000)
+    assert game.log.played == (
+        PlayedMove(1, "e4", 9.38),
+        PlayedMove(2, "c5", 9.0, "own_book", search_s=0.25),
+        PlayedMove(3, "Nf3"),
+        PlayedMove(4, "d6", 8.0, "engine", None, -3, 14, 0.0),
+    )
+
+
+def test_what_was_played_follows_takebacks_and_begins_with_the_moves_before_we_came(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    game = Listener(caplog)
+    game.full("e2e4 e7e5")
+    game.think(3, "g1f3")
+    game.state("e2e4 e7e5 g1f3")
+    game.state("e2e4 e7e5 g1f3 b8c6")
+    game.full("e2e4 e7e5 g1f3")
+    assert [it.san for it in game.log.played] == ["e4", "e5", "Nf3"]
+    assert [it.source for it in game.log.played] == [None, None, "engine"], "what is known is kept"
+    assert game.log.played[2].score_cp == 31
+    game.full("e2e4 e7e5 f1c4")
+    assert [(it.ply, it.san, it.source) for it in game.log.played[2:]] == [(3, "Bc4", None)]
+
+
+def test_the_latest_lines_of_the_chat_are_kept_as_they_came(caplog: pytest.LogCaptureFixture) -> None:
+    game = Listener(caplog)
+    game.chat("player", "lichess", "White offers draw")
+    for number in range(29):
+        game.chat("spectator", "Eve", f"{number}<script>")
+    assert (len(game.log.chat), game.log.chat[0].author) == (30, "lichess")
+    game.chat("player", "Ferdinand", "bye")
+    assert len(game.log.chat) == 30
+    assert (game.log.chat[0].text, game.log.chat[0].room) == ("0<script>", "spectator")
+    assert (game.log.chat[-1].author, game.log.chat[-1].text) == ("Ferdinand", "bye")

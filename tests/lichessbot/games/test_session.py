@@ -13,6 +13,7 @@ from lichessbot.config import Config, EngineConfig
 from lichessbot.control.counters import Counters
 from lichessbot.games.session import GameSession
 from lichessbot.lichess.client import Access
+from lichessbot.lichess.commands import CommandDone, SendMove
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import StreamEvent
@@ -41,8 +42,13 @@ def session() -> GameSession:
         timeouts=timeouts,
         inbox=SimpleQueue(),
         outbox=SimpleNamespace(send=lambda command, recorded: None),
-        store=SimpleNamespace(times_done=lambda game_id, deed: 0, scores=Scores(), record=lambda *statements: None),
-        overhead=SimpleNamespace(now_ms=lambda config: 100),
+        store=SimpleNamespace(
+            times_done=lambda game_id, deed: 0,
+            scores=Scores(),
+            record=lambda *statements: None,
+            note_round_trip=lambda ms: None,
+        ),
+        overhead=SimpleNamespace(now_ms=lambda config: 100, note=lambda ms: None),
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
         hosts=Hosts(Access("http://127.0.0.1:1", SecretStr(""), timeouts), RateLimiter(timeouts)),
         waiting=list,
@@ -118,7 +124,9 @@ def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(ses
     assert found is not None
     assert (found.source, found.score_cp, found.mate_in, found.depth) == ("engine", -31 if black else 31, None, 9)
     assert found.line == tuple(summary.pv.split())
-    assert session._context.counters.engine.nodes_per_s == 1000
+    assert found.line_san == (("Nc6", "Bb5") if black else ("Nf3", "Nc6"))
+    assert session.describe(time.monotonic()).evaluation is found, "described once"
+    assert session._context.counters.engine(()).nodes_per_s == 1000
 
 
 @pytest.mark.parametrize(("score", "found"), [("mate 3", (None, -3)), ("mate -2", (None, 2)), ("", (None, None))])
@@ -145,3 +153,19 @@ def test_the_time_control_is_told_as_on_lichess(
     opened(session, black=False, **fields)
     it = session.describe(time.monotonic() + 30.0)
     assert (it.time_control, it.white.clock_s, it.clock_runs) == (told, clock_s, False)
+
+
+def test_an_illegal_move_ends_the_line_that_is_shown(session: GameSession) -> None:
+    opened(session, black=False)
+    answer(session, "e2e4", SearchSummary(score="cp 1", pv="e2e4 e7e5 e4e5 g1f3"))
+    it = session.describe(time.monotonic()).evaluation
+    assert it is not None
+    assert (len(it.line), it.line_san) == (4, ("e4", "e5"))
+
+
+def test_the_round_trip_of_a_game_is_that_of_its_latest_move(session: GameSession) -> None:
+    opened(session, black=False)
+    assert session.describe(time.monotonic()).round_trip_s is None
+    for answered_at in (10.5, 10.25):
+        session.handle(CommandDone(SendMove(GAME, 1, "e2e4"), sent_at=10.0, answered_at=answered_at))
+    assert session.describe(time.monotonic()).round_trip_s == 0.25

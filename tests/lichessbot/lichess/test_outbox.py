@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from datetime import timedelta
 from threading import Event
 
 import pytest
@@ -312,3 +313,15 @@ def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
         answer(inbox)
     asked = [path.partition("?")[0] for path in lichess.paths()]
     assert [path for path in asked if path in paths] == [paths[1], paths[0], paths[2]]
+
+
+def test_commands_without_an_answer_are_counted_by_kind(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
+    assert not outbox.unanswered
+    lichess.answer(MOVE_PATH, Reply(delay_s=0.3))
+    outbox.send(MOVE)
+    outbox.send(AcceptChallenge("c1"), after=timedelta(seconds=60))
+    outbox.send(AcceptChallenge("c2"), after=timedelta(seconds=60))
+    outbox.send(ReadBots(), after=timedelta(seconds=60))
+    assert outbox.unanswered == {"send move": 1, "accept challenge": 2, "read bots": 1}
+    answer(inbox)
+    assert outbox.unanswered == {"accept challenge": 2, "read bots": 1}

@@ -95,3 +95,15 @@ def test_an_outage_of_hours_stays_within_the_limits(
         wait_s = rate_limiter.ask(purpose)
         assert wait_s < timeouts.backoff_ceiling.total_seconds()
         now += wait_s or backoff.next_delay().total_seconds()
+
+
+def test_what_is_held_back_is_told_in_words() -> None:
+    rate_limiter = RateLimiter(TIMEOUTS)
+    assert rate_limiter.held_back == {}
+    for _ in range(4):
+        rate_limiter.ask(Purpose.CHALLENGE)
+    rate_limiter.hold_back(timedelta(seconds=3))
+    held_back = rate_limiter.held_back
+    assert held_back.keys() == {"all but moves", "challenges"}
+    assert 2 < held_back["all but moves"] <= 3
+    assert 0 < held_back["challenges"] <= TIMEOUTS.challenge_window.total_seconds()

@@ -1,0 +1,67 @@
+"""What matchmaking does next, or what it waits for, in words for the operator. Pure."""
+
+import math
+import time
+from dataclasses import dataclass
+
+from lichessbot.challenges.policy import Snapshot
+from lichessbot.challenges.slots import Occupancy
+from lichessbot.control.status import OpenChallengeStatus, clock_time
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Until when each reason holds, in monotonic seconds; infinity if nobody knows."""
+
+    quiet: float
+    """So long after the last game or attempt."""
+    vain: float
+    """A pause after attempts in vain."""
+    human: float
+    """The slot is kept for a human who may come back."""
+    quota: float
+    """The day's games or challenges are used up or spread over the day."""
+
+    @property
+    def until(self) -> float:
+        return max(self.quiet, self.vain, self.human, self.quota)
+
+
+def next_step(
+    snapshot: Snapshot, open_challenge: OpenChallengeStatus | None, waits: Waits, now: float, *, is_choosing: bool
+) -> str:
+    """Return it. `is_choosing`: the bots that are online are being read; `now`: monotonic seconds."""
+    config = snapshot.config.matchmaking
+    if open_challenge is not None:
+        return f"waits for the answer of {open_challenge.opponent}"
+    if is_choosing:
+        return "chooses an opponent among the bots that are online"
+    if not config.allow_matchmaking:
+        return "none: matchmaking is off"
+    if snapshot.is_closed:
+        return "none: no new games are taken"
+    if not snapshot.our_id:
+        return "waits until our account is known and the engines are good"
+    if snapshot.slots_for_our_challenge <= 0:
+        return "waits for a free slot"
+    if Occupancy(snapshot.games).clocked_games > 0 and not config.allow_during_games:
+        return "waits for the end of the running games (matchmaking.allow_during_games = false)"
+    return _when(waits, now)
+
+
+def _when(waits: Waits, now: float) -> str:
+    until = waits.until
+    if math.isinf(until) and until > 0:
+        is_human = waits.human == until
+        return "waits: a human waits for the slot" if is_human else "none: the quota allows no challenges of ours"
+    if until <= now:
+        return "challenges a bot now"
+    wall = time.time()
+    at = clock_time(wall + until - now, wall)
+    if until == waits.quota:
+        return f"challenges a bot at {at}, when the day's quota allows it"
+    if until == waits.human:
+        return f"keeps the slot until {at} for a human who may come back"
+    if until == waits.vain:
+        return f"tries again at {at}, after an attempt in vain"
+    return f"challenges a bot at {at}"

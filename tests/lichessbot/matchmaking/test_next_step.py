@@ -1,0 +1,68 @@
+"""What the operator reads of matchmaking's next step."""
+
+import math
+import re
+from typing import Any
+
+import pytest
+
+from lichessbot.challenges.policy import Snapshot
+from lichessbot.config import Config
+from lichessbot.control.status import OpenChallengeStatus
+from lichessbot.matchmaking.next_step import Waits, next_step
+from lichessbot.storage.records import SlotHolder
+
+NOW = 1000.0
+FREE = Waits(quiet=-math.inf, vain=-math.inf, human=-math.inf, quota=NOW - 1)
+
+
+def snapshot(*games: SlotHolder, our_id: str = "us", concurrency: int = 2, **more: Any) -> Snapshot:
+    keys = {"allow_matchmaking": True, **more.pop("matchmaking", {})}
+    config = Config.model_validate({"matchmaking": keys, "challenge": {"concurrency": concurrency}})
+    return Snapshot(config, our_id, games, **more)
+
+
+def said(now: Snapshot, waits: Waits = FREE, *, is_choosing: bool = False) -> str:
+    return re.sub(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d", "hh:mm", next_step(now, None, waits, NOW, is_choosing=is_choosing))
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        (snapshot(), "challenges a bot now"),
+        (snapshot(matchmaking={"allow_matchmaking": False}), "none: matchmaking is off"),
+        (snapshot(paused=True), "none: no new games are taken"),
+        (snapshot(stopping=True), "none: no new games are taken"),
+        (snapshot(our_id=""), "waits until our account is known and the engines are good"),
+        (snapshot(SlotHolder("x", True), concurrency=1), "waits for a free slot"),
+        (
+            snapshot(SlotHolder("x", True)),
+            "waits for the end of the running games (matchmaking.allow_during_games = false)",
+        ),
+        (snapshot(SlotHolder("x", True), matchmaking={"allow_during_games": True}), "challenges a bot now"),
+    ],
+)
+def test_what_must_happen_first_is_named(now: Snapshot, told: str) -> None:
+    assert said(now) == told
+
+
+@pytest.mark.parametrize(
+    ("waits", "told"),
+    [
+        (Waits(NOW + 60, -math.inf, -math.inf, NOW), "challenges a bot at hh:mm"),
+        (Waits(NOW + 60, NOW + 90, -math.inf, NOW), "tries again at hh:mm, after an attempt in vain"),
+        (Waits(NOW, NOW, NOW + 60, NOW), "keeps the slot until hh:mm for a human who may come back"),
+        (Waits(NOW, NOW, math.inf, NOW), "waits: a human waits for the slot"),
+        (Waits(NOW, NOW, NOW, NOW + 60), "challenges a bot at hh:mm, when the day's quota allows it"),
+        (Waits(NOW, NOW, NOW, math.inf), "none: the quota allows no challenges of ours"),
+    ],
+)
+def test_the_latest_moment_decides(waits: Waits, told: str) -> None:
+    assert said(snapshot(), waits) == told
+
+
+def test_an_attempt_under_way_comes_before_everything_else() -> None:
+    off = snapshot(matchmaking={"allow_matchmaking": False})
+    assert said(off, is_choosing=True) == "chooses an opponent among the bots that are online"
+    it = OpenChallengeStatus("c1", "rival", "3+2 rated")
+    assert next_step(off, it, FREE, NOW, is_choosing=False) == "waits for the answer of rival"
