@@ -65,7 +65,7 @@ def command(game: str, seconds: float, config_file: Path | None) -> int:
         raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
     records = Records(records_folder(config_file), [game])
     try:
-        found = records.games()
+        found = records.found()
         if not found:
             return records.complain()
         record, moves = found[0], records.moves(found[0].id)

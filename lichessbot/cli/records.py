@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any, Final, TextIO
+from typing import IO, Final, TextIO
 
 import click
 
@@ -19,20 +19,20 @@ from lichessbot.cli.options import config_option, records_folder
 from lichessbot.errors import ExitCode, StateError
 from lichessbot.log import inert
 from lichessbot.storage import statistics
-from lichessbot.storage.database import FILE_NAME, read_only
+from lichessbot.storage.database import FILE_NAME
 from lichessbot.storage.game_filter import GameFilter
-from lichessbot.storage.game_records import COLUMNS, SELECT, SELECT_MOVES, GameRecord, MoveRecord, Score, score_text
-from lichessbot.storage.statistics import Drop, Statistics, aggregate
+from lichessbot.storage.game_records import COLUMNS, GameRecord, Score, score_text
+from lichessbot.storage.history import GameHistory
+from lichessbot.storage.statistics import Drop, Statistics
 
 _ROWS_SHOWN: Final = 10
-_DROPS_SHOWN: Final = 10
 _BAR_WIDTH: Final = 20
 _PLOT_HEIGHT: Final = 8
 _PLOT_WIDTH: Final = 60
-_DEFAULT_URL: Final = "https://lichess.org"
 _FILTER_HELP: Final = """
     FILTER: the id or address of a game, or words that must all hold: opponent=NAME, result=won|drawn|lost, speed=SPEED,
-    colour=white|black, since=2026-11-24 or since=7d (h, d, w). Several values have commas between: result=lost,drawn.
+    colour=white|black, opening=TEXT (a part of its name), since=2026-11-24 or since=7d (h, d, w). Several values have
+    commas between: result=lost,drawn.
 """
 
 filter_argument = click.argument("words", nargs=-1, metavar="[FILTER]...")
@@ -43,48 +43,29 @@ def _output_options(function: Callable[..., int]) -> Callable[..., int]:
     return click.option("--json", "form", flag_value="json", help="Write JSON.")(as_csv(function))
 
 
-class Records:
+class Records(GameHistory):
     """The games that a filter means, in one state folder. Raises StateError where it reads."""
 
     def __init__(self, folder: Path, words: Sequence[str]) -> None:
-        self._folder = folder
+        super().__init__(folder)
         try:
-            self._filter = GameFilter.parse(words)
+            self._wanted = GameFilter.parse(words)
         except ValueError as error:
             raise click.UsageError(str(error), click.get_current_context()) from error
 
-    def games(self, limit: int = -1) -> list[GameRecord]:
+    def found(self, limit: int = -1) -> list[GameRecord]:
         """Return the games, oldest first; with a limit the newest ones."""
-        order = "ORDER BY coalesce(started_at, joined_at) DESC, id LIMIT ?"
-        query = f"{SELECT} WHERE {self._filter.condition} {order}"
-        return [GameRecord.of_row(row) for row in self._read(query, *self._filter.values, limit)][::-1]
+        return self.games(self._wanted, limit)
 
-    def moves(self, game_id: str) -> list[MoveRecord]:
-        return [MoveRecord(*row) for row in self._read(SELECT_MOVES, game_id)]
-
-    def statistics(self) -> Statistics:
-        ids, values = f"SELECT id FROM games WHERE {self._filter.condition}", self._filter.values
-        return aggregate(
-            self.games(),
-            self._read(statistics.SELECT_USE.format(games=ids), *values),
-            self._read(statistics.SELECT_DROPS.format(games=ids), *values, _DROPS_SHOWN),
-            self._read(statistics.SELECT_DECLINED_BY_OTHERS),
-            self._read(statistics.SELECT_DECLINED_BY_US),
-        )
-
-    def site(self) -> str:
-        """Return the address of the server."""
-        return next((url for (url,) in self._read("SELECT url FROM account")), _DEFAULT_URL)
+    def counted(self) -> Statistics:
+        return self.statistics(self.found(), self._wanted)
 
     def complain(self) -> int:
         """Say that no game is meant, and return the exit code."""
-        (count,) = next(iter(self._read("SELECT count(*) FROM games")), (0,))
+        count = len(self)
         problem = "none of them matches" if count else "the daemon records every game it plays"
-        sys.stderr.write(f"{self._folder / FILE_NAME} has {_games(count)}; {problem}\n")
+        sys.stderr.write(f"{self.folder / FILE_NAME} has {_games(count)}; {problem}\n")
         return ExitCode.FAILED
-
-    def _read(self, query: str, *values: object) -> list[Any]:
-        return read_only(self._folder, query, *values)
 
 
 @click.command("stats", epilog=_FILTER_HELP)
@@ -98,7 +79,7 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
     """
     records = Records(records_folder(config_file), words)
     try:
-        found = records.statistics()
+        found = records.counted()
         if found.first_at is None:
             return records.complain()
     except StateError as error:
@@ -125,7 +106,7 @@ def games_command(
     """List the games played, the newest last."""
     records = Records(records_folder(config_file), words)
     try:
-        games = records.games(-1 if show_all else limit)
+        games = records.found(-1 if show_all else limit)
         if not games:
             return records.complain()
     except StateError as error:
@@ -153,7 +134,7 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     written = 0
     try:
         site = records.site()
-        for game in records.games():
+        for game in records.found():
             moves = records.moves(game.id)
             try:
                 sys.stdout.write(pgn_of(game, moves, site) if moves else "")

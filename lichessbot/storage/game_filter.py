@@ -24,6 +24,10 @@ class GameFilter:
     condition: str = "1"
     values: tuple[object, ...] = ()
 
+    def before(self, moment: float) -> "GameFilter":
+        """Return the filter for those of the games that began before this wall time."""
+        return GameFilter(f"{self.condition} AND coalesce(started_at, joined_at) < ?", (*self.values, moment))
+
     @classmethod
     def parse(cls, words: Sequence[str], now: float | None = None) -> "GameFilter":
         """Return the filter that these words mean together; without words all games. Raises ValueError.
@@ -78,6 +82,12 @@ def _opponent(key: str, value: str, now: float) -> GameFilter:
     return GameFilter(f"(opponent_id IN ({marks}) OR replace(lower(opponent), 'bot ', '') IN ({marks}))", names * 2)
 
 
+def _opening(key: str, value: str, now: float) -> GameFilter:
+    if not value:
+        raise ValueError(f"{key}: expected an ECO code or a part of a name, found nothing")
+    return GameFilter("instr(lower(eco || ' ' || opening), ?)", (value.lower(),))
+
+
 def _since(key: str, value: str, now: float) -> GameFilter:
     ago = _AGO.fullmatch(value)
     if ago is not None:
@@ -95,6 +105,7 @@ _PARTS: Final[dict[str, Callable[[str, str, float], GameFilter]]] = {
     "result": _one_of("result", tuple(Result)),
     "speed": _one_of("speed", SPEEDS),
     "colour": _one_of("colour", ("white", "black")),
+    "opening": _opening,
     "since": _since,
 }
 _KEYS: Final = ", ".join(_PARTS)

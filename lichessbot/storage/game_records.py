@@ -123,6 +123,7 @@ COLUMNS: Final = tuple(column.name for column in fields(GameRecord))
 SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM games"
 MOVE_COLUMNS: Final = tuple(column.name for column in fields(MoveRecord))
 SELECT_MOVES: Final = f"SELECT {', '.join(MOVE_COLUMNS)} FROM moves WHERE game_id = ? ORDER BY ply"
+SELECT_CHAT: Final = "SELECT said_at, room, author, text FROM chat WHERE game_id = ? ORDER BY rowid"
 SELECT_SCORES: Final = "SELECT opponent_id, result, count(*) FROM games WHERE result IS NOT NULL GROUP BY 1, 2"
 
 

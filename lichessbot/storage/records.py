@@ -134,8 +134,8 @@ class ChallengeRecords:
             del self._entries[next(iter(self._entries))]
 
     def newest(self, limit: int) -> list[Entry]:
-        """Return the challenges that came last, the newest first."""
-        return list(islice(reversed(self._entries.values()), limit))
+        """Return the challenges that came last, the newest last."""
+        return list(islice(reversed(self._entries.values()), limit))[::-1]
 
     def accepted_since(self, challenger: str, moment: float) -> int:
         """Return how many challenges of that player were accepted since the wall time `moment`."""

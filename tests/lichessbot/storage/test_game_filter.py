@@ -37,6 +37,8 @@ def games() -> Iterator[sqlite3.Connection]:
         ):
             for sql, rows in (game_records.begun(it), game_records.ended(replace(it, ended_at=NOW))):
                 connection.executemany(sql, rows)
+        named = GameRecord("game0003", NOW, "Karl", eco="B90", opening="Sicilian Defense: Najdorf Variation")
+        connection.executemany(*game_records.named(named))
         old = "INSERT INTO games (id, opponent, joined_at) VALUES ('game0005', 'BOT Maia1', ?)"
         connection.execute(old, (NOW - 500 * DAY,))
         yield connection
@@ -57,6 +59,9 @@ def games() -> Iterator[sqlite3.Connection]:
         ("since=3w result=drawn", "3"),
         ("since=2026-11-01", "123"),
         ("since=2026-11-24T01:00+00:00", ""),
+        ("opening=NAJDORF", "3"),
+        ("opening=b90", "3"),
+        ("opening=%", ""),
         ("game0004", "4"),
         ("https://lichess.org/game0002/black#12", "2"),
         ("game0002 result=won", ""),
@@ -73,10 +78,11 @@ def test_words_narrow_the_games_down_together(games: sqlite3.Connection, words: 
     ("word", "problem"),
     [
         ("colr=white", "no such filter 'colr'; did you mean colour?"),
-        ("zzz=1", "no such filter 'zzz'; expected opponent, result, speed, colour, since"),
+        ("zzz=1", "no such filter 'zzz'; expected opponent, result, speed, colour, opening, since"),
         ("result=win", "result: expected one or several of won,drawn,lost, found 'win'; nearest: won"),
         ("speed=", "speed: expected one or several of bullet,blitz,rapid,classical,correspondence, found ''"),
         ("since=yesterday", "since: expected a date such as 2026-11-24, or 12h, 7d or 4w .*; found 'yesterday'"),
+        ("opening=", "opening: expected an ECO code or a part of a name, found nothing"),
         ("opponent=a,,b", "opponent: expected a player's name, or several with commas between, found 'a,,b'"),
         ("abc", "expected the id or address of a game, or KEY=VALUE with opponent, result, .*; found 'abc'"),
     ],

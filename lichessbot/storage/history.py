@@ -1,0 +1,57 @@
+"""Games of the past, read from the state file, also while the daemon runs. Changes nothing; for any thread."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from lichessbot.storage import statistics
+from lichessbot.storage.database import read_only
+from lichessbot.storage.game_filter import GameFilter
+from lichessbot.storage.game_records import SELECT, SELECT_CHAT, SELECT_MOVES, ChatRecord, GameRecord, MoveRecord
+from lichessbot.storage.statistics import Statistics, aggregate
+
+_DROPS: Final = 10
+_DEFAULT_URL: Final = "https://lichess.org"
+_ALL: Final = GameFilter()
+
+
+class GameHistory:
+    """The games in one state folder. Every method raises StateError if the file cannot be read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        (count,) = next(iter(self._read("SELECT count(*) FROM games")), (0,))
+        return int(count)
+
+    def games(self, wanted: GameFilter = _ALL, limit: int = -1) -> list[GameRecord]:
+        """Return the games, oldest first; with a limit the newest ones."""
+        order = "ORDER BY coalesce(started_at, joined_at) DESC, id LIMIT ?"
+        rows = self._read(f"{SELECT} WHERE {wanted.condition} {order}", *wanted.values, limit)
+        return [GameRecord.of_row(row) for row in rows][::-1]
+
+    def moves(self, game_id: str) -> list[MoveRecord]:
+        return [MoveRecord(*row) for row in self._read(SELECT_MOVES, game_id)]
+
+    def chat(self, game_id: str) -> list[ChatRecord]:
+        return [ChatRecord(*row) for row in self._read(SELECT_CHAT, game_id)]
+
+    def statistics(self, games: Sequence[GameRecord], wanted: GameFilter = _ALL) -> Statistics:
+        """Return the statistics of these games, which are those that the filter means."""
+        ids, values = f"SELECT id FROM games WHERE {wanted.condition}", wanted.values
+        return aggregate(
+            games,
+            self._read(statistics.SELECT_USE.format(games=ids), *values),
+            self._read(statistics.SELECT_DROPS.format(games=ids), *values, _DROPS),
+            self._read(statistics.SELECT_DECLINED_BY_OTHERS),
+            self._read(statistics.SELECT_DECLINED_BY_US),
+        )
+
+    def site(self) -> str:
+        """Return the address of the server."""
+        return next((url for (url,) in self._read("SELECT url FROM account")), _DEFAULT_URL)
+
+    def _read(self, query: str, *values: object) -> list[Any]:
+        return read_only(self.folder, query, *values)
