@@ -109,7 +109,7 @@ class Connection:
             summary=self.status,
             events=None if stream is None else StreamStatus.of(stream.open_since, stream.heard_at, now),
             held_back_s=self.rate_limiter.pause_s,
-            requests=RequestQueue(self.outbox.unanswered, tuple(self._held_back)),
+            requests=RequestQueue(dict(self.outbox.unanswered), tuple(self._held_back)),
         )
 
     @property

@@ -36,7 +36,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("move_sources", "matchmaking", "tournaments"),
         ("inbox", "lobby"),
         ("games", "notify"),
-        ("daemon",),
+        ("daemon", "history"),
         ("cli",),
     ),
     "lichessbot.rehearsal": (

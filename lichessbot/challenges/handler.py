@@ -83,7 +83,7 @@ class ChallengeHandler:
         return tuple(_waiting(queued, time.monotonic()) for queued in self._queue.in_order(config))
 
     def describe_last(self) -> tuple[ChallengeDecision, ...]:
-        """Return what became of the latest challenges, the newest first, for the operator."""
+        """Return what became of the latest challenges, the newest last, for the operator."""
         return tuple(map(_decision, self._store.challenges.newest(_LAST_CHALLENGES)))
 
     # Challenges

@@ -139,7 +139,7 @@ class Redactor:
         secrets = [environment.get(TOKEN_VARIABLE, "").strip()]
         players: set[str] = set()
         if loaded is not None:
-            secrets.append(loaded.token.get_secret_value())
+            secrets += [it.get_secret_value() for it in (loaded.token, loaded.status_password) if it is not None]
             secrets += [it.password.get_secret_value() for it in loaded.config.tournaments if it.password is not None]
             secrets += (loaded.config.notify.command or ())[1:]
             players = set() if names else {*_players(loaded.state_dir), *_listed(loaded.config)}

@@ -20,6 +20,7 @@ from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
 from lichessbot.daemon import Daemon
 from lichessbot.errors import ConfigError, ExitCode, StateError, StateNewer
+from lichessbot.history import RecordedGames
 from lichessbot.log import EventLog, Verbosity, start_logging
 from lichessbot.storage.database import Database
 from lichessbot.storage.game_records import Retention
@@ -96,4 +97,5 @@ def _web_server(loaded: LoadedConfig, listen: str | None) -> WebServer | None:
         raise ConfigError([f"--status: expected 127.0.0.1 or [::1], or status.password_file too, found {listen!r}"])
     host, port = host_and_port(listen)
     files = importlib.resources.files("lichessbot") / "static"
-    return WebServer(Site(host, port, files, None if password is None else password.get_secret_value()))
+    history = RecordedGames(loaded.state_dir)
+    return WebServer(Site(host, port, history, files, None if password is None else password.get_secret_value()))

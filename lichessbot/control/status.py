@@ -261,7 +261,7 @@ class LobbyStatus:
     tournaments: tuple[str, ...]
     """The ids of arenas that we take part in."""
     last_challenges: tuple[ChallengeDecision, ...] = ()
-    """The newest first."""
+    """The newest last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,8 @@ class Arena:
         self.ended: list[GameSession] = []
         self.most_at_once = 0
         self.time_scale: float | None = None
+        self.run_options: tuple[str, ...] = ()
+        """Further options of `lichessbot run`."""
         self.bot = self.site.accounts.add(Account(BOT, 0, title="BOT"))
         self.token = self.site.accounts.issue_token(self.bot)
         self._house_bots = server.call(lambda: HouseBots(self.site))
@@ -129,7 +131,8 @@ class Arena:
 
     def spawn(self) -> None:
         with self.log_path.open("ab") as log:
-            self._process = self._start(self._words("run", "--verbose"), self.environment(), log, log)
+            words = self._words("run", "--verbose", *self.run_options)
+            self._process = self._start(words, self.environment(), log, log)
 
     def tell(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command beside the daemon to its end."""

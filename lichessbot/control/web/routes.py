@@ -1,8 +1,12 @@
 """What the web server answers: the page, the status, its events, health, metrics and the history."""
 
+import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Final
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
@@ -10,22 +14,35 @@ from starlette.types import Receive, Scope, Send
 
 from lichessbot.control.status import Activity, Status
 from lichessbot.control.web import static
-from lichessbot.control.web.site import Site
-from lichessbot.control.web.snapshots import NoStatus, Snapshots
+from lichessbot.control.web.metrics import METRICS_TYPE, metrics
+from lichessbot.control.web.site import History, NoGame, Site, WrongQuery
+from lichessbot.control.web.snapshots import NoStatus, Snapshot, Snapshots
+from lichessbot.errors import StateError
+from lichessbot.log import inert
 
-_JSON = "application/json"
-_INDEX = "operator/index.html"
+_JSON: Final = "application/json"
+_PGN: Final = "application/x-chess-pgn"
+_INDEX: Final = "operator/index.html"
+_STATISTICS_KEPT_S: Final = 5.0
+
+_Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(site: Site, snapshots: Snapshots) -> Router:
     """Return the ASGI application."""
+    history = _History(site.history)
     routes = [
         Route("/", _Files(site, _INDEX)),
         Route("/static/{path:path}", _Files(site)),
         Route("/healthz", _healthz),
         Route("/readyz", _status_answer(snapshots, _readiness)),
-        Route("/api/status", _status_answer(snapshots, lambda shot: Response(shot.json, media_type=_JSON))),
+        Route("/api/status", _status_answer(snapshots, lambda it: Response(it.json, media_type=_JSON))),
         Route("/api/events", _Events(snapshots)),
+        Route("/api/games", history.games),
+        Route("/api/games/{game_id:str}.pgn", history.pgn),
+        Route("/api/games/{game_id:str}", history.game),
+        Route("/api/statistics", history.statistics),
+        Route("/metrics", _status_answer(snapshots, lambda it: _metrics(it, snapshots.followers))),
     ]
     return Router(routes, default=_not_found)
 
@@ -38,7 +55,7 @@ async def _healthz(request: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-def _status_answer(snapshots: Snapshots, answer: Callable[[Any], Response]) -> Callable[[Request], Awaitable[Response]]:
+def _status_answer(snapshots: Snapshots, answer: Callable[[Snapshot], Response]) -> _Endpoint:
     """Return an endpoint that answers with the latest status, and with 503 if there is none."""
 
     async def endpoint(request: Request) -> Response:
@@ -50,7 +67,11 @@ def _status_answer(snapshots: Snapshots, answer: Callable[[Any], Response]) -> C
     return endpoint
 
 
-def _readiness(snapshot: Any) -> Response:
+def _metrics(snapshot: Snapshot, pages: int) -> Response:
+    return Response(metrics(snapshot.status, pages), headers={"Content-Type": METRICS_TYPE})
+
+
+def _readiness(snapshot: Snapshot) -> Response:
     reason = unready(snapshot.status)
     return PlainTextResponse("ok\n") if reason is None else PlainTextResponse(f"{reason}\n", 503)
 
@@ -61,6 +82,49 @@ def unready(status: Status) -> str | None:
     if events is None or not events.is_open:
         return f"the event stream is not open: {status.connection.summary}"
     return None if status.activity is Activity.PLAYING else f"the daemon is {status.activity}, and takes no new games"
+
+
+class _History:
+    """Answers from the records, in a thread: one at a time, so that many clients do not take time from the games."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._one_at_a_time = asyncio.Lock()
+        self._statistics = b""
+        self._statistics_until = -math.inf
+
+    async def games(self, request: Request) -> Response:
+        query = dict(request.query_params)
+        return await self._answer(lambda: self._history.games(query))
+
+    async def game(self, request: Request) -> Response:
+        game_id = request.path_params["game_id"]
+        return await self._answer(lambda: self._history.game(game_id))
+
+    async def pgn(self, request: Request) -> Response:
+        game_id = request.path_params["game_id"]
+        return await self._answer(lambda: self._history.pgn(game_id), _PGN)
+
+    async def statistics(self, request: Request) -> Response:
+        return await self._answer(self._recent_statistics)
+
+    def _recent_statistics(self) -> bytes:
+        """Return the statistics of all games, read again once they are some seconds old."""
+        if time.monotonic() >= self._statistics_until:
+            self._statistics = self._history.statistics()
+            self._statistics_until = time.monotonic() + _STATISTICS_KEPT_S
+        return self._statistics
+
+    async def _answer(self, read: Callable[[], bytes], media_type: str = _JSON) -> Response:
+        try:
+            async with self._one_at_a_time:
+                return Response(await run_in_threadpool(read), media_type=media_type)
+        except WrongQuery as error:
+            return PlainTextResponse(f"{inert(str(error))}\n", 400)
+        except NoGame as error:
+            return PlainTextResponse(f"{inert(str(error))}\n", 404)
+        except StateError as error:
+            return PlainTextResponse(f"{error}\n", 503)
 
 
 class _Files:

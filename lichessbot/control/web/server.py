@@ -29,6 +29,8 @@ class WebServer:
         self._log = EventLog()
         self._service: Service | None = None
         self._thread: threading.Thread | None = None
+        self.address: str | None = None
+        """Where it listens; None while it does not."""
 
     def load(self) -> None:
         """Import what serves. If that fails, say so: the daemon runs on without it."""
@@ -49,7 +51,8 @@ class WebServer:
             address, meaning = address_text(self._site.host, self._site.port), "the daemon runs without its page"
             self._log.warning("web.unavailable", address=address, error=error.strerror or error, meaning=meaning)
             return
-        self._log.info("web.open", url=f"http://{address_text(*listener.getsockname()[:2])}")
+        self.address = address_text(*listener.getsockname()[:2])
+        self._log.info("web.open", url=f"http://{self.address}")
         target, args = self._serve, (self._service, listener, emit)
         self._thread = threading.Thread(target=target, args=args, name="web", daemon=True)
         self._thread.start()

@@ -28,26 +28,32 @@ class Service:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._log = EventLog()
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = asyncio.Event()
+        self._stopping = False
 
     def run(self, listener: socket.socket, emit: Callable[[ControlRequest], None]) -> None:
         """Serve until `stop`."""
-        self._loop.set_exception_handler(self._note_fault)
+        self._loop = loop = asyncio.new_event_loop()
+        loop.set_exception_handler(self._note_fault)
         try:
-            self._loop.run_until_complete(self._serve(listener, emit))
-            for task in asyncio.all_tasks(self._loop):
+            if not self._stopping:
+                loop.run_until_complete(self._serve(listener, emit))
+            for task in asyncio.all_tasks(loop):
                 task.cancel()
-            self._loop.run_until_complete(asyncio.sleep(0))
+            loop.run_until_complete(asyncio.sleep(0))
         finally:
-            self._loop.close()
+            loop.close()
 
     def stop(self) -> None:
         """Stop serving, from any thread."""
-        with suppress(RuntimeError):  # the loop has ended already
-            self._loop.call_soon_threadsafe(self._stopped.set)
+        self._stopping = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended already
+                self._loop.call_soon_threadsafe(self._stopped.set)
 
     async def _serve(self, listener: socket.socket, emit: Callable[[ControlRequest], None]) -> None:
+        loop = asyncio.get_running_loop()
         snapshots = Snapshots(emit)
         rules = Rules(self._site.password, self._site.host)
         app = Guard(application(self._site, snapshots), rules, lambda error: self._log.crash("web.crashed", error))
@@ -65,9 +71,7 @@ class Service:
         )
         config.load()
         state = ServerState()
-        server = await self._loop.create_server(
-            lambda: BoundedConnection(config, state, {}, self._loop), sock=listener
-        )
+        server = await loop.create_server(lambda: BoundedConnection(config, state, {}, loop), sock=listener)
         await self._stopped.wait()
         server.close()
         snapshots.stop()

@@ -174,7 +174,7 @@ def test_the_latest_challenges_are_described_with_the_rule_that_decided(tmp_path
         for number in range(21):
             challenge = WEAK.challenge.model_copy(update={"id": f"c{number}"})
             desk.answer(WEAK.model_copy(update={"challenge": challenge}), time.monotonic())
-        newest, *others = desk.describe_last()
+        *others, newest = desk.describe_last()
         assert len(others) == 19, "the accepted one came too long ago"
         assert newest.at_epoch_s == pytest.approx(time.time(), abs=60)
         assert (newest.decision, newest.rule) == ("declined", "challenge.max_base = 0")

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from lichessbot.config import host_and_port, load_config
 from tests.lichessbot.config.conftest import load, problems
 
 
@@ -31,3 +34,64 @@ def test_block_lists_in_files_are_beside_the_config(file: Path) -> None:
     config = load(file, text).config
     assert config.challenge.block_lists == (str(file.parent / "shared.txt"),)
     assert config.matchmaking.block_lists == ("/srv/bots",)
+
+
+# The operator's page
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("127.0.0.1:8080", ("127.0.0.1", 8080)),
+        ("localhost:0", ("localhost", 0)),
+        ("[::1]:65535", ("::1", 65535)),
+        ("127.9.9.9:1", ("127.9.9.9", 1)),
+    ],
+)
+def test_the_page_may_be_at_any_address_of_this_machine(file: Path, address: str, parts: tuple[str, int]) -> None:
+    config = load(file, f"status: {{listen: '{address}'}}\n").config
+    assert config.status.listen == address
+    assert host_and_port(address) == parts
+
+
+@pytest.mark.parametrize(
+    "address", ["8080", "127.0.0.1", ":8080", "::1:8080", "[::1]", "[127.0.0.1]:80", "example.org:80", "1.2.3.4:65536",
+                "127.0.0.1:+8", "127.0.0.1:8_0", "127.0.0.1: 80", "http://127.0.0.1:80", ""],
+)  # fmt: skip
+def test_an_address_to_listen_at_has_a_number_and_a_port(file: Path, address: str) -> None:
+    (problem,) = problems(file, f"abort_time: 30\nstatus:\n  listen: '{address}'\n")
+    expected = "expected an address and a port such as 127.0.0.1:8080 or [::1]:8080"
+    assert problem == f"3: status.listen: {expected}, found {address!r}"
+
+
+def test_an_address_that_others_can_reach_needs_a_password(file: Path) -> None:
+    for address in ("0.0.0.0:8080", "[::]:8080", "192.168.1.2:80"):
+        assert problems(file, f"status: {{listen: '{address}'}}\n") == [
+            f"1: status.listen: expected 127.0.0.1 or [::1], or a password_file beside it, found '{address}'"
+        ]
+    password = file.parent / "page-password"
+    password.touch(0o600)
+    password.write_text("sesame\nsecond line\n")
+    loaded = load(file, "status: {listen: '0.0.0.0:8080', password_file: page-password}\n")
+    assert loaded.status_password is not None
+    assert loaded.status_password.get_secret_value() == "sesame"
+    assert "sesame" not in repr(loaded)
+    assert load(file, "").status_password is None
+
+
+def test_a_password_file_holds_a_password_that_others_cannot_read(file: Path) -> None:
+    path, text = file.parent / "page-password", "status: {password_file: page-password}\n"
+    assert problems(file, text) == [f"1: status.password_file: cannot be read: {path}: No such file or directory"]
+    path.touch(0o600)
+    path.write_text(" \nsesame\n")
+    expected = f"expected a password in the first line of {path}, found nothing"
+    assert problems(file, text) == [f"1: status.password_file: {expected}"]
+    path.write_text("sesame")
+    path.chmod(0o640)
+    told = f"{path} holds a password, and others can read it: chmod 600 {path}"
+    assert problems(file, text) == [f"1: status.password_file: {told}"]
+
+
+def test_commands_that_need_no_token_need_no_password_either(file: Path) -> None:
+    file.write_text("status: {password_file: nowhere}\n")
+    assert load_config(file, {}, needs_token=False).status_password is None

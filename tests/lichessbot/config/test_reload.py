@@ -45,10 +45,13 @@ def test_a_removed_key_returns_to_its_default(file: Path) -> None:
 
 def test_a_key_that_needs_a_restart_is_reported_at_every_reload_without_effect(file: Path) -> None:
     settings = Settings(file, WITH_TOKEN)
-    file.write_text("url: http://127.0.0.1:9663\nstate_dir: elsewhere\n")
+    sections = "records: {max_mb: 10}\nstatus: {listen: 'localhost:8080'}\n"
+    file.write_text(f"url: http://127.0.0.1:9663\nstate_dir: elsewhere\n{sections}")
     for _ in range(2):
         changes = {change.key: change.effect for change in settings.reload().changes}
         assert changes["url"] is changes["state_dir"] is Effect.RESTART
+        assert changes["records.max_mb"] is changes["status.listen"] is Effect.RESTART
+        assert (settings.config.records.max_mb, settings.config.status.listen) == (200, None)
         assert settings.config.url == "https://lichess.org"
         assert settings.config.state_dir is None
 

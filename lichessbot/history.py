@@ -1,0 +1,112 @@
+"""The recorded games as the operator's page asks for them: JSON and PGN.
+
+Brings together the records and the rules of chess, for the web server, which must know neither. For any thread.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from engine.facade import STARTING_FEN, Board, InvalidFen, InvalidMove
+from lichessbot.control.web.site import NoGame, WrongQuery
+from lichessbot.games.pgn import pgn_of
+from lichessbot.lichess.enums import Variant
+from lichessbot.storage.game_filter import GameFilter
+from lichessbot.storage.game_records import GameRecord, MoveRecord
+from lichessbot.storage.history import GameHistory
+
+_USUAL_LIMIT: Final = 50
+_MOST: Final = 500
+_FILTERS: Final = ("speed", "colour", "opponent", "result", "opening")
+_KEYS: Final = (*_FILTERS, "limit", "before")
+
+
+class RecordedGames:
+    """Answers from the records in one state folder; what `lichessbot.control.web.site.History` asks for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._records = GameHistory(folder)
+
+    def games(self, query: Mapping[str, str]) -> bytes:
+        """Return the newest games that the query means, as `{"games": [...]}`; keys without a value are ignored."""
+        given = {key: value for key, value in query.items() if value}
+        for key in given:
+            if key not in _KEYS:
+                raise WrongQuery(f"{key}: no such key; expected {', '.join(_KEYS)}")
+        try:
+            wanted = GameFilter.parse([f"{key}={given[key]}" for key in _FILTERS if key in given])
+        except ValueError as error:
+            raise WrongQuery(str(error)) from error
+        if "before" in given:
+            wanted = wanted.before(_moment(given["before"]))
+        games = self._records.games(wanted, _limit(given.get("limit", str(_USUAL_LIMIT))))
+        return _json({"games": [_record(game) for game in reversed(games)]})
+
+    def game(self, game_id: str) -> bytes:
+        """Return a game as `{"game": {...}, "moves": [...], "chat": [...]}`; each move also has its SAN."""
+        game, moves = self._game(game_id)
+        notation = _notation(game, moves)
+        shown = [{**asdict(move), "san": san} for move, san in zip(moves, notation, strict=True)]
+        return _json({"game": _record(game), "moves": shown, "chat": list(map(asdict, self._records.chat(game_id)))})
+
+    def pgn(self, game_id: str) -> bytes:
+        """Return a game as PGN with evaluations and clocks."""
+        game, moves = self._game(game_id)
+        try:
+            return pgn_of(game, moves, self._records.site()).encode()
+        except (InvalidFen, InvalidMove) as error:
+            raise NoGame(f"{game_id}: the recorded moves cannot be replayed: {error}") from error
+
+    def statistics(self) -> bytes:
+        """Return what `lichessbot stats --json` prints, and ratings and results over time."""
+        games = self._records.games()
+        found = asdict(self._records.statistics(games))
+        results = [(game.began_at, game.result) for game in games if game.result is not None]
+        return _json({**found, "rating_history": found["ratings"], "results": results})
+
+    def _game(self, game_id: str) -> tuple[GameRecord, Sequence[MoveRecord]]:
+        """Return a game and its moves. Raises NoGame."""
+        found = self._records.games(GameFilter("id = ?", (game_id,)))
+        if not found:
+            raise NoGame(f"the records have no game {game_id}")
+        return found[0], self._records.moves(game_id)
+
+
+def _record(game: GameRecord) -> dict[str, Any]:
+    return {**asdict(game), "began_at": game.began_at, "time_control": game.time_control if game.speed else ""}
+
+
+def _notation(game: GameRecord, moves: Sequence[MoveRecord]) -> list[str | None]:
+    """Return the SAN of each move; None from the first one on that cannot be replayed."""
+    found: list[str | None] = []
+    try:
+        board = Board(game.initial_fen or STARTING_FEN, chess960=game.variant != Variant.STANDARD)
+        for move in moves:
+            found.append(board.san(move.move))
+            board.push(move.move)
+    except (InvalidFen, InvalidMove):
+        pass
+    return [*found, *[None] * (len(moves) - len(found))]
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= _MOST):
+        raise WrongQuery(f"limit: expected a number from 1 to {_MOST}, found {text!r}")
+    return int(text)
+
+
+def _moment(text: str) -> float:
+    try:
+        moment = float(text)
+    except ValueError:
+        moment = math.nan
+    if not math.isfinite(moment):
+        raise WrongQuery(f"before: expected seconds since 1970, found {text!r}")
+    return moment
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()

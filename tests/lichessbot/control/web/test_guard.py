@@ -1,0 +1,88 @@
+"""Who may ask the web server for what."""
+
+import base64
+from collections.abc import Iterable
+
+import pytest
+
+from lichessbot.control.web.guard import Refusal, Rules
+
+PASSWORD = "sesame:öffne dich"
+OPEN = Rules()
+CLOSED = Rules(PASSWORD)
+
+
+def refusal(rules: Rules, *headers: tuple[str, str], method: str = "GET") -> Refusal | None:
+    raw: Iterable[tuple[bytes, bytes]] = [(name.encode(), value.encode("latin-1")) for name, value in headers]
+    return rules.objection(method, raw)
+
+
+def basic(text: str, scheme: str = "Basic") -> tuple[str, str]:
+    return "authorization", f"{scheme} {base64.b64encode(text.encode()).decode()}"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080"])
+def test_without_a_password_the_page_is_at_addresses_of_this_machine(host: str) -> None:
+    assert refusal(OPEN, ("host", host)) is None
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        (), ("",), ("evil.example",), ("evil.example:8080",), ("localhost.evil.example",), ("127.0.0.1.evil.example",),
+        ("localhost", "evil.example"), ("localhost:8080:9",), ("localhost@evil.example",), ("::1",), ("[::1",),
+        ("127.0.0.1 evil",), ("192.168.1.2",), ("localhost:",), ("0.0.0.0",),
+    ],
+)  # fmt: skip
+def test_a_name_that_somebody_has_pointed_at_this_machine_is_refused(hosts: tuple[str, ...]) -> None:
+    found = refusal(OPEN, *(("host", host) for host in hosts))
+    assert found is not None
+    assert found.status == 421
+    assert "expected one of these as Host" in found.text
+
+
+def test_another_loopback_address_is_known_by_its_own_name() -> None:
+    assert refusal(Rules(host="127.0.0.2"), ("host", "127.0.0.2:8080")) is None
+    assert refusal(OPEN, ("host", "127.0.0.2:8080")) is not None
+
+
+@pytest.mark.parametrize("name", ["", "operator"])
+def test_with_a_password_any_user_who_knows_it_sees_the_page_at_any_name(name: str) -> None:
+    assert refusal(CLOSED, ("host", "bot.example"), basic(f"{name}:{PASSWORD}")) is None
+    assert refusal(CLOSED, ("host", "bot.example"), basic(f"{name}:{PASSWORD}", "basic")) is None
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (), (basic("x:"),), (basic("x:sesame"),), (basic(PASSWORD),), (basic(f"x:{PASSWORD} "),),
+        (basic(f"x:{PASSWORD}", "Bearer"),), (basic(f"x:{PASSWORD}"), basic(f"x:{PASSWORD}")),
+        (("authorization", "Basic"),), (("authorization", "Basic !!!!"),), (("authorization", "Basic \xff\xfe"),),
+        (("authorization", ""),),
+    ],
+)  # fmt: skip
+def test_nobody_without_the_password_sees_the_page(headers: tuple[tuple[str, str], ...]) -> None:
+    found = refusal(CLOSED, ("host", "localhost"), *headers)
+    assert found is not None
+    assert (found.status, found.headers["WWW-Authenticate"].startswith("Basic ")) == (401, True)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get"])
+def test_nothing_can_be_changed(method: str) -> None:
+    found = refusal(CLOSED, basic(f"x:{PASSWORD}"), method=method)
+    assert found is not None
+    assert (found.status, found.headers["Allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize(
+    "header", [("content-length", "1"), ("content-length", "0, 5"), ("transfer-encoding", "chunked")]
+)
+def test_a_request_has_no_body(header: tuple[str, str]) -> None:
+    found = refusal(OPEN, ("host", "localhost"), header)
+    assert found is not None
+    assert found.status == 413
+    assert refusal(OPEN, ("host", "localhost"), ("content-length", "0"), method="HEAD") is None
+
+
+def test_the_password_is_not_shown_by_accident() -> None:
+    assert "sesame" not in repr(CLOSED)

@@ -1,0 +1,265 @@
+"""The web server on a real socket: what it answers, what it refuses, and clients that are rude."""
+
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lichessbot.control.status import Activity, ChatLine
+from lichessbot.control.web.connections import MOST_CONNECTIONS
+from lichessbot.control.web.guard import SECURITY_HEADERS
+from lichessbot.control.web.server import WebServer
+from lichessbot.control.web.site import Site
+from lichessbot.history import RecordedGames
+from lichessbot.storage.database import FILE_NAME
+from tests.lichessbot.cli.test_records import fill
+from tests.lichessbot.control.status_of import GAME, STATUS
+from tests.lichessbot.control.web.conftest import PATIENCE_S, Daemon
+
+HOSTILE = "<script>alert(1)</script>\n\ndata: x\r\u202e\x1b[2J"
+
+
+def test_the_status_is_the_same_tree_as_on_the_socket_with_texts_as_they_came(daemon: Daemon) -> None:
+    game = replace(GAME, white=replace(GAME.white, name=HOSTILE), chat=(ChatLine(HOSTILE, "\ud800", "player"),))
+    daemon.status = replace(STATUS, games=(game,))
+    reply = daemon.get("/api/status")
+    assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
+    assert reply.json == json.loads(json.dumps(asdict(daemon.status)))
+    with daemon.follow() as events:
+        assert next(events) == reply.json, "and no text ends a line of the stream"
+
+
+def test_every_answer_has_the_headers_that_protect_its_reader(daemon: Daemon) -> None:
+    (daemon.files / "operator" / "index.html").write_text("page")
+    for path in ("/", "/api/status", "/healthz", "/metrics", "/nothing", "/api/games?limit=x", "/static/none.js"):
+        for reply in (daemon.get(path), daemon.get(path, "HEAD"), daemon.get(path, "POST")):
+            assert {name: reply.headers.get(name.lower()) for name in SECURITY_HEADERS} == SECURITY_HEADERS
+            assert "server" not in reply.headers
+    assert "unsafe" not in SECURITY_HEADERS["Content-Security-Policy"]
+    assert "http" not in SECURITY_HEADERS["Content-Security-Policy"]
+
+
+def test_the_page_is_checked_by_its_tag(daemon: Daemon) -> None:
+    assert daemon.get("/").status == 404
+    (daemon.files / "operator" / "index.html").write_text("page")
+    (daemon.files / "operator" / "main.js").write_text("code")
+    first = daemon.get("/")
+    assert (first.status, first.text, first.headers["content-type"]) == (200, "page", "text/html; charset=utf-8")
+    known = daemon.get("/", If_None_Match=first.headers["etag"])
+    assert (known.status, known.body) == (304, b"")
+    assert daemon.get("/static/operator/main.js").text == "code"
+    head = daemon.get("/static/operator/main.js", "HEAD")
+    assert (head.status, head.body, head.headers["content-length"]) == (200, b"", "4")
+    for path in ("/static/../conftest.py", "/static/%2e%2e/state/lichessbot.sqlite", "/static//etc/passwd", "/static/"):
+        assert daemon.get(path).status == 404
+
+
+def test_health_is_of_the_process_and_readiness_of_the_stream(daemon: Daemon) -> None:
+    assert (daemon.get("/healthz").status, daemon.asked) == (200, 0)
+    assert daemon.get("/readyz").status == 200
+    daemon.status = replace(STATUS, connection=replace(STATUS.connection, events=None, summary="connecting"))
+    time.sleep(1.1)
+    reply = daemon.get("/readyz")
+    assert (reply.status, reply.text) == (503, "the event stream is not open: connecting\n")
+    daemon.status = replace(STATUS, activity=Activity.PAUSED)
+    time.sleep(1.1)
+    reply = daemon.get("/readyz")
+    assert (reply.status, reply.text) == (503, "the daemon is paused, and takes no new games\n")
+
+
+def test_a_bug_costs_one_answer_and_is_logged(
+    daemon: Daemon, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.control.web.routes.metrics", lambda status, pages: 1 // 0)
+    reply = daemon.get("/metrics")
+    assert (reply.status, reply.text) == (500, "a bug in the daemon: see its log\n")
+    assert daemon.get("/api/status").status == 200
+    (crash,) = [record for record in caplog.records if record.exc_info]
+    assert crash.message.startswith("web.crashed")
+
+
+def test_a_daemon_that_is_too_busy_answers_so(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lichessbot.control.web.snapshots.PATIENCE_S", 0.2)
+    daemon.describe = lambda: None
+    for path in ("/readyz", "/api/status", "/metrics"):
+        assert daemon.get(path).status == 503
+    assert daemon.get("/healthz").status == 200
+
+
+def test_a_password_opens_the_page(tmp_path: Path) -> None:
+    daemon = Daemon(tmp_path, "0.0.0.0", "sesame")
+    with closing(daemon):
+        daemon.web.address = (daemon.web.address or "").replace("0.0.0.0", "127.0.0.1")
+        for path in ("/", "/healthz", "/api/events", "/static/x.js"):
+            assert daemon.get(path).status == 401
+        assert daemon.get("/healthz", Authorization="Basic eDpzZXNhbWU=", Host="bot.example").status == 200
+        assert daemon.get("/healthz", Authorization="Basic eDpzZXNhbQ==").status == 401
+
+
+# The records
+
+
+def test_the_history_is_read_from_the_records(daemon: Daemon, tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert [it["id"] for it in daemon.get("/api/games?limit=2&speed=").json["games"]] == ["game0003", "game0002"]
+    assert len(daemon.get("/api/games/game0003").json["moves"]) == 6
+    pgn = daemon.get("/api/games/game0003.pgn")
+    assert (pgn.headers["content-type"], pgn.text.count("[%clk")) == ("application/x-chess-pgn", 6)
+    assert daemon.get("/api/statistics").json["score"] == {"won": 2, "drawn": 0, "lost": 1}
+    assert daemon.get("/api/games/game0003", "HEAD").body == b""
+    assert daemon.asked == 0
+
+
+def test_a_wrong_question_about_the_records_is_answered_in_a_line(daemon: Daemon, tmp_path: Path) -> None:
+    reply = daemon.get("/api/games?speed=%1b[2J%e2%80%ae")
+    assert (reply.status, reply.text.isascii(), reply.text.count("\n")) == (400, True, 1)
+    for path in ("/api/games/none0000", "/api/games/none0000.pgn", "/api/games/a/b", "/api/games/.pgn"):
+        assert daemon.get(path).status == 404
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / FILE_NAME).write_bytes(b"x" * 5000)
+    assert daemon.get("/api/statistics").status == 503
+
+
+def test_many_who_ask_for_statistics_have_them_counted_once(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(RecordedGames, "statistics", lambda records: counted.append(1) or b"{}")
+    threads = [threading.Thread(target=daemon.get, args=("/api/statistics",)) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert len(counted) == 1
+
+
+# Rude clients
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REQUEST_PATIENCE_S", "READING_PATIENCE_S"):
+        monkeypatch.setattr(f"lichessbot.control.web.connections.{name}", 0.5)
+
+
+@pytest.fixture
+def raw(daemon: Daemon) -> Iterator[Any]:
+    """Return a function that opens a connection and sends these bytes."""
+    with ExitStack() as stack:
+        host, _, port = (daemon.web.address or "").partition(":")
+
+        def send(data: bytes) -> socket.socket:
+            connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE_S))
+            connection.sendall(data)
+            return connection
+
+        yield send
+
+
+def ended(connection: socket.socket) -> bool:
+    """Whether the server ends the connection, after whatever it answers."""
+    try:
+        while connection.recv(1 << 16):
+            pass
+    except ConnectionError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"", b"GET", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", b"\x16\x03\x01\x02\x00\x01" * 20,
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /he",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000,
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nabc",
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("quick")
+def test_a_client_without_a_complete_request_is_cut_off(daemon: Daemon, raw: Any, sent: bytes) -> None:
+    assert ended(raw(sent))
+    assert daemon.get("/healthz").status == 200
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_client_that_does_not_read_costs_only_itself(daemon: Daemon, raw: Any) -> None:
+    game = replace(GAME, chat=(ChatLine("x", "y" * 30_000_000, "player"),))
+    daemon.status = replace(STATUS, games=(game,))
+    lazy = raw(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    daemon.until(lambda: daemon.asked)
+    daemon.status = STATUS
+    time.sleep(1.1)
+    assert daemon.get("/api/status").status == 200
+    assert ended(lazy)
+
+
+def test_more_clients_than_the_most_are_sent_away_and_come_back(daemon: Daemon, raw: Any) -> None:
+    asking = b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    pages = [raw(asking) for _ in range(MOST_CONNECTIONS)]
+    for page in pages:
+        assert page.recv(12) == b"HTTP/1.1 200"
+    assert ended(raw(asking))
+    assert daemon.asked <= 2 + PATIENCE_S
+    pages[0].close()
+    daemon.until(lambda: _is_answered(raw))
+
+
+def _is_answered(raw: Any) -> bool:
+    try:
+        return bool(raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").recv(12) == b"HTTP/1.1 200")
+    except ConnectionError:
+        return False
+
+
+# Begin and end
+
+
+def test_closing_ends_the_streams_at_once(daemon: Daemon) -> None:
+    with daemon.follow() as first, daemon.follow() as second:
+        assert next(first)
+        assert next(second)
+        began = time.monotonic()
+        daemon.web.close()
+        assert time.monotonic() - began < 0.9
+        assert list(first) == list(second) == []
+    assert not any(thread.name == "web" for thread in threading.enumerate())
+
+
+def test_an_address_in_use_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        web = WebServer(Site("localhost", port, RecordedGames(tmp_path), tmp_path))
+        web.load()
+        web.start(lambda request: None)
+        web.close()
+    (record,) = caplog.records
+    assert (record.levelno, web.address) == (logging.WARNING, None)
+    assert f"web.unavailable address=localhost:{port}" in record.message
+
+
+def test_a_server_that_cannot_be_imported_or_dies_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site("127.0.0.1", 0, RecordedGames(tmp_path), tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("lichessbot.control.web.service.Service.__init__", lambda self, site: 1 // 0)
+        web = WebServer(site)
+        web.load()
+        web.start(lambda request: None)
+        web.close()
+    web = WebServer(site)
+    web.load()
+    with monkeypatch.context() as patch:
+        patch.setattr("lichessbot.control.web.service.application", lambda site, snapshots: 1 // 0)
+        web.start(lambda request: None)
+        for thread in threading.enumerate():
+            if thread.name == "web":
+                thread.join(PATIENCE_S)
+        web.close()
+    assert [record.message.split(" ")[0] for record in caplog.records if record.exc_info] == ["web.crashed"] * 2

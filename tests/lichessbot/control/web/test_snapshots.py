@@ -1,0 +1,151 @@
+"""What counts as news of the status, and how often the main thread is asked."""
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lichessbot.control.commands import Answer, ControlRequest
+from lichessbot.control.status import PlayedMove, Status, StreamStatus
+from lichessbot.control.web.snapshots import NoStatus, Snapshots, without_time
+from tests.lichessbot.control.status_of import GAME, STATUS
+
+
+def later(status: Status, seconds: float) -> Status:
+    """A status as it is some seconds later, if nothing happens: White's clock runs in both games."""
+    events = status.connection.events
+    assert events is not None
+    games = [
+        replace(
+            game,
+            joined_for_s=game.joined_for_s + seconds,
+            stream=StreamStatus(True, 125.0 + seconds, 3.0 + seconds),
+            white=replace(game.white, clock_s=(game.white.clock_s or 0) - seconds),
+        )
+        for game in status.games
+    ]
+    (waiting,) = status.lobby.queue
+    waiting = replace(waiting, waits_for_s=4 + seconds, expires_in_s=8 - seconds)
+    return replace(
+        status,
+        at_epoch_s=status.at_epoch_s + seconds,
+        up_for_s=status.up_for_s + seconds,
+        games=tuple(games),
+        connection=replace(status.connection, events=StreamStatus(True, 7200 + seconds, 4 + seconds)),
+        lobby=replace(status.lobby, queue=(waiting,)),
+    )
+
+
+def test_time_that_passes_is_no_news() -> None:
+    assert later(STATUS, 2.0) != STATUS
+    assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(STATUS, games=STATUS.games[:1]),
+        replace(STATUS, games=(replace(GAME, played=(PlayedMove(1, "e4"),)), STATUS.games[1])),
+        replace(STATUS, games=(replace(GAME, white=replace(GAME.white, clock_s=76.9)), STATUS.games[1])),
+        replace(STATUS, games=(replace(GAME, black=replace(GAME.black, clock_s=3724.9)), STATUS.games[1])),
+        replace(STATUS, games=(replace(GAME, stream=StreamStatus(False, None, 3.0)), STATUS.games[1])),
+        replace(STATUS, connection=replace(STATUS.connection, events=StreamStatus(True, 7200.0, 11.0))),
+        replace(STATUS, connection=replace(STATUS.connection, held_back_s=5.0)),
+        replace(STATUS, lobby=replace(STATUS.lobby, queue=())),
+        replace(STATUS, ends_in_s=60.0),
+    ],
+)
+def test_everything_else_is_news(changed: Status) -> None:
+    assert without_time(changed) != without_time(STATUS)
+
+
+class MainThread:
+    """Answers with `status`, or not at all while that is None."""
+
+    def __init__(self) -> None:
+        self.status: Status | None = STATUS
+        self.asked = 0
+
+    def emit(self, request: ControlRequest) -> None:
+        self.asked += 1
+        if self.status is not None:
+            request.answers.put(Answer(ok=True, status=self.status))
+
+
+@pytest.fixture
+def main() -> MainThread:
+    return MainThread()
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in {"EVERY_S": 0.1, "PATIENCE_S": 0.2, "_KEEP_ALIVE_S": 0.5, "AT_LEAST_EVERY_S": 100.0}.items():
+        monkeypatch.setattr(f"lichessbot.control.web.snapshots.{name}", seconds)
+
+
+def test_many_clients_ask_once_and_share_what_is_encoded(main: MainThread) -> None:
+    async def ask() -> list[Any]:
+        snapshots = Snapshots(main.emit)
+        found = await asyncio.gather(*(snapshots.latest() for _ in range(50)))
+        assert main.asked == 1
+        await asyncio.sleep(0.15)
+        return [*found, await snapshots.latest()]
+
+    *first, second = asyncio.run(ask())
+    assert all(it is first[0] for it in first)
+    assert first[0].json is first[0].json
+    assert (second is first[0], main.asked) == (False, 2)
+
+
+def test_a_main_thread_that_does_not_answer_is_reported_and_asked_again(main: MainThread) -> None:
+    async def ask() -> None:
+        snapshots = Snapshots(main.emit)
+        main.status = None
+        with pytest.raises(NoStatus, match="too busy: it did not answer"):
+            await snapshots.latest()
+        main.status = STATUS
+        assert (await snapshots.latest()).status is STATUS
+
+    asyncio.run(ask())
+
+
+def test_followers_are_told_at_once_and_of_news_only_and_nobody_is_asked_after_them(main: MainThread) -> None:
+    async def follow() -> None:
+        snapshots = Snapshots(main.emit)
+        left = asyncio.Event()
+        stream = snapshots.follow(left.wait)
+        seen = [await anext(stream)]
+        main.status = later(STATUS, 1.0)
+        began = time.monotonic()
+        assert await anext(stream) is None, "a sign of life"
+        assert time.monotonic() - began > 0.4
+        assert main.asked >= 4
+        main.status = replace(STATUS, games=())
+        seen.append(await anext(stream))
+        assert [len(it.status.games) for it in seen if it] == [2, 0]
+        left.set()
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+        assert snapshots.followers == 0
+        await asyncio.sleep(0.25)
+        asked = main.asked
+        await asyncio.sleep(0.3)
+        assert main.asked == asked
+
+    asyncio.run(follow())
+
+
+def test_stopping_ends_every_stream(main: MainThread) -> None:
+    async def follow() -> None:
+        snapshots = Snapshots(main.emit)
+        streams = [snapshots.follow(asyncio.Event().wait) for _ in range(3)]
+        for stream in streams:
+            await anext(stream)
+        ends = [asyncio.ensure_future(anext(stream, "ended")) for stream in streams]
+        await asyncio.sleep(0)
+        snapshots.stop()
+        assert await asyncio.gather(*ends) == ["ended"] * 3
+
+    asyncio.run(follow())

@@ -1,0 +1,144 @@
+"""The recorded games as the operator's page gets them."""
+
+import io
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import chess.pgn
+import pytest
+
+from lichessbot.control.web.site import NoGame, WrongQuery
+from lichessbot.errors import StateError
+from lichessbot.history import RecordedGames
+from lichessbot.storage import game_records
+from lichessbot.storage.database import FILE_NAME, Database
+from lichessbot.storage.game_records import ChatRecord, MoveRecord
+from lichessbot.storage.history import GameHistory
+from tests.lichessbot.cli.test_records import GAME, MOVES, fill
+
+HOSTILE = '<b>"\x1b[2J\u202e'
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> RecordedGames:
+    """The records of five games at one-hour intervals; the last one is lost, and somebody wrote in its chat."""
+    fill(tmp_path, 5)
+    file = Database(tmp_path / "state")
+    file.write([game_records.said("game0005", ChatRecord(1.0, "player", HOSTILE, HOSTILE))])
+    file.close()
+    return RecordedGames(tmp_path / "state")
+
+
+def listed(games: RecordedGames, **query: str) -> list[Any]:
+    return list(json.loads(games.games(query))["games"])
+
+
+def test_games_are_listed_the_newest_first_with_all_that_is_recorded(games: RecordedGames) -> None:
+    found = listed(games)
+    assert [it["id"] for it in found] == [f"game000{number}" for number in (5, 4, 3, 2, 1)]
+    expected = replace(GAME, id="game0005", our_rating=2005, joined_at=found[0]["joined_at"])
+    expected = replace(expected, started_at=expected.joined_at, plies=found[0]["plies"])
+    assert found[0].items() >= json.loads(json.dumps(asdict(expected))).items()
+    assert (found[0]["result"], found[0]["time_control"], found[0]["began_at"]) == ("lost", "3+2", expected.began_at)
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ({"limit": "2"}, "54"),
+        ({"result": "won,drawn", "limit": "2"}, "43"),
+        ({"speed": "bullet"}, "42"),
+        ({"opponent": "KARL", "speed": "blitz"}, "5"),
+        ({"colour": "white"}, ""),
+        ({"opening": "najdorf", "limit": "1"}, "5"),
+        ({"opening": "b90 sicilian", "limit": "1"}, "5"),
+        ({"opening": "English, "}, ""),
+        ({"speed": "", "before": "", "result": "lost"}, "5"),
+    ],
+)
+def test_a_query_narrows_the_list(games: RecordedGames, query: dict[str, str], ids: str) -> None:
+    assert [it["id"][-1] for it in listed(games, **query)] == list(ids)
+
+
+def test_pages_follow_each_other_without_a_gap(games: RecordedGames) -> None:
+    seen: list[str] = []
+    before = ""
+    while page := listed(games, limit="2", before=before):
+        seen += [it["id"] for it in page]
+        before = repr(page[-1]["began_at"])
+    assert seen == [f"game000{number}" for number in (5, 4, 3, 2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({"limit": "0"}, "limit: expected a number from 1 to 500, found '0'"),
+        ({"limit": "5000"}, "limit: expected a number from 1 to 500, found '5000'"),
+        ({"limit": "\u0665"}, "limit: expected a number from 1 to 500, found '\u0665'"),
+        ({"before": "yesterday"}, "before: expected seconds since 1970, found 'yesterday'"),
+        ({"before": "nan"}, "before: expected seconds since 1970, found 'nan'"),
+        ({"since": "7d"}, "since: no such key; expected speed, colour, opponent, result, opening, limit, before"),
+        ({"result": "win"}, "result: expected one or several of won,drawn,lost, found 'win'; nearest: won"),
+    ],
+)
+def test_a_wrong_query_is_answered_with_what_was_expected(
+    games: RecordedGames, query: dict[str, str], told: str
+) -> None:
+    with pytest.raises(WrongQuery) as caught:
+        games.games(query)
+    assert str(caught.value) == told
+
+
+def test_a_game_has_its_moves_in_notation_and_its_chat_as_it_was_written(games: RecordedGames) -> None:
+    found = json.loads(games.game("game0005"))
+    assert found["game"]["opponent"] == "BOT Karl"
+    assert [it["san"] for it in found["moves"]] == ["e4", "c5", "Nf3", "d6", "d4", "cxd4"]
+    assert found["moves"][3].items() >= asdict(MOVES[3]).items()
+    assert found["chat"] == [{"said_at": 1.0, "room": "player", "author": HOSTILE, "text": HOSTILE}]
+
+
+def test_the_pgn_has_evaluations_and_clocks(games: RecordedGames) -> None:
+    text = games.pgn("game0005").decode()
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None
+    assert game.errors == []
+    assert game.end().ply() == 6
+    assert "[%eval" in text
+    assert "[%clk" in text
+
+
+def test_statistics_are_those_of_the_command_and_results_over_time(games: RecordedGames, tmp_path: Path) -> None:
+    found = json.loads(games.statistics())
+    history = GameHistory(tmp_path / "state")
+    printed = json.loads(json.dumps(asdict(history.statistics(history.games()))))
+    assert found.items() >= printed.items()
+    assert [result for _, result in found["results"]] == ["won"] * 4 + ["lost"]
+    assert found["rating_history"]["blitz"] == [[found["results"][-1][0], 2005]]
+    assert found["groups"]["opponent"]["Ada"] == {"won": 4, "drawn": 0, "lost": 0}
+
+
+@pytest.mark.parametrize("game_id", ["game0009", "game0005abcd", "", "' OR 1", "%"])
+def test_a_game_that_is_not_there_is_none(games: RecordedGames, game_id: str) -> None:
+    for answer in (games.game, games.pgn):
+        with pytest.raises(NoGame):
+            answer(game_id)
+
+
+def test_moves_that_cannot_be_replayed_are_shown_without_notation(games: RecordedGames, tmp_path: Path) -> None:
+    file = Database(tmp_path / "state")
+    file.write([game_records.played("game0005", [MoveRecord(3, "a1a8", 1000)])])
+    file.close()
+    assert [it["san"] for it in json.loads(games.game("game0005"))["moves"]] == ["e4", "c5", None, None, None, None]
+    with pytest.raises(NoGame, match="cannot be replayed"):
+        games.pgn("game0005")
+
+
+def test_without_records_there_are_no_games_and_damaged_ones_are_an_error(tmp_path: Path) -> None:
+    games = RecordedGames(tmp_path / "none")
+    assert listed(games) == []
+    assert json.loads(games.statistics())["results"] == []
+    (tmp_path / FILE_NAME).write_bytes(b"x" * 5000)
+    with pytest.raises(StateError):
+        RecordedGames(tmp_path).games({})
