@@ -23,6 +23,7 @@ SECOND_UNIT = "lichessbot@second.service"
 SECOND_URL = "http://127.0.0.1:9664"
 INSTALL = "/checkout/deploy/install.sh"
 CONFIG = "/etc/lichessbot/config.yml"
+PAGE = "127.0.0.1:8080"
 # As shipped, but for the address and the pace: one game at a time, and none is over soon.
 LITTLE_THOUGHT = "hash_mb: 16, nodes: 5000, ponder: false"
 OUR_CONFIG = f"""\
@@ -31,6 +32,7 @@ token_file: /run/credentials/lichessbot.service/token
 log_format: fields
 rate_limiting_delay: 1000
 engine: {{{LITTLE_THOUGHT}}}
+status: {{listen: {PAGE}}}
 """
 # Bytes: what an engine has used up after a few moves, and what no daemon can start with.
 ROOM_TO_GROW = 60 << 20
@@ -177,6 +179,19 @@ def test_the_daemon_has_no_rights(machine: Machine, service: Service) -> None:
     assert status["NoNewPrivs"] == "1"
 
 
+def test_the_page_is_served_from_inside_the_sandbox(machine: Machine, service: Service) -> None:
+    def page(path: str) -> str:
+        return machine.run("python3", "-c", f"import urllib.request as u; print(u.urlopen('{path}').read().decode())")
+
+    assert page(f"http://{PAGE}/readyz") == "ok"
+    machine.until(service.games)
+    status = json.loads(page(f"http://{PAGE}/api/status"))
+    assert status["process_id"] == service.main_pid
+    assert status["engine"]["processes"] >= 1
+    assert status["engine"]["memory_bytes"] > 30 << 20, "also that of the engine can be read"
+    assert "\nlichessbot_event_stream_open 1.0\n" in page(f"http://{PAGE}/metrics")
+
+
 def test_the_filter_forbids_unused_calls_and_allows_a_lower_priority(machine: Machine, service: Service) -> None:
     filters = [f"--property=SystemCallFilter={line}" for line in settings("SystemCallFilter")]
     # PTRACE_TRACEME needs no privilege: only the filter can refuse it.
@@ -287,6 +302,7 @@ def test_a_second_bot_plays_beside_the_first(machine: Machine, service: Service)
     pid = service.main_pid
     token = serve(machine, "second-rehearsal", SECOND_URL)
     config = OUR_CONFIG.replace(URL, SECOND_URL).replace("lichessbot.service", SECOND_UNIT)
+    config = config.replace(PAGE, "127.0.0.1:8081")
     machine.write("/etc/lichessbot-second/config.yml", config)
     answer = install(machine, "--instance", "second", "--wheels", "/wheels", LICHESS_BOT_TOKEN=token)
     assert answer.endswith("is in use")

@@ -5,6 +5,7 @@ neither file descriptors nor memory that the games need.
 """
 
 import asyncio
+import logging
 from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -14,11 +15,17 @@ REQUEST_PATIENCE_S: Final = 10.0
 READING_PATIENCE_S: Final = 20.0
 
 
+# What clients send is no news, and bugs are caught before uvicorn sees them.
+_SILENT: Final = logging.getLogger("uvicorn.operator_page")
+_SILENT.disabled = True
+
+
 class BoundedConnection(H11Protocol):
     """One connection of uvicorn's, with time limits."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.logger = _SILENT
         self._until_request: asyncio.TimerHandle | None = None
         self._until_read: asyncio.TimerHandle | None = None
 

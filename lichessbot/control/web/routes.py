@@ -44,7 +44,7 @@ def application(site: Site, snapshots: Snapshots) -> Router:
         Route("/api/statistics", history.statistics),
         Route("/metrics", _status_answer(snapshots, lambda it: _metrics(it, snapshots.followers))),
     ]
-    return Router(routes, default=_not_found)
+    return Router(routes, redirect_slashes=False, default=_not_found)
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:

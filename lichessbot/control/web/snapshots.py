@@ -5,7 +5,7 @@ For the thread `web`.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -81,6 +81,7 @@ class Snapshots:
         self._latest: Snapshot | None = None
         self._shown: Snapshot | None = None
         """What followers have seen: a later one that differs only by the time is no news."""
+        self._failure: NoStatus | None = None
         self._asked_at = self._shown_at = float("-inf")
         self._asking = asyncio.Lock()
         self._followers: set[_Follower] = set()
@@ -94,12 +95,21 @@ class Snapshots:
     async def latest(self) -> Snapshot:
         """Return a status that is at most about a second old. Raises NoStatus."""
         async with self._asking:
-            if self._latest is None or time.monotonic() - self._asked_at >= EVERY_S:
-                self._asked_at = time.monotonic()
-                self._latest = None
-                self._latest = Snapshot(await self._ask())
-                self._compare(self._latest)
+            if time.monotonic() - self._asked_at >= EVERY_S:
+                await self._ask_again()
+            if self._latest is None:
+                raise self._failure or NoStatus("nothing is known yet")
             return self._latest
+
+    async def _ask_again(self) -> None:
+        self._asked_at = time.monotonic()
+        try:
+            self._latest, self._failure = Snapshot(await self._ask()), None
+        except NoStatus as error:
+            self._latest, self._failure = None, error
+            self._asked_at = time.monotonic()  # those who have waited meanwhile need not wait again
+        else:
+            self._compare(self._latest)
 
     async def _ask(self) -> Status:
         loop = asyncio.get_running_loop()
@@ -132,7 +142,7 @@ class Snapshots:
         if self._poller is not None:
             self._poller.cancel()
 
-    async def follow(self, gone: Callable[[], object]) -> AsyncIterator[Snapshot | None]:
+    async def follow(self, gone: Callable[[], Awaitable[object]]) -> AsyncIterator[Snapshot | None]:
         """Yield the status at once, after each change and now and then; None if nothing was known of it for a while.
 
         `gone`: a coroutine function that returns once the client has left.
@@ -144,11 +154,12 @@ class Snapshots:
             self._poller = asyncio.ensure_future(self._poll())
         try:
             try:
-                yield await self.latest()
+                first: Snapshot | None = await self.latest()
             except NoStatus:
-                yield None
-            follower.news.clear()
+                first = None
             seen = self._shown
+            follower.news.clear()
+            yield first
             while not (self._stopping or follower.gone):
                 try:
                     async with asyncio.timeout(_KEEP_ALIVE_S):
@@ -164,8 +175,8 @@ class Snapshots:
             self._followers.discard(follower)
             watcher.cancel()
 
-    async def _watch(self, follower: _Follower, gone: Callable[[], object]) -> None:
-        await gone()  # type: ignore[misc]
+    async def _watch(self, follower: _Follower, gone: Callable[[], Awaitable[object]]) -> None:
+        await gone()
         follower.gone = True
         follower.news.set()
 

@@ -192,7 +192,9 @@ def test_a_client_that_does_not_read_costs_only_itself(daemon: Daemon, raw: Any)
     game = replace(GAME, chat=(ChatLine("x", "y" * 30_000_000, "player"),))
     daemon.status = replace(STATUS, games=(game,))
     lazy = raw(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    daemon.until(lambda: daemon.asked)
+    head = b""
+    while b"event: status" not in head:
+        head += lazy.recv(100)
     daemon.status = STATUS
     time.sleep(1.1)
     assert daemon.get("/api/status").status == 200

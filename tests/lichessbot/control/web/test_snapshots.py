@@ -105,7 +105,13 @@ def test_a_main_thread_that_does_not_answer_is_reported_and_asked_again(main: Ma
         main.status = None
         with pytest.raises(NoStatus, match="too busy: it did not answer"):
             await snapshots.latest()
+        began = time.monotonic()
+        for _ in range(10):
+            with pytest.raises(NoStatus):
+                await snapshots.latest()
+        assert (time.monotonic() - began < 0.1, main.asked) == (True, 1), "who comes meanwhile need not wait again"
         main.status = STATUS
+        await asyncio.sleep(0.11)
         assert (await snapshots.latest()).status is STATUS
 
     asyncio.run(ask())
