@@ -7,6 +7,8 @@ in step. The first search of a game may wait for its engine to start, and is cou
 
 Also measured: how long the daemon takes from its start to the first game, its memory while all games are played, and
 the time from an opponent's move to ours as the server sees it, with an engine that searches to depth 1 only.
+
+With `--pages 50` only the operator's page is measured: its cost while so many follow it, side by side with none.
 """
 
 import argparse
@@ -16,9 +18,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
@@ -27,11 +29,13 @@ from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameChanged, GameEnded, Happening
 from tests.benchmarks.figures import Figures
+from tests.benchmarks.pages import Rounds
 from tests.fakes.arena import PATIENCE_S, Arena
 from tests.test_acceptance import resident_kib
 
 REACTION_BAR_MS = 5
 SEEN_BAR_MS = 40
+ADDED_BAR_MS = 1
 STARTS = 5
 Times = dict[str, float]
 _SEARCHED = re.compile(r"engine\.move game=(\w+)")
@@ -124,15 +128,39 @@ def moves(log: str) -> tuple[list[Times], list[Times]]:
     """Return the times of each game's first searched move, and of all moves after it, in milliseconds by name."""
     first: list[Times] = []
     later: list[Times] = []
+    for _, is_first, times in searched_moves(log):
+        (first if is_first else later).append(times)
+    return first, later
+
+
+def searched_moves(log: str) -> Iterator[tuple[str, bool, Times]]:
+    """Yield the times of each move since the first search of its game, and whether it was the move found by that."""
     searches: Counter[str] = Counter()
     for line in log.splitlines():
         if found := _SEARCHED.search(line):
             searches[found[1]] += 1
-        elif found := _DONE.search(line):
-            times = {name: float(value) for name, value in _FIELD.findall(found[2])}
-            if searches[found[1]]:
-                (first if searches[found[1]] == 1 else later).append(times)
-    return first, later
+        elif (found := _DONE.search(line)) and searches[found[1]]:
+            is_first = searches[found[1]] == 1
+            yield found[1], is_first, {name: float(value) for name, value in _FIELD.findall(found[2])}
+
+
+def compare(options: argparse.Namespace, figures: Figures) -> None:
+    """Compare rounds in which pages follow the games with others in which none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        rounds = Rounds(Path(folder), options, IrregularOpponent)
+    reactions: dict[bool, list[float]] = {False: [], True: []}
+    for game_id, is_first, times in searched_moves(rounds.log):
+        if not is_first:
+            reactions[game_id in rounds.watched].append(times["reaction"])
+    figures.section(f"{options.games} games at once, {options.pages} pages in every second round")
+    figures.line("daemon's own part without pages", _percentiles(reactions[False]))
+    figures.line("daemon's own part with pages", _percentiles(reactions[True]))
+    figures.line("a page gets", f"{mean(rounds.bytes_per_s) / 1024:.1f} KiB/s")
+    without, watched = mean(rounds.cpu_without), mean(rounds.cpu_watched)
+    figures.line("processor time of the daemon", f"{without:.1%}, {watched:.1%}", "of a core, without and with pages")
+    added_ms = percentile(reactions[True], 99) - percentile(reactions[False], 99)
+    bar = f"at most {ADDED_BAR_MS} ms more"
+    figures.bar("p99 with pages", f"{added_ms:+.1f} ms", bar, added_ms <= ADDED_BAR_MS)
 
 
 def main() -> int:
@@ -141,8 +169,12 @@ def main() -> int:
     parser.add_argument("--clock", default="60+1", metavar="BASE+INC")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--depth", type=int, default=12)
+    parser.add_argument("--pages", type=int, default=0, metavar="N", help="compare only: rounds with N pages, and none")
     options = parser.parse_args()
     figures = Figures()
+    if options.pages:
+        compare(options, figures)
+        return 0 if figures.all_met else 1
     figures.section("The daemon")
     starts = []
     for _ in range(STARTS):
