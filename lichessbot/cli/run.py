@@ -30,12 +30,19 @@ from lichessbot.systemd import ServiceManager
 _USUAL_ADDRESS: Final = "127.0.0.1:8080"
 
 
+def _address(text: str) -> str:
+    try:
+        return listen_address(text)
+    except ValueError:
+        raise ValueError(f"expected an address and a port such as {_USUAL_ADDRESS}, found {text!r}") from None
+
+
 @click.command("run")
 @config_option
 @click.option(
     "--status",
     "listen",
-    type=Parsed(listen_address),
+    type=Parsed(_address),
     is_flag=False,
     flag_value=_USUAL_ADDRESS,
     metavar="[ADDRESS]",

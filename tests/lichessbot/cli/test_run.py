@@ -1,0 +1,39 @@
+"""The options of `lichessbot run`, and what a daemon without its page does not load."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from lichessbot.cli.run import command
+
+IMPORT = "import sys, lichessbot.cli.run; print(*sys.modules)"
+PAGES_ONLY = {"starlette", "uvicorn", "prometheus_client", "lichessbot.control.web.service"}
+
+
+@pytest.mark.parametrize(
+    ("words", "listen"),
+    [
+        ([], None),
+        (["--status"], "127.0.0.1:8080"),
+        (["--status", "--config", "x.yml"], "127.0.0.1:8080"),
+        (["--status", "[::1]:9000", "-v"], "[::1]:9000"),
+        (["--status=localhost:0"], "localhost:0"),
+    ],
+)
+def test_the_page_has_a_usual_address(words: list[str], listen: str | None) -> None:
+    assert command.make_context("run", words).params["listen"] == listen
+
+
+def test_a_wrong_address_is_answered_with_a_right_one() -> None:
+    with pytest.raises(click.BadParameter) as caught:
+        command.make_context("run", ["--status", "8080"])
+    assert caught.value.message == "expected an address and a port such as 127.0.0.1:8080, found '8080'"
+
+
+def test_a_daemon_without_its_page_loads_nothing_of_it() -> None:
+    done = subprocess.run([sys.executable, "-P", "-c", IMPORT], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "lichessbot.daemon" in loaded
+    assert not loaded & PAGES_ONLY
