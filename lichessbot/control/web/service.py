@@ -9,7 +9,8 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.server import ServerState
 
-from lichessbot.control.commands import ControlRequest
+from lichessbot.control.commands import ControlRequest, adapter_of
+from lichessbot.control.status import Status
 from lichessbot.control.web.connections import BoundedConnection
 from lichessbot.control.web.guard import Guard, Rules
 from lichessbot.control.web.routes import application
@@ -31,6 +32,7 @@ class Service:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = asyncio.Event()
         self._stopping = False
+        adapter_of(Status)  # made now, not while games are played
 
     def run(self, listener: socket.socket, emit: Callable[[ControlRequest], None]) -> None:
         """Serve until `stop`."""
