@@ -91,6 +91,7 @@ def test_one_wheel_serves_every_python(wheel: Path) -> None:
     assert all(name.endswith(".abi3.so") for name in modules)
     tops = {name.split("/")[0] for name in names}
     assert tops == {"engine", "lichessbot", f"lichessbot_daemon-{__version__}.dist-info"}
+    assert {name for name in tracked() if name.startswith("lichessbot/static/")} <= set(names)
 
 
 def test_the_installed_commands_know_their_version(commands: Path, tmp_path: Path) -> None:
