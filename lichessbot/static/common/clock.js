@@ -1,0 +1,49 @@
+/** Chess clocks that tick between two messages of the server. */
+
+const TICK_MS = 100;
+const TENTHS_BELOW_S = 10;
+const LOW_BELOW_S = 20;
+
+/** What each clock showed when it was set; a clock whose element has left the page is forgotten. */
+const clocks = new Map();
+let timer = null;
+
+/** Return a time as `1:02:03`, `2:03`, or `0:09.8` when it is short. */
+export function clockText(seconds) {
+  const rest = Math.max(0, seconds);
+  const whole = Math.floor(rest);
+  const two = (value) => String(value).padStart(2, '0');
+  const tenths = rest < TENTHS_BELOW_S ? `.${Math.floor((rest - whole) * 10)}` : '';
+  const minutes = Math.floor(whole / 60) % 60;
+  const hours = Math.floor(whole / 3600);
+  return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${tenths}`;
+}
+
+/** Show a clock in an element: the seconds it has now (null without a clock), and whether it runs. */
+export function setClock(element, seconds, runs) {
+  clocks.set(element, { seconds, runs, setAt: performance.now() });
+  show(element);
+  timer ??= setInterval(tick, TICK_MS);
+}
+
+function tick() {
+  for (const element of clocks.keys()) {
+    if (!element.isConnected) {
+      clocks.delete(element);
+    } else if (clocks.get(element).runs) {
+      show(element);
+    }
+  }
+  if (!clocks.size) {
+    clearInterval(timer);
+    timer = null;
+  }
+}
+
+function show(element) {
+  const { seconds, runs, setAt } = clocks.get(element);
+  const now = runs ? seconds - (performance.now() - setAt) / 1000 : seconds;
+  element.textContent = seconds === null ? '' : clockText(now);
+  element.classList.toggle('runs', runs);
+  element.classList.toggle('low', seconds !== null && now < LOW_BELOW_S);
+}

@@ -1,0 +1,61 @@
+/** Elements of the page. Text from outside gets in only as text: nothing here or in the pages parses markup. */
+
+/**
+ * Return a new element. Properties that start with `on` listen to events, `true` sets an attribute without a value, and
+ * null, undefined or false leaves it away. Children are elements or text.
+ */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    name.startsWith('on') ? element.addEventListener(name.slice(2), value) : setAttribute(element, name, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ''));
+  return element;
+}
+
+/** Return the element with this id. */
+export const byId = (id) => document.getElementById(id);
+
+/** Return text from outside as an element that keeps its direction of writing to itself. */
+export const outside = (text, properties = {}) => make('bdi', properties, String(text));
+
+/** Change an attribute only if it differs. */
+export function setAttribute(element, name, value) {
+  const wanted = value === true ? '' : value;
+  if (wanted === null || wanted === undefined || wanted === false) {
+    element.removeAttribute(name);
+  } else if (element.getAttribute(name) !== String(wanted)) {
+    element.setAttribute(name, wanted);
+  }
+}
+
+/** Change the text of an element only if it differs, so that a screen reader hears only news. */
+export function setText(element, text) {
+  if (element.textContent !== String(text)) {
+    element.textContent = text;
+  }
+}
+
+/**
+ * Make the children of `parent` show `items` in their order. An item keeps its element as long as its key stays, so
+ * that focus and selection survive. `create(item)` returns a new element, `update(element, item)` fills it in.
+ */
+export function showList(parent, items, key, create, update = () => {}) {
+  const known = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  let next = parent.firstElementChild;
+  for (const item of items) {
+    const name = String(key(item));
+    const element = known.get(name) ?? create(item);
+    element.dataset.key = name;
+    known.delete(name);
+    if (element === next) {
+      next = next.nextElementSibling;
+    } else {
+      parent.insertBefore(element, next);
+    }
+    update(element, item);
+  }
+  for (const element of known.values()) {
+    element.remove();
+  }
+}
