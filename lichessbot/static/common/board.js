@@ -6,7 +6,7 @@ const SQUARE = /^[a-h][1-8]$/;
 const PIECES = { k: 'king', q: 'queen', r: 'rook', b: 'bishop', n: 'knight', p: 'pawn' };
 const START = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
 
-/** Return a chessground in an element. `settings` are chessground's; without any the board only shows. */
+/** Return a chessground in an element that has a size. `settings` are chessground's; without any it only shows. */
 export function makeBoard(element, settings = { viewOnly: true }) {
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   element.classList.add('cg-wrap');

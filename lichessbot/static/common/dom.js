@@ -2,14 +2,14 @@
 
 /**
  * Return a new element. Properties that start with `on` listen to events, `true` sets an attribute without a value, and
- * null, undefined or false leaves it away. Children are elements or text.
+ * null, undefined or false leaves it away. Children are elements or text; empty ones are left away.
  */
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     name.startsWith('on') ? element.addEventListener(name.slice(2), value) : setAttribute(element, name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ''));
+  element.append(...children.flat().filter((child) => child || child === 0));
   return element;
 }
 
@@ -38,9 +38,10 @@ export function setText(element, text) {
 
 /**
  * Make the children of `parent` show `items` in their order. An item keeps its element as long as its key stays, so
- * that focus and selection survive. `create(item)` returns a new element, `update(element, item)` fills it in.
+ * that focus and selection survive. `create(item)` returns a new element, `update(element, item)` fills it in, and
+ * `close(element)` hears that it leaves the page.
  */
-export function showList(parent, items, key, create, update = () => {}) {
+export function showList(parent, items, key, create, update = () => {}, close = () => {}) {
   const known = new Map([...parent.children].map((child) => [child.dataset.key, child]));
   let next = parent.firstElementChild;
   for (const item of items) {
@@ -56,6 +57,7 @@ export function showList(parent, items, key, create, update = () => {}) {
     update(element, item);
   }
   for (const element of known.values()) {
+    close(element);
     element.remove();
   }
 }

@@ -1,0 +1,83 @@
+/** The operator's page: follows the daemon's events, and shows the view that the address names. */
+
+import { byId, setAttribute, setText, showList } from '../common/dom.js';
+import { closeGame, createGame, updateGame } from './game.js';
+import { showHealth } from './health.js';
+import { showHistory } from './history.js';
+import { closeReplay, showReplay } from './replay.js';
+import { joined, plural } from './words.js';
+
+const RETRY_MS = 2000;
+const VIEWS = ['live', 'history', 'game'];
+let firstVersion = null;
+let opponents = new Map();
+let latest = null;
+
+/** Follow the daemon, also over its restarts. */
+function connect() {
+  const source = new EventSource('api/events');
+  source.addEventListener('open', () => showConnection('connected'));
+  source.addEventListener('status', (event) => show(JSON.parse(event.data)));
+  source.addEventListener('error', () => {
+    showConnection('reconnecting');
+    // The browser gives up after an answer such as 502 of a proxy.
+    source.readyState === EventSource.CLOSED && setTimeout(connect, RETRY_MS);
+  });
+}
+
+function showConnection(text) {
+  setText(byId('connection'), text);
+  document.body.dataset.connection = text;
+}
+
+function show(status) {
+  latest = status;
+  const name = status.connection.account ?? 'lichessbot';
+  setText(byId('account'), name);
+  setText(byId('activity'), status.activity);
+  document.body.dataset.activity = status.activity;
+  document.title = `${name}: ${plural(status.games.length, 'game')}`;
+  showLive();
+  firstVersion ??= status.version;
+  const renewed = status.version !== firstVersion && 'the daemon was upgraded: reload this page';
+  setText(byId('version'), joined(`lichessbot ${status.version}`, `process ${status.process_id}`, renewed));
+  announce(status.games);
+}
+
+/** Show the state and the games. Hidden boards leave: others would take the heads of their arrows from them. */
+function showLive() {
+  const games = byId('live').hidden ? [] : latest.games;
+  showList(byId('games'), games, (game) => game.game_id, createGame, updateGame, closeGame);
+  showHealth(latest);
+}
+
+/** Tell a screen reader which games began and ended, and nothing else. */
+function announce(games) {
+  const before = opponents;
+  opponents = new Map(games.map((game) => [game.game_id, game[game.our_colour === 'black' ? 'white' : 'black'].name]));
+  const began = [...opponents].filter(([id]) => !before.has(id)).map(([, name]) => `Game against ${name} began.`);
+  const ended = [...before].filter(([id]) => !opponents.has(id)).map(([, name]) => `Game against ${name} is over.`);
+  began.length + ended.length && setText(byId('news'), [...began, ...ended].join(' '));
+}
+
+/** Show the view that the address names, such as `#/history`. */
+function navigate() {
+  const [, name, id] = location.hash.split('/');
+  const view = VIEWS.includes(name) ? name : 'live';
+  VIEWS.forEach((other) => { byId(other).hidden = other !== view; });
+  ['live', 'history'].forEach((it) => setAttribute(byId(`to-${it}`), 'aria-current', view === it && 'page'));
+  closeReplay();
+  latest && showLive();
+  view === 'history' && showHistory();
+  view === 'game' && showReplay(byId('game'), id);
+}
+
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#/')) { // others are places within a view
+    navigate();
+    byId('main').focus();
+    scrollTo(0, 0);
+  }
+});
+navigate();
+connect();

@@ -1,0 +1,39 @@
+/** The page's graphs besides evaluations. Each has its text beside it. */
+
+import { axis, colour, makeGraph } from '../common/graph.js';
+import uPlot from '../vendor/uplot/uPlot.esm.js';
+import { TIME } from './words.js';
+
+const LINES = ['--accent', '--good', '--warn', '--bad', '--muted', '--strong'];
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const DAY_S = 86400;
+
+/** Return the variable of the style sheet with the colour of a line. */
+export const lineColour = (index) => LINES[index % LINES.length];
+
+/** Return a graph of bars: `show([plies, seconds])`. */
+export function makeTimeGraph(element) {
+  const seconds = { size: 40, space: 20, values: (plot, ticks) => ticks.map((tick) => `${tick} s`) };
+  const bars = { width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.7, 8] }) };
+  return makeGraph(element, () => ({
+    padding: [6, 0, 6, 0],
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: { x: { time: false }, y: { range: (plot, low, high) => [0, high || 1] } },
+    axes: [{ show: false }, axis(seconds)],
+    series: [{}, { ...bars, fill: colour('--accent') }],
+  }));
+}
+
+/** Return a graph of lines over time: `show([epochs, values, …])`, with so many lines. */
+export function makeLineGraph(element, lines) {
+  const form = (ticks) => (ticks[1] - ticks[0] < DAY_S ? TIME : DAY);
+  const days = { size: 26, space: 60, values: (plot, ticks) => ticks.map((tick) => form(ticks).format(tick * 1000)) };
+  const line = { width: 1.5, spanGaps: true, points: { show: false } };
+  return makeGraph(element, () => ({
+    padding: [8, 8, 0, 0],
+    cursor: { drag: { x: false, y: false } },
+    scales: { y: { range: (plot, low, high) => uPlot.rangeNum(low - 4, high + 4, 0.1, true) } },
+    axes: [axis(days), axis({ size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500] })],
+    series: [{}, ...Array.from({ length: lines }, (_, index) => ({ ...line, stroke: colour(lineColour(index)) }))],
+  }));
+}
