@@ -1,0 +1,1 @@
+"""The pages in a real browser: Chromium, driven by Playwright. Skipped with the reason where one is missing."""

@@ -1,0 +1,47 @@
+"""One Chromium for all tests of a process, and a bot with its page."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.browser import chromium
+from tests.fakes.arena import Arena
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    reason = chromium.missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with chromium.start() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address() -> str:
+    """Return where the page is; a daemon that starts again listens at the same port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def arena(browser: "Browser", address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A bot that shows its page; without a browser, none is started."""
+    folder: Path = tmp_path_factory.mktemp("arena")
+    with RehearsalServer(timing=Timing(tick_s=2.0)) as server:
+        arena = Arena(server, folder)
+        arena.configure(f"status: {{listen: {address}}}\n", depth=6)
+        arena.start()
+        try:
+            yield arena
+        finally:
+            arena.close()
+        assert "Traceback" not in arena.log()

@@ -1,0 +1,193 @@
+"""The operator's page in front of the real daemon, which plays on the embedded Lichess."""
+
+import re
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color
+from lichessbot.rehearsal.server.game_session import GameSession
+from lichessbot.rehearsal.server.params import ChatMessage
+from tests.browser import axe
+from tests.browser.chromium import DESKTOP, NARROW, PHONE, Scheme, Size, Visit, visit
+from tests.fakes.arena import Arena, GreedyOpponent, Ponderer, SlowOpponent
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+NAME = '<img src=x onerror=alert(1)>"&amp;'
+CHAT = "<script>alert(1)</script> &lt;b&gt; \u202egnp.exe"
+MOVES = ".game .moves"
+WORDS_OF_LAST_MOVE = ".lpv [aria-live]"
+# What leads to a view, and what it shows when it is complete.
+VIEWS = [
+    ("#to-live", ".game cg-board piece"),
+    ("#to-history", "#list a"),
+    ("#list a", ".lpv cg-board piece"),
+]
+
+
+class Dawdler(SlowOpponent):
+    """Has hardly moved when a test is over."""
+
+    thinks_s = 5.0
+
+
+def begin(arena: Arena, name: str, mind: type[GreedyOpponent] = Ponderer) -> GameSession:
+    """Return a game that has begun."""
+    before = len(arena.started)
+    arena.challenge(arena.player(name, mind), base_s=180)
+    arena.until(lambda: len(arena.started) > before)
+    return arena.started[-1]
+
+
+def end(arena: Arena, session: GameSession) -> None:
+    """Let the opponent resign once the records have some moves of ours with evaluations."""
+    arena.until_plies(session, 8)
+    seat = session.game.setup.color_of(arena.bot)
+    assert seat is not None
+    if not session.game.is_over:
+        arena.server.call(lambda: session.resign(seat.other))
+    arena.until(lambda: session in arena.ended)
+
+
+def say(arena: Arena, session: GameSession, text: str) -> None:
+    seat = (session.game.setup.color_of(arena.bot) or Color.WHITE).other
+    arena.server.call(lambda: session.say(seat, ChatMessage(ChatRoom.PLAYER, text)))
+
+
+def press(page: Visit, *keys: str) -> None:
+    for key in keys:
+        page.page.keyboard.press(key)
+
+
+def focused(page: Visit) -> str:
+    """Return the name of the focused element, or its text where it has none."""
+    text: str = page.page.evaluate("document.activeElement.ariaLabel || document.activeElement.innerText")
+    return text
+
+
+def tab_to(page: Visit, text: str) -> None:
+    """Press Tab until an element with this text has the focus."""
+    for _ in range(100):
+        press(page, "Tab")
+        if text in focused(page):
+            return
+    raise AssertionError(f"Tab never reaches {text!r}")
+
+
+def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser", arena: Arena, address: str) -> None:
+    with visit(browser, f"http://{address}/") as page:
+        page.until_text("#connection", "connected")
+        page.until_text("#live .none:visible", "No game is being played.")
+        page.page.evaluate("window.loadedOnce = true")
+        session = begin(arena, NAME)
+        page.until_text(".game h3", NAME)
+        moves = page.until_other_text(MOVES, "")
+        assert re.fullmatch(r"1\.\s\S+.*", moves)
+        page.until_other_text(MOVES, moves)
+        assert page.page.locator(".game cg-board piece").count() > 2
+        assert "White: " in (page.page.get_attribute(".game .board", "aria-label") or "")
+        say(arena, session, CHAT)
+        page.until_text(".game summary", "Chat (1)")
+        page.page.click(".game summary")
+        assert "<script>alert(1)</script> &lt;b&gt;" in page.text(".game .chat")
+
+        arena.signal(signal.SIGKILL)
+        arena.wait_for_exit()
+        page.until_text("#connection", "reconnecting")
+        arena.start()
+        page.until_text("#connection", "connected")
+        moves = page.text(MOVES)
+        page.until_other_text(MOVES, moves)
+
+        end(arena, session)
+        page.until_text("#live .none:visible", "No game is being played.")
+        assert page.page.inner_text("#news") == f"Game against {NAME} is over."
+        assert page.page.evaluate("window.loadedOnce"), "the page was loaded again"
+        assert page.page.locator("img, main script").count() == 0
+
+
+def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
+    browser: "Browser", arena: Arena, address: str
+) -> None:
+    with visit(browser, f"http://{address}/") as page:
+        page.until_text("#connection", "connected")
+        page.page.route("**/api/events", lambda route: route.fulfill(status=502))
+        page.page.reload()
+        page.until_text("#connection", "reconnecting")
+        page.page.unroute("**/api/events")
+        page.until_text("#connection", "connected")
+        page.until_text("#account", "TestBot")
+
+
+def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena: Arena, address: str) -> None:
+    session = begin(arena, "Keys")
+    end(arena, session)
+    with visit(browser, f"http://{address}/") as page:
+        press(page, "Tab")
+        assert focused(page) == "Skip to the content"
+        tab_to(page, "History")
+        press(page, "Enter")
+        page.until_text("#list", "Keys")
+        page.page.focus(".skip")
+        press(page, "Enter")
+        assert page.page.evaluate("document.activeElement.id") == "main"
+        assert page.page.is_visible("#list"), "the skip link left the view"
+        page.until_text("#total", "won")
+        assert "Keys" in page.text("#groups")
+        page.page.focus("#filters [name=opponent]")
+        page.page.keyboard.type("keys")
+        press(page, "Enter")
+        page.page.wait_for_function("() => document.querySelectorAll('#list tr').length === 1")
+        link = page.page.inner_text("#list a")
+        tab_to(page, link)
+        press(page, "Enter")
+        page.until_text("#game h2", "Game against Keys")
+        tab_to(page, "Chess game between")
+        press(page, "ArrowRight", "ArrowRight")
+        assert page.page.inner_text(WORDS_OF_LAST_MOVE).startswith("Move 1, black")
+        press(page, "ArrowLeft")
+        assert page.page.inner_text(WORDS_OF_LAST_MOVE).startswith("Move 1, white")
+        before = page.page.get_attribute(".lpv .cg-wrap", "class")
+        press(page, "f")
+        assert page.page.get_attribute(".lpv .cg-wrap", "class") != before
+        with page.page.expect_download() as download:
+            page.page.click("#game a[download]")
+        text = download.value.path().read_text()
+        assert '"Keys"' in text
+        assert "[%clk" in text
+
+
+@pytest.mark.parametrize(("scheme", "sizes"), [("light", (DESKTOP, PHONE)), ("dark", (PHONE,))])
+def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
+    browser: "Browser",
+    arena: Arena,
+    address: str,
+    request: pytest.FixtureRequest,
+    scheme: Scheme,
+    sizes: tuple[Size, ...],
+) -> None:
+    cache = getattr(request.config, "cache", None)  # none with `-p no:cacheprovider`
+    try:
+        script = axe.script(request.getfixturevalue("tmp_path") if cache is None else cache.mkdir("axe"))
+    except axe.Unreachable as reason:
+        pytest.skip(str(reason))
+    end(arena, begin(arena, f"Ended{scheme}"))
+    session = begin(arena, f"Runs{scheme}", Dawdler)
+    arena.until_plies(session, 2)
+    with visit(browser, f"http://{address}/", scheme=scheme, bypass_csp=True) as page:
+        for view, sign in VIEWS:
+            page.page.click(view)
+            page.page.wait_for_selector(sign)
+            if "lpv" in sign:
+                page.page.focus(".lpv")
+                press(page, "ArrowRight")
+            for size in (*sizes, NARROW):
+                page.resize(size)
+                assert page.overflow_px() <= 0, (view, size)
+                assert size == NARROW or axe.serious(page.page, script) == [], (view, size)
+    arena.server.call(lambda: session.resign(Color.WHITE))
