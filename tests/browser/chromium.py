@@ -77,7 +77,7 @@ class Visit:
 
     def until_other_text(self, selector: str, before: str) -> str:
         """Wait until an element has another text, and return it."""
-        differs = "([selector, before]) => document.querySelector(selector)?.innerText !== before"
+        differs = "([selector, before]) => (document.querySelector(selector)?.innerText ?? before) !== before"
         self.page.wait_for_function(differs, arg=[selector, before], timeout=PATIENCE_MS)
         return self.text(selector)
 

@@ -1,7 +1,10 @@
 """The operator's page in front of the real daemon, which plays on the embedded Lichess."""
 
+import json
 import re
 import signal
+import time
+import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +14,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.params import ChatMessage
 from tests.browser import axe
 from tests.browser.chromium import DESKTOP, NARROW, PHONE, Scheme, Size, Visit, visit
-from tests.fakes.arena import Arena, GreedyOpponent, Ponderer, SlowOpponent
+from tests.fakes.arena import PATIENCE_S, Arena, GreedyOpponent, Ponderer, SlowOpponent
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -30,7 +33,14 @@ VIEWS = [
 ]
 
 
-class Dawdler(SlowOpponent):
+class Steady(SlowOpponent):
+    """Moves every now and then, and is not beaten while a test lasts."""
+
+    thinks_s = 1.5
+    careful_moves = 100
+
+
+class Dawdler(Steady):
     """Has hardly moved when a test is over."""
 
     thinks_s = 5.0
@@ -52,6 +62,17 @@ def end(arena: Arena, session: GameSession) -> None:
     if not session.game.is_over:
         arena.server.call(lambda: session.resign(seat.other))
     arena.until(lambda: session in arena.ended)
+
+
+def await_record(address: str, opponent: str) -> None:
+    """Wait until the result of the game against this opponent is in the records."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"http://{address}/api/games?opponent={opponent}", timeout=PATIENCE_S) as answer:
+            if any(game["result"] for game in json.load(answer)["games"]):
+                return
+        time.sleep(0.1)
+    raise AssertionError("the game is not in the records")
 
 
 def say(arena: Arena, session: GameSession, text: str) -> None:
@@ -84,7 +105,7 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         page.until_text("#connection", "connected")
         page.until_text("#live .none:visible", "No game is being played.")
         page.page.evaluate("window.loadedOnce = true")
-        session = begin(arena, NAME)
+        session = begin(arena, NAME, Steady)
         page.until_text(".game h3", NAME)
         moves = page.until_other_text(MOVES, "")
         assert re.fullmatch(r"1\.\s\S+.*", moves)
@@ -125,8 +146,8 @@ def test_the_page_comes_back_after_a_proxy_said_that_the_daemon_is_away(
 
 
 def test_the_history_and_the_replayer_work_by_keyboard(browser: "Browser", arena: Arena, address: str) -> None:
-    session = begin(arena, "Keys")
-    end(arena, session)
+    end(arena, begin(arena, "Keys"))
+    await_record(address, "keys")
     with visit(browser, f"http://{address}/") as page:
         press(page, "Tab")
         assert focused(page) == "Skip to the content"
@@ -183,6 +204,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
         for view, sign in VIEWS:
             page.page.click(view)
             page.page.wait_for_selector(sign)
+            assert page.page.locator("#games > *").count() == (view == "#to-live"), "hidden boards spoil others' arrows"
             if "lpv" in sign:
                 page.page.focus(".lpv")
                 press(page, "ArrowRight")
