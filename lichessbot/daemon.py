@@ -14,8 +14,8 @@ other thread reads or writes one thing and puts reports on the inbox:
     archive                      names openings, writes PGN. `GameArchive.close` puts a mark in its queue and joins it.
     control, control-client      accepts operators, and one for each: reads a request, writes the answer to it.
                                  `ControlServer.close` shuts the socket; a client is given up after some seconds.
-    web                          serves the operator's page, if wanted, with an event loop of its own. `WebServer.close`
-                                 ends its streams and joins it.
+    web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
+                                 `WebServer.close` ends its streams and joins `web`.
 
 None keeps the process alive. A bug that a thread or a step of the main loop meets is logged with its traceback, counted
 in the status, and ends only what the thread was doing: a stream is opened again, a command is repeated, a source has no
