@@ -183,8 +183,9 @@ def test_the_page_is_served_from_inside_the_sandbox(machine: Machine, service: S
     def page(path: str) -> str:
         return machine.run("python3", "-c", f"import urllib.request as u; print(u.urlopen('{path}').read().decode())")
 
-    assert page(f"http://{PAGE}/readyz") == "ok"
     machine.until(service.games)
+    assert page(f"http://{PAGE}/readyz") == "ok"
+    assert "<!doctype html>" in page(f"http://{PAGE}/").lower()
     status = json.loads(page(f"http://{PAGE}/api/status"))
     assert status["process_id"] == service.main_pid
     assert status["engine"]["processes"] >= 1

@@ -78,12 +78,12 @@ def _files(installed: metadata.Distribution) -> dict[str, Path]:
 
 
 def _our_files() -> dict[str, Path]:
-    suffixes = (".py", ".pxd", ".bin", ".net", ".abi3.so", "py.typed")
+    suffixes = (".py", ".pxd", ".bin", ".gz", ".json", ".net", ".yml", ".abi3.so", "py.typed")
     return {
         str(path.relative_to(ROOT)): path
         for package in ("engine", "lichessbot")
         for path in sorted((ROOT / package).rglob("*"))
-        if path.name.endswith(suffixes)
+        if path.is_file() and (path.name.endswith(suffixes) or "static" in path.parts)
     }
 
 
