@@ -43,7 +43,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("rules",),
         ("server",),
         ("faults",),
-        ("players",),
+        ("players", "browser"),
         ("cli",),
     ),
 }

@@ -1,6 +1,6 @@
 """The unchanged bot daemon as a child process, in front of the embedded Lichess.
 
-Knows how it is started, stopped and checked. Must not know: its games.
+Knows how it is started, reconfigured, stopped and checked. Must not know: its games.
 """
 
 import os
@@ -16,24 +16,35 @@ from pathlib import Path
 
 import yaml
 
+from lichessbot.rehearsal.browser.person import RATING
+from lichessbot.rehearsal.browser.strengths import CannotLimit
+
 STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games left to finish
 LEAVE_TIMEOUT_S = 5.0           # after the second
 BETWEEN_SIGNALS_S = 0.3         # two pending signals of one kind are delivered as one
 LEFTOVER_GRACE_S = 2.0          # for children to notice that their parent is gone
+RELOAD_TIMEOUT_S = 10.0
+RELOAD_LOOK_S = 0.02
 
 _MARK = "LICHESSBOT_REHEARSAL"
 _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify")
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
+_RELOADED = re.compile(r" reload changes=")
+_REFUSED = re.compile(r" reload\.refused problem=(.*)")
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How the bot plays. `config`: the configuration of the operator, if one is rehearsed."""
+    """How the bot plays. `config`: the configuration of the operator, if one is rehearsed.
+
+    `meets_people`: without a configuration the bot is as obliging to a person as bots at Lichess can be.
+    """
 
     concurrency: int
     time_scale: float = 1.0
     config: Mapping[str, object] | None = None
+    meets_people: bool = False
 
 
 class Daemon:
@@ -42,8 +53,8 @@ class Daemon:
     def __init__(self, url: str, token: str, terms: Terms, folder: Path) -> None:
         self.log_path = folder / "daemon.log"
         self._config_path = folder / "config.yml"
-        settings = _settings(url, terms.concurrency, terms.config)
-        self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
+        self._settings = _settings(url, terms)
+        self._write({})
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
         self._environment = {
             **os.environ,
@@ -65,6 +76,27 @@ class Daemon:
                 env=self._environment,
                 start_new_session=True,
             )
+
+    def limit(self, limits: Mapping[str, int]) -> None:
+        """Let new games against the person use these limits, as an operator would: edit the file and send SIGHUP.
+
+        Returns once the bot has logged that it goes by them. Raises CannotLimit.
+        """
+        process = self._process
+        if process is None or process.poll() is not None:
+            raise CannotLimit("the bot is not running")
+        lines_before = len(self.log_tail(None))
+        self._write(limits)
+        process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + RELOAD_TIMEOUT_S
+        while time.monotonic() < deadline:
+            for line in self.log_tail(None)[lines_before:]:
+                if refused := _REFUSED.search(line):
+                    raise CannotLimit(f"the bot refused its new configuration: {refused[1]}")
+                if _RELOADED.search(line):
+                    return
+            time.sleep(RELOAD_LOOK_S)
+        raise CannotLimit(f"the bot did not read its new configuration within {RELOAD_TIMEOUT_S:g} s")
 
     def exit_code(self) -> int | None:
         """Return the exit code; None before the start and while it runs."""
@@ -117,10 +149,30 @@ class Daemon:
         written = self.log_path.read_text(errors="replace").splitlines()
         return written if lines is None else written[-lines:]
 
+    def _write(self, limits: Mapping[str, int]) -> None:
+        """Write the configuration, with limits for games against the person in a last profile, which wins."""
+        settings = dict(self._settings)
+        if limits:
+            profiles = settings.get("profiles")
+            profile = {"when": {"opponent": "human", "rating": [RATING, RATING]}, "engine": dict(limits)}
+            settings["profiles"] = [*(profiles if isinstance(profiles, list) else ()), profile]
+        self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
+
     def _marked_processes(self) -> list[int]:
         """Return the processes with the mark: children inherit the environment, whatever their session or parent."""
         mark = self._mark.encode()
         return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
+
+
+_ENGINE_SETTINGS: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}
+
+# For a person: takebacks, draws in even positions, games without a clock, and a word in the chat.
+_DRAWS = {"offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 5, "offer_draw_pieces": 14}
+_OBLIGING_SETTINGS: Mapping[str, object] = {
+    "max_takebacks_accepted": 1000,
+    "greeting": {"hello": "Hello {opponent}, I am {engine}. !help lists what I answer.", "goodbye": "Good game!"},
+    "correspondence": {"move_time": 5, "checkin_period": 10, "disconnect_time": 86400},
+}
 
 
 def _environment(process: Path) -> list[bytes]:
@@ -130,9 +182,13 @@ def _environment(process: Path) -> list[bytes]:
         return []           # it ended meanwhile, or belongs to another user
 
 
-def _settings(url: str, concurrency: int, own: Mapping[str, object] | None) -> dict[str, object]:
+def _settings(url: str, terms: Terms) -> dict[str, object]:
     """Return the operator's settings with the rehearsal's address and token, or settings that accept every game."""
-    kept = _open_settings(concurrency) if own is None else own
+    kept = terms.config
+    if kept is None:
+        kept = _open_settings(terms.concurrency)
+        if terms.meets_people:
+            kept = {**kept, **_OBLIGING_SETTINGS, "engine": {**_ENGINE_SETTINGS, "draw_or_resign": _DRAWS}}
     return {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
 
 
@@ -149,4 +205,4 @@ def _open_settings(concurrency: int) -> dict[str, object]:
         "min_base": 0,
         "max_base": 10800,
     }
-    return {"challenge": challenge, "engine": {"hash_mb": 16, "move_overhead_ms": 50}}
+    return {"challenge": challenge, "engine": _ENGINE_SETTINGS}

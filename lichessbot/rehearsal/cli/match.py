@@ -140,6 +140,10 @@ class Match:
         ]
         return "".join(f"{text.strip()}\n\n" for text in games)
 
+    def number_of(self, game_id: str) -> int | None:
+        """Return the number of a game in the series; None for other games."""
+        return next((it.number for it in self.pairings if it.game is not None and it.game.id == game_id), None)
+
     def _running(self) -> list[Pairing]:
         return [pairing for pairing in self.pairings if not pairing.is_over]
 

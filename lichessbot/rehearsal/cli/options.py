@@ -40,6 +40,8 @@ class Options:
     pgn: Path | None = None
     port: int = 0
     serve: bool = False
+    browser: bool = False
+    no_open: bool = False
     faults: tuple[Card, ...] | None = None
     chaos: float | None = None
     company: float | None = None
@@ -75,6 +77,12 @@ def rehearsal_options(command: Command) -> Command:
             "--serve", is_flag=True,
             help="Start no bot: check any client of the Bot API. Ends after --games games with exit code 1 if the "
             "client broke a rule; without --games it ends with Ctrl-C.",
+        ),
+        click.option("--no-open", is_flag=True, help="With --browser: only print the address of the page."),
+        click.option(
+            "--browser", is_flag=True,
+            help="Serve a page on which you play against the bot, until Ctrl-C. With --games it also shows the bot's "
+            "games against the opponents.",
         ),
         click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback. Default: a free one."),
         click.option("--pgn", type=_new_file, metavar="FILE", help="Write the games to this file."),
@@ -112,7 +120,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
     """Return the games to play, by a bot with this configuration."""
     has_faults = options.faults is not None or options.chaos is not None
     return Plan(
-        games=options.games or GAMES,
+        games=_games(options),
         concurrency=options.concurrency,
         clock=options.clock or (CLOCK_WITH_FAULTS if has_faults else CLOCK),
         variant=options.variant,
@@ -124,6 +132,11 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None) -> 
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
     )
+
+
+def _games(options: Options) -> int:
+    """Return how many games the opponents play; with --browser only those that are asked for."""
+    return options.games or (0 if options.browser else GAMES)
 
 
 def _resigns(config: Mapping[str, object] | None) -> bool:
@@ -156,12 +169,31 @@ def _inside(section: object, *keys: str) -> object:
 
 def refuse_contradictions(options: Options) -> None:
     """Raise click.UsageError for options that contradict each other."""
-    if options.faults == () and (options.chaos is not None or options.serve or options.ledger is not None):
+    beside_the_list = options.serve or options.browser
+    if options.faults == () and (options.chaos is not None or beside_the_list or options.ledger is not None):
         raise click.UsageError(f"`--faults {LIST}` only explains: it goes with no other option")
     if options.serve and options.config is not None:
         raise click.UsageError("--config is for the bot, and --serve starts none")
+    if options.serve and options.browser:
+        raise click.UsageError("--browser lets you play the bot, and --serve starts none")
+    if options.no_open and not options.browser:
+        raise click.UsageError("--no-open needs --browser")
+    if options.browser and options.games is None:
+        for name, value in _for_opponents(options):
+            if value is not None:
+                raise click.UsageError(f"{name} is for games against opponents: with --browser it needs --games")
     if options.ledger is not None and options.faults is None and options.chaos is None:
         raise click.UsageError("--ledger has nothing to tell without --faults or --chaos")
+
+
+def _for_opponents(options: Options) -> tuple[tuple[str, object], ...]:
+    """Return the options that only games against opponents use, with their values, as far as that can be told."""
+    return (
+        ("--clock", options.clock),
+        ("--company", options.company),
+        ("--faults", options.faults),
+        ("--chaos", options.chaos),
+    )
 
 
 def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> FaultPlan:

@@ -4,6 +4,7 @@ The exit code is 0 only if every game ended by the rules of chess, or was lost t
 if the bot kept the rules of Lichess, and if its process started and ended cleanly.
 """
 
+import os
 import shlex
 import shutil
 import signal
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +22,8 @@ from urllib.parse import urlsplit
 from rich.console import Console
 
 from engine.facade import build_mode
+from lichessbot.rehearsal.browser.page import Page, is_page
+from lichessbot.rehearsal.browser.person import Person
 from lichessbot.rehearsal.cli.bot_process import Daemon, Terms
 from lichessbot.rehearsal.cli.display import (
     REFRESHES_PER_S,
@@ -41,12 +45,14 @@ from lichessbot.rehearsal.players.house_bots import HouseBots
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import BOT_TITLE
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
+from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.server import RehearsalServer, ServerDidNotStart
 from lichessbot.rehearsal.server.site import EventStreamOpened, Happening, Site
 
 EXIT_GOOD = 0
 EXIT_BAD = 1
 EXIT_INTERRUPTED = 130
+DAEMON_LEFT_GAMES = 4           # the daemon's exit code for games that it left
 
 BOT_NAME = "RehearsedBot"
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -64,12 +70,14 @@ def run(options: Options) -> int:
     plan, faults = match_plan(options, config), fault_plan(options, config)
     try:
         timing = Timing().scaled(options.time_scale)
-        behind = 0 if faults.needs_a_proxy else options.port
+        behind = 0 if faults.needs_a_proxy and not options.browser else options.port
         with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=options.seed) as server:
-            rehearsal = _Rehearsal(server, plan, faults, options.port, console)
+            rehearsal = _Rehearsal(server, plan, faults, 0 if options.browser else options.port, console)
             try:
                 if options.serve:
                     return rehearsal.serve(ends=options.games is not None)
+                if options.browser:
+                    return rehearsal.browse(options.time_scale, config, opens=not options.no_open)
                 return rehearsal.play(options.time_scale, config)
             finally:
                 rehearsal.close(options.pgn, options.ledger)
@@ -88,7 +96,8 @@ class _Rehearsal:
         """Serve at `port`, through a proxy if connections have faults."""
         self._server = server
         self._console = console
-        self._display: Display = LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
+        is_live = console.is_terminal and plan.games > 0
+        self._display: Display = LiveDisplay(console) if is_live else PlainDisplay(console)
         self._connected = threading.Event()
         self._problems: list[str] = []
         self._injector, self._token, self._house_bots, self._match = server.call(
@@ -96,6 +105,7 @@ class _Rehearsal:
         )
         server.guard_with(self._injector.http_faults.serve)
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
+        self._person: Person | None = None
 
     def play(self, time_scale: float, config: Mapping[str, object] | None) -> int:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
@@ -113,17 +123,28 @@ class _Rehearsal:
                 daemon.leave_now()
                 shutil.rmtree(folder)
         self._problems += filter(None, [daemon.stop()])
-        self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
-        self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
-        self._problems += ["the daemon's log contains the token"] if daemon.tells_its_token() else []
-        self._problems += [f"the bot misbehaved: {offence}" for offence in self._injector.offences]
-        self._problems += self._match.failed_beside
-        code = self._conclude()
-        if code == EXIT_GOOD:
-            shutil.rmtree(folder)
-        else:
-            self._show_log(daemon)
-        return code
+        return self._judge(daemon, folder)
+
+    def browse(self, time_scale: float, config: Mapping[str, object] | None, *, opens: bool) -> int:
+        """Run the bot for a person at the page until Ctrl-C; return the exit code."""
+        folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
+        slots = self._match.plan.concurrency + 1 if self._match.plan.games else 1
+        daemon = Daemon(self._url, self._token, Terms(slots, time_scale, config, meets_people=True), folder)
+        page = self._server.call(lambda: self._open_page(daemon))
+        ended_by_itself = False
+        try:
+            with suppress(KeyboardInterrupt), self._display:
+                daemon.start()
+                self._invite(opens=opens)
+                while daemon.exit_code() is None:
+                    self._refresh()
+                ended_by_itself = True
+        finally:
+            self._server.call(page.close)
+            daemon.leave_now()
+        if ended_by_itself or daemon.exit_code() not in (EXIT_GOOD, DAEMON_LEFT_GAMES):
+            self._problems.append(f"the daemon ended with exit code {daemon.exit_code()}")
+        return self._judge(daemon, folder, may_be_unfinished=True)
 
     def serve(self, *, ends: bool) -> int:
         """Check a client until all games have ended, or until interrupted; return the exit code."""
@@ -141,7 +162,7 @@ class _Rehearsal:
     def close(self, pgn_path: Path | None, ledger_path: Path | None) -> None:
         """Write the files that the options name, and stop the proxy and the house bots."""
         if pgn_path is not None:
-            pgn_path.write_text(self._server.call(self._match.pgn))
+            pgn_path.write_text(self._server.call(self._pgn))
         if ledger_path is not None:
             write_ledger(ledger_path, self._server.call(self._injector.ledger.entries))
         if self._proxy is not None:
@@ -167,7 +188,7 @@ class _Rehearsal:
         return proxy
 
     def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> tuple[FaultInjector, str, HouseBots, Match]:
-        bot = Account(
+        self._bot = bot = Account(
             BOT_NAME,
             created_at_ms=wall_ms(),
             title=BOT_TITLE,
@@ -193,6 +214,27 @@ class _Rehearsal:
         site.observe(on)
         return injector, token, house_bots, match
 
+    def _open_page(self, daemon: Daemon) -> Page:
+        """Serve the page of a person who plays against the bot."""
+        self._bot.allows_takebacks = True
+        self._person = Person(self._server.site, self._bot, daemon, self._match.number_of)
+        page = Page(self._person)
+        self._server.serve_beside(is_page, page)
+        return page
+
+    def _invite(self, *, opens: bool) -> None:
+        """Tell the address of the page, and open it in a browser if somebody is there to see it."""
+        address = f"{self._server.site.url}/"
+        say(self._console, f"play at {address} (Ctrl-C ends)")
+        has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+        if opens and has_screen and self._console.is_terminal:
+            webbrowser.open(address)
+
+    def _pgn(self) -> str:
+        """Return the games of the series, and those of the person."""
+        own = () if self._person is None else self._person.sessions
+        return self._match.pgn() + "".join(f"{export.pgn(it.game, self._server.site.url).strip()}\n\n" for it in own)
+
     def _watch(self, daemon: Daemon) -> None:
         """Wait until all games have ended, or the daemon has."""
         patience_s = CONNECT_TIMEOUT_S
@@ -211,10 +253,25 @@ class _Rehearsal:
         self._display.show(self._server.call(lambda: view(self._match)))
         time.sleep(1 / REFRESHES_PER_S)
 
+    def _judge(self, daemon: Daemon, folder: Path, *, may_be_unfinished: bool = False) -> int:
+        """Look at what the ended daemon left behind, and conclude; `folder` is kept if something was wrong."""
+        self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
+        self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
+        self._problems += ["the daemon's log contains the token"] if daemon.tells_its_token() else []
+        self._problems += [f"the bot misbehaved: {offence}" for offence in self._injector.offences]
+        self._problems += self._match.failed_beside
+        code = self._conclude(may_be_unfinished=may_be_unfinished)
+        if code == EXIT_GOOD:
+            shutil.rmtree(folder)
+        else:
+            self._show_log(daemon)
+        return code
+
     def _conclude(self, *, may_be_unfinished: bool = False) -> int:
         """Show the table, the problems and the last line; return the exit code."""
         match = self._match
-        show_results(self._console, match.pairings)
+        if match.plan.games:
+            show_results(self._console, match.pairings)
         self._show_costs()
         for problem in self._problems:
             say(self._console, f"problem: {problem}", style="red")
@@ -226,7 +283,9 @@ class _Rehearsal:
             for outcome in Outcome
             if outcome is not Outcome.EXCUSED or match.count(outcome)
         )
-        say(self._console, f"{match.plan.games} game{'s' * (match.plan.games != 1)}: {counts}; engine: {build_mode()}")
+        if match.plan.games:
+            games = f"{match.plan.games} game{'s' * (match.plan.games != 1)}"
+            say(self._console, f"{games}: {counts}; engine: {build_mode()}")
         return EXIT_GOOD if good else EXIT_BAD
 
     def _show_costs(self) -> None:

@@ -29,9 +29,9 @@ def result(game: Game) -> str:
     return {Color.WHITE: "1-0", Color.BLACK: "0-1", None: "1/2-1/2"}[game.winner]
 
 
-def pgn(game: Game, site_url: str, *, round_name: str = "-") -> str:
-    """Return the game as PGN; of a running game what spectators see."""
-    plies = _plies_shown(game)
+def pgn(game: Game, site_url: str, *, round_name: str = "-", is_for_players: bool = False) -> str:
+    """Return the game as PGN; of a running game what spectators see, or everything if it is for its players."""
+    plies = game.ply if is_for_players else _plies_shown(game)
     clocks_s = [left_ms / 1000 for left_ms in game.clock_history_ms[:plies]]
     has_clock = isinstance(game.setup.time_control, RealTime)
     return pgn_text(

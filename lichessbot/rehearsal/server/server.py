@@ -34,14 +34,17 @@ class ServerDidNotStart(Exception):
 
 
 class _Front:
-    """The API behind a guard."""
+    """The API behind a guard, and beside it an application of other paths."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self.guard: Guard | None = None
+        self.beside: tuple[Callable[[str], bool], ASGIApp] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.guard is None or scope["type"] != "http":
+        if self.beside is not None and scope["type"] == "http" and self.beside[0](scope["path"]):
+            await self.beside[1](scope, receive, send)
+        elif self.guard is None or scope["type"] != "http":
             await self._app(scope, receive, send)
         else:
             await self.guard(self._app, scope, receive, send)
@@ -114,6 +117,10 @@ class RehearsalServer:
     def guard_with(self, guard: Guard) -> None:
         """Pass every request to `guard`, which passes it on to the API or answers it."""
         self._front.guard = guard
+
+    def serve_beside(self, is_its_path: Callable[[str], bool], app: ASGIApp) -> None:
+        """Let `app` answer the requests of its paths, in place of the API and its guard."""
+        self._front.beside = (is_its_path, app)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

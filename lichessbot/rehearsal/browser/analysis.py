@@ -1,0 +1,170 @@
+"""The analysis of a finished game by our engine, a child process that speaks UCI.
+
+One thread for each analysis waits for the engine and reports every position to the event loop. A fixed number of nodes
+a position makes it reproducible. Must not know: what the page shows of it.
+"""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from engine.facade import Board
+from lichessbot.rehearsal.browser.judgement import DRAWN, Judgement, Score, judge
+from lichessbot.rehearsal.rules.enums import Color
+
+NODES: Final = 50_000               # a position
+HASH_MB: Final = 16
+_COMMAND: Final = (sys.executable, "-P", "-m", "engine")
+_OPTIONS: Final = {"Hash": HASH_MB, "Threads": 1}
+_LEAVE_TIMEOUT_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of the game as the engine sees it. `best`: None if the game is over on the board."""
+
+    score: Score
+    best: str | None
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A move that lost winning chances, and the move that the engine prefers."""
+
+    ply: int
+    judgement: Judgement
+    san: str
+    better: str
+    better_san: str
+
+
+def mistakes(board: Board, moves: list[str], positions: list[Position]) -> list[Mistake]:
+    """Return the mistakes of a game that starts from `board`, as far as its positions are known."""
+    found = []
+    for ply, (move, before, after) in enumerate(zip(moves, positions, positions[1:], strict=False), 1):
+        mover, san = Color(board.turn), board.san(move)
+        judgement = judge(before.score, after.score, mover)
+        if judgement is not None and before.best is not None and board.normalise(before.best) != board.normalise(move):
+            better = board.normalise(before.best)
+            found.append(Mistake(ply, judgement, san, better, board.san(better)))
+        board.push(move)
+    return found
+
+
+class Analysis:
+    """The analysis of one game; `on_change` is called on the event loop after every position, and at the end."""
+
+    def __init__(self, start: Board, moves: list[str], on_change: Callable[[], None]) -> None:
+        """Start at once. `start`: the first position; `moves`: all moves from there."""
+        self.moves = list(moves)
+        self.positions: list[Position] = []
+        self.fault: str | None = None
+        self._start = start.copy()
+        self._on_change = on_change
+        self._cancelled = False
+        self._loop = asyncio.get_running_loop()
+        self._engine = subprocess.Popen(
+            _COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            bufsize=1,
+            start_new_session=True,
+        )
+        self._thread = threading.Thread(target=self._run, name="analysis", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether every position is known."""
+        return len(self.positions) > len(self.moves)
+
+    def mistakes(self) -> list[Mistake]:
+        """Return the mistakes found so far."""
+        return mistakes(self._start.copy(), self.moves, self.positions)
+
+    def cancel(self) -> None:
+        """End the engine; nothing is reported any more."""
+        self._cancelled = True
+        self._engine.kill()
+        self._thread.join(_LEAVE_TIMEOUT_S)
+
+    def _run(self) -> None:
+        """Analyse position by position: the work of the thread."""
+        board = self._start.copy()
+        try:
+            self._ask("uci", "uciok")
+            for name, value in {**_OPTIONS, "UCI_Chess960": str(board.chess960).lower()}.items():
+                self._tell(f"setoption name {name} value {value}")
+            self._tell("ucinewgame")
+            self._ask("isready", "readyok")
+            for ply in range(len(self.moves) + 1):
+                self._report(self._position(board, ply))
+                if ply < len(self.moves):
+                    board.push(self.moves[ply])
+        except (OSError, ValueError) as error:
+            self._report_fault(str(error) or type(error).__name__)
+        finally:
+            self._engine.kill()
+            self._engine.communicate()
+
+    def _position(self, board: Board, ply: int) -> Position:
+        if not board.legal_moves():
+            mated = {"white": Score(mate=-1), "black": Score(mate=1)}
+            return Position(mated[board.turn] if board.is_check() else DRAWN, None)
+        played = f" moves {' '.join(self.moves[:ply])}" if ply else ""
+        self._tell(f"position fen {board.initial_fen}{played}")
+        lines = self._ask(f"go nodes {NODES}", "bestmove")
+        score = _last_score(lines[:-1]) or DRAWN
+        return Position(score.of(Color(board.turn)), lines[-1].split()[1])
+
+    def _tell(self, line: str) -> None:
+        assert self._engine.stdin is not None
+        self._engine.stdin.write(f"{line}\n")
+        self._engine.stdin.flush()
+
+    def _ask(self, line: str, answer: str) -> list[str]:
+        """Return the lines up to the one that starts with `answer`. Raises OSError if the engine ends before."""
+        assert self._engine.stdout is not None
+        self._tell(line)
+        lines = []
+        for text in self._engine.stdout:
+            lines.append(text)
+            if text.startswith(answer):
+                return lines
+        raise OSError("the engine ended")
+
+    def _report(self, position: Position) -> None:
+        def take() -> None:
+            self.positions.append(position)
+            self._on_change()
+
+        self._call(take)
+
+    def _report_fault(self, text: str) -> None:
+        def take() -> None:
+            self.fault = text
+            self._on_change()
+
+        self._call(take)
+
+    def _call(self, take: Callable[[], None]) -> None:
+        with suppress(RuntimeError):        # the event loop has ended: nobody looks
+            self._loop.call_soon_threadsafe(lambda: None if self._cancelled else take())
+
+
+def _last_score(lines: list[str]) -> Score | None:
+    """Return the last exact score of a search, from the view of the side to move; a bound if there is no exact one."""
+    scored = [line.split() for line in lines if line.startswith("info ") and " score " in line]
+    exact = [words for words in scored if "lowerbound" not in words and "upperbound" not in words]
+    if not scored:
+        return None
+    words = (exact or scored)[-1]
+    kind, value = words[words.index("score") + 1 : words.index("score") + 3]
+    return Score(mate=int(value)) if kind == "mate" else Score(cp=int(value))

@@ -1,0 +1,230 @@
+"""The requests of the page: its files, the stream of updates, and what the person does.
+
+Only loopback names are answered, and only the page itself can act: other web pages in the same browser are refused.
+"""
+
+import json
+import mimetypes
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from lichessbot.rehearsal.browser.feed import Feed
+from lichessbot.rehearsal.browser.person import Person
+from lichessbot.rehearsal.rules.errors import ApiError, NotFound, Refused
+from lichessbot.rehearsal.server import export
+
+PATHS: Final = ("/play/", "/static/")       # and "/", the page
+FOLDERS: Final = ("common", "play", "vendor")
+MAX_BODY_BYTES: Final = 4096
+LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
+
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+_TYPES: Final = {".js": "text/javascript", ".woff2": "font/woff2"}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Forbidden(ApiError):
+    """The request comes from elsewhere."""
+
+    status = 403
+
+
+class EventStream(StreamingResponse):
+    """A feed as a response; closes it when either side has ended it."""
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__(feed.body(), media_type="text/event-stream")
+        self._feed = feed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feed.close()
+
+
+class Page:
+    """The web page of `person` as an ASGI application."""
+
+    def __init__(self, person: Person) -> None:
+        self._person = person
+        self._feeds: set[Feed] = set()
+        self._files = dict(_static_files())
+        self._app = Starlette(
+            routes=[
+                Route("/", self._guarded(self._index)),
+                Route("/static/{path:path}", self._guarded(self._file)),
+                Route("/play/events", self._guarded(self._events)),
+                Route("/play/challenge", self._guarded(self._challenge), methods=["POST"]),
+                Route("/play/challenge/{answer}", self._guarded(self._answer), methods=["POST"]),
+                Route("/play/game/{game_id}/pgn", self._guarded(self._pgn)),
+                Route("/play/game/{game_id}/move", self._guarded(self._move), methods=["POST"]),
+                Route("/play/game/{game_id}/{command}", self._guarded(self._command), methods=["POST"]),
+            ]
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+    def close(self) -> None:
+        """End the streams of all open pages, and the analysis."""
+        for feed in self._feeds:
+            feed.end()
+        self._person.close()
+
+    def _guarded(self, handler: Handler) -> Handler:
+        """Return `handler` with the checks of the sender, errors as JSON, and the headers of every answer."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                check_sender(request)
+                response = await handler(request)
+            except ApiError as error:
+                response = JSONResponse({"error": error.text}, error.status)
+            response.headers.update(_HEADERS)
+            return response
+
+        return answer
+
+    async def _index(self, _request: Request) -> Response:
+        return self._served("play/index.html")
+
+    async def _file(self, request: Request) -> Response:
+        return self._served(request.path_params["path"])
+
+    def _served(self, path: str) -> Response:
+        if path not in self._files:
+            raise NotFound
+        suffix = f".{path.rpartition('.')[2]}"
+        kind = _TYPES.get(suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
+        return Response(self._files[path].read_bytes(), media_type=kind)
+
+    async def _events(self, request: Request) -> Response:
+        shown = request.query_params.get("game") or None
+        if shown is not None:
+            self._person.session(shown)         # raises NotFound
+        feed = Feed(self._person, shown)
+        self._feeds = {it for it in self._feeds if it.is_open} | {feed}
+        return EventStream(feed)
+
+    async def _challenge(self, request: Request) -> Response:
+        await self._person.challenge(await _form(request))
+        return _done()
+
+    async def _answer(self, request: Request) -> Response:
+        await _form(request)
+        match request.path_params["answer"]:
+            case "cancel":
+                self._person.cancel_challenge()
+            case "accept":
+                self._person.answer_challenge(accept=True)
+            case "decline":
+                self._person.answer_challenge(accept=False)
+            case _:
+                raise NotFound
+        return _done()
+
+    async def _move(self, request: Request) -> Response:
+        form = await _form(request)
+        self._person.move(request.path_params["game_id"], str(form.get("move", "")))
+        return _done()
+
+    async def _command(self, request: Request) -> Response:
+        self._person.command(request.path_params["game_id"], request.path_params["command"], await _form(request))
+        return _done()
+
+    async def _pgn(self, request: Request) -> Response:
+        game = self._person.session(request.path_params["game_id"]).game
+        text = export.pgn(game, self._person.site.url, is_for_players=True)
+        return Response(text, media_type="application/x-chess-pgn")
+
+
+def is_page(path: str) -> bool:
+    """Return whether a path belongs to the page, not to the API of the site."""
+    return path == "/" or path.startswith(PATHS)
+
+
+def check_sender(request: Request) -> None:
+    """Raise Forbidden unless the request is for this machine and, if it changes something, from the page itself.
+
+    A page of another site can send requests here, under a name of its own that leads to loopback or as a form.
+    """
+    host = request.headers.get("host", "")
+    if _host_name(host) not in LOOPBACK_NAMES:
+        raise Forbidden(f"this page is only at {' or '.join(LOOPBACK_NAMES[:2])}")
+    if request.method in ("GET", "HEAD"):
+        return
+    if request.headers.get("origin") not in (None, f"http://{host}"):
+        raise Forbidden("the request comes from another page")
+    if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        raise Forbidden("the request comes from another page")
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Forbidden("the request is no JSON")
+
+
+def _host_name(host: str) -> str | None:
+    """Return the name in a Host header, without the port; None if there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+async def _form(request: Request) -> dict[str, Any]:
+    """Return the JSON object of a request. Raises Refused."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise Refused(f"the request is longer than {MAX_BODY_BYTES} bytes")
+    try:
+        form = json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise Refused("the request is not valid JSON") from error
+    if not isinstance(form, dict):
+        raise Refused("the request is not a JSON object")
+    return {key: _whole(value) if isinstance(value, str) else value for key, value in form.items()}
+
+
+def _whole(text: str) -> str:
+    """Return text without half characters, which JSON can spell but no answer can contain."""
+    return text.encode(errors="replace").decode()
+
+
+def _done() -> Response:
+    return JSONResponse({"ok": True})
+
+
+def _static_files() -> list[tuple[str, Traversable]]:
+    """Return the page's files by their path below `static`."""
+    root = files("lichessbot") / "static"
+    found: list[tuple[str, Traversable]] = []
+
+    def visit(folder: Traversable, path: str) -> None:
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                visit(entry, f"{path}/{entry.name}")
+            else:
+                found.append((f"{path}/{entry.name}", entry))
+
+    for name in FOLDERS:
+        visit(root / name, name)
+    return found

@@ -1,0 +1,313 @@
+"""The person at the page: an ordinary account of the site, its challenge, its games, and the analysis after each.
+
+Lives on the event loop. Acts through the site and the sessions of its games like any caller. Open pages hear by topic
+what has changed. Must not know: requests and streams.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from engine.facade import Board, InvalidMove
+from lichessbot.rehearsal.browser.analysis import Analysis
+from lichessbot.rehearsal.browser.challenge_form import proposal
+from lichessbot.rehearsal.browser.strengths import STRENGTHS, Bot, CannotLimit, Strength
+from lichessbot.rehearsal.browser.views import Json, analysis_view, board_view, game_view
+from lichessbot.rehearsal.browser.words import clock_in_words
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.challenges import Challenge
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Status
+from lichessbot.rehearsal.rules.errors import NotFound, Refused
+from lichessbot.rehearsal.rules.game import Game
+from lichessbot.rehearsal.rules.timing import monotonic_ms
+from lichessbot.rehearsal.server.game_session import GameSession
+from lichessbot.rehearsal.server.params import ChatMessage
+from lichessbot.rehearsal.server.site import (
+    ChallengeMade,
+    ChallengeSettled,
+    EventStreamOpened,
+    GameChanged,
+    GameEnded,
+    GameStarted,
+    Happening,
+    Site,
+)
+
+NAME: Final = "You"
+RATING: Final = 1501        # no house bot has it, so that a profile in the bot's configuration can mean the person
+FINISHED_SHOWN: Final = 4   # of the finished games of others
+
+LOBBY, BOARDS, GAME, ANALYSIS = "lobby", "boards", "game", "analysis"
+TOPICS: Final = (LOBBY, BOARDS, GAME, ANALYSIS)
+
+
+class Person:
+    """A person who plays against `bot`, and watches its other games."""
+
+    def __init__(self, site: Site, opponent: Account, bot: Bot, number_of: Callable[[str], int | None]) -> None:
+        """`number_of`: the number of a game in the series that is rehearsed beside; None for other games."""
+        self.account = site.accounts.add(Account(NAME, opponent.created_at_ms, rating=RATING))
+        self.site = site
+        self.sessions: list[GameSession] = []       # the person's own games, oldest first
+        self._opponent = opponent
+        self._bot = bot
+        self._strength: Strength = STRENGTHS[0]
+        self._number_of = number_of
+        self._others: dict[str, GameSession] = {}
+        self._challenge: Challenge | None = None
+        self._is_preparing = False                  # the bot takes over another strength
+        self._incoming: Challenge | None = None
+        self._notice = ""
+        self._analysis: Analysis | None = None
+        self._hearers: list[Callable[[str, str | None], None]] = []
+        site.observe(self._on)
+
+    def close(self) -> None:
+        """End the analysis."""
+        self._end_analysis()
+
+    def listen(self, hearer: Callable[[str, str | None], None]) -> Callable[[], None]:
+        """Call `hearer` with each topic that changed, and its game if it is about one; return what ends this."""
+        self._hearers.append(hearer)
+        return lambda: self._hearers.remove(hearer)
+
+    # What the page shows.
+
+    @property
+    def running(self) -> GameSession | None:
+        """The person's game in progress."""
+        return next((session for session in self.sessions if not session.game.is_over), None)
+
+    @property
+    def latest(self) -> GameSession | None:
+        return self.sessions[-1] if self.sessions else None
+
+    def session(self, game_id: str) -> GameSession:
+        """Return a game. Raises NotFound."""
+        return self.site.session(game_id)
+
+    def color_in(self, game: Game) -> Color | None:
+        return game.setup.color_of(self.account)
+
+    def lobby(self) -> Json:
+        """Return the state outside the games."""
+        running = self.running
+        return {
+            "me": self.account.name,
+            "bot": {"name": self._opponent.name, "isOnline": self.site.is_online(self._opponent)},
+            "strengths": [{"key": it.key, "name": it.name} for it in STRENGTHS],
+            "isWaiting": self._is_preparing or self._open_challenge() is not None,
+            "notice": self._notice,
+            "incoming": None if self._incoming is None else self._described(self._incoming),
+            "playing": None if running is None else running.game.id,
+        }
+
+    def game(self, game_id: str) -> Json:
+        game = self.session(game_id).game
+        return game_view(game, self.color_in(game), monotonic_ms())
+
+    def boards(self) -> list[Json]:
+        """Return the bot's games against others: those in progress, then the last that ended."""
+        running = [it.game for it in self._others.values() if not it.game.is_over]
+        ended = [it.game for it in self._others.values() if it.game.is_over][-FINISHED_SHOWN:]
+        now_ms = monotonic_ms()
+        return [board_view(game, self._number_of(game.id), self._bot_color(game), now_ms) for game in running + ended]
+
+    def analysis(self) -> Json | None:
+        """Return the analysis of the person's last game; None while a game runs, or without one."""
+        latest = self.latest
+        if self._analysis is None or latest is None or not latest.game.is_over:
+            return None
+        return analysis_view(latest.game, self._analysis)
+
+    # What the person does. All of it raises ApiError if it is not possible.
+
+    async def challenge(self, form: Mapping[str, object]) -> None:
+        """Challenge the bot, after it has taken over the strength of the form."""
+        proposed = proposal(form)
+        self._refuse_second_game()
+        if not self.site.is_online(self._opponent):
+            raise Refused(f"{self._opponent.name} is not connected yet: try again in a moment")
+        self._notice, self._is_preparing = "", True
+        self._tell(LOBBY)
+        try:
+            await self._take_over(proposed.strength)
+            self._challenge = self.site.challenge(self.account, self._opponent.name, proposed.terms)
+        finally:
+            self._is_preparing = False
+            self._tell(LOBBY)
+
+    def cancel_challenge(self) -> None:
+        challenge = self._open_challenge()
+        if challenge is None:
+            raise Refused("there is no open challenge")
+        self.site.cancel(challenge.id, self.account)
+
+    def answer_challenge(self, *, accept: bool) -> None:
+        """Accept or decline the bot's challenge."""
+        challenge = self._incoming
+        if challenge is None:
+            raise Refused("there is no open challenge")
+        self.site.cancel(challenge.id, self.account) if not accept else self.site.accept(challenge.id, self.account)
+
+    def offer_rematch(self, game_id: str) -> None:
+        """Offer a rematch, or accept the bot's."""
+        session, _ = self._own(game_id)
+        if not session.game.is_over:
+            raise Refused("the game is not over")
+        self._refuse_second_game()
+        if self._incoming is not None and self._incoming.rematch_of == game_id:
+            self.answer_challenge(accept=True)
+            return
+        self._notice = ""
+        self._challenge = self.site.offer_rematch(session.game, self.account)
+        self._tell(LOBBY)
+
+    def move(self, game_id: str, text: str) -> None:
+        """Play a move in UCI notation or SAN."""
+        session, color = self._own(game_id)
+        if session.game.is_over or session.game.turn is not color:
+            raise Refused("it is not your turn")
+        session.play(color, read_move(session.game.board(), text))
+
+    def command(self, game_id: str, name: str, form: Mapping[str, object]) -> None:
+        """Do something in a game besides moving."""
+        session, color = self._own(game_id)
+        accept = form.get("accept") is not False
+        match name:
+            case "draw":
+                self._effect(session, lambda: session.answer_draw(color, accept=accept), "offer")
+            case "takeback":
+                self._effect(session, lambda: session.answer_takeback(color, accept=accept), "request")
+            case "resign":
+                session.resign(color)
+            case "abort":
+                session.abort()
+            case "claim-victory":
+                session.claim_victory(color)
+            case "chat":
+                session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", ""))))
+            case "rematch":
+                self.offer_rematch(game_id)
+            case _:
+                raise NotFound("there is no such command")
+        self._tell(GAME, game_id)
+
+    # Parts.
+
+    def _own(self, game_id: str) -> tuple[GameSession, Color]:
+        session = self.session(game_id)
+        color = self.color_in(session.game)
+        if color is None:
+            raise Refused("this is not your game")
+        return session, color
+
+    def _effect(self, session: GameSession, act: Callable[[], None], what: str) -> None:
+        """Act, and raise Refused if the site ignored it, as it does without an error."""
+        def state() -> object:
+            now = session.game.state(0)
+            return now.draw_offer, now.takeback_offer, now.status, now.moves
+
+        before = state()
+        act()
+        if state() == before:
+            raise Refused(f"the {what} is not possible now: both must have moved, and the last one be a while ago")
+
+    def _refuse_second_game(self) -> None:
+        if self.running is not None:
+            raise Refused("finish or resign your game first")
+        if self._is_preparing or self._open_challenge() is not None:
+            raise Refused("your challenge is not answered yet: wait, or cancel it")
+
+    def _open_challenge(self) -> Challenge | None:
+        challenge = self._challenge
+        return challenge if challenge is not None and challenge.is_active else None
+
+    async def _take_over(self, strength: Strength) -> None:
+        if strength is self._strength:
+            return
+        try:
+            await asyncio.to_thread(self._bot.limit, strength.limits)
+        except CannotLimit as error:
+            raise Refused(f"strength: {error}") from error
+        self._strength = strength
+
+    def _on(self, happening: Happening) -> None:
+        match happening:
+            case EventStreamOpened(account) if account is self._opponent:
+                self._tell(LOBBY)
+            case ChallengeMade(challenge) if challenge.target is self.account:
+                self._incoming = challenge
+                self._tell(LOBBY)
+            case ChallengeSettled(challenge) if challenge in (self._challenge, self._incoming):
+                self._settled(challenge)
+            case GameStarted(session) if self.color_in(session.game) is not None:
+                self._end_analysis()
+                self.sessions.append(session)
+                self._notice = ""
+                self._tell(ANALYSIS)
+                self._tell(LOBBY)
+                self._tell(GAME, session.game.id)
+            case GameEnded(session) if self.color_in(session.game) is not None:
+                self._tell(LOBBY)
+                self._tell(GAME, session.game.id)
+                self._analyse(session.game)
+            case GameStarted(session) | GameChanged(session) | GameEnded(session):
+                if self.color_in(session.game) is None:
+                    self._others[session.game.id] = session
+                    self._tell(BOARDS)
+                self._tell(GAME, session.game.id)
+
+    def _settled(self, challenge: Challenge) -> None:
+        if challenge is self._challenge and challenge.settled is ChallengeStatus.DECLINED:
+            reason = challenge.decline_reason
+            self._notice = f"{self._opponent.name} declined: {reason.sentence if reason else 'no reason given'}"
+        self._challenge = None if challenge is self._challenge else self._challenge
+        self._incoming = None if challenge is self._incoming else self._incoming
+        self._tell(LOBBY)
+
+    def _analyse(self, game: Game) -> None:
+        if game.ply and game.status is not Status.ABORTED:
+            self._analysis = Analysis(game.board_after(0), game.moves, lambda: self._tell(ANALYSIS))
+            self._tell(ANALYSIS)
+
+    def _end_analysis(self) -> None:
+        if self._analysis is not None:
+            self._analysis.cancel()
+            self._analysis = None
+
+    def _bot_color(self, game: Game) -> Color:
+        return game.setup.color_of(self._opponent) or Color.WHITE
+
+    def _described(self, challenge: Challenge) -> str:
+        terms = challenge.terms
+        mode = "rated" if terms.rated else "casual"
+        what = "a rematch" if challenge.rematch_of else "a game"
+        clock = clock_in_words(terms.time_control)
+        return f"{challenge.challenger.name} offers {what}: {clock}, {mode}, {terms.variant.display_name}"
+
+    def _tell(self, topic: str, game_id: str | None = None) -> None:
+        for hearer in list(self._hearers):
+            hearer(topic, game_id)
+
+
+def read_move(board: Board, text: str) -> str:
+    """Return the UCI notation of a legal move in UCI notation or SAN. Raises Refused."""
+    text = text.strip()
+    try:
+        return board.normalise(text.lower())
+    except InvalidMove:
+        pass
+    try:
+        return board.parse_san(text)
+    except InvalidMove as error:
+        problem, _, _ = str(error).rpartition(": ")
+        examples = " or ".join(_examples(board))
+        raise Refused(f"{problem or error}; type a move such as {examples}") from error
+
+
+def _examples(board: Board) -> Iterator[str]:
+    """Yield a legal move in both notations."""
+    move = board.legal_moves()[0]
+    yield board.san(move)
+    yield move

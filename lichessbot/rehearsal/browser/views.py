@@ -1,0 +1,145 @@
+"""What the page gets: games, small boards and analyses as JSON. Legal moves and SAN come from here, so that the browser
+needs no rules of chess. Functions from state to dict.
+"""
+
+from typing import Any
+
+from engine.facade import Board
+from lichessbot.rehearsal.browser.analysis import Analysis, Position
+from lichessbot.rehearsal.browser.judgement import Judgement, average_loss_cp
+from lichessbot.rehearsal.browser.words import (
+    clock_in_words,
+    move_in_words,
+    reason_of_end,
+    title_of_end,
+)
+from lichessbot.rehearsal.rules.clock import Unlimited
+from lichessbot.rehearsal.rules.enums import Color
+from lichessbot.rehearsal.rules.game import Game
+
+Json = dict[str, Any]
+
+
+def legal_moves(board: Board) -> dict[str, list[str]]:
+    """Return the legal moves in UCI notation by their origin; castling also as king takes rook, for either gesture."""
+    by_origin: dict[str, list[str]] = {}
+    for move in board.legal_moves():
+        for text in dict.fromkeys((move, board.king_takes_rook(move))):
+            by_origin.setdefault(text[:2], []).append(text)
+    return by_origin
+
+
+def game_view(game: Game, me: Color | None, now_ms: int) -> Json:
+    """Return everything about a game that the page shows, without an evaluation."""
+    setup, state, board = game.setup, game.state(now_ms), game.board()
+    moves = _moves(game, me)
+    return {
+        "id": game.id,
+        "me": me,
+        "players": {color: _player(game, color) for color in Color},
+        "variant": setup.variant.key,
+        "terms": _terms(game),
+        "initialFen": setup.initial_fen,
+        "fen": board.fen(),
+        "turn": board.turn,
+        "check": board.is_check(),
+        "moves": moves,
+        "legal": legal_moves(board) if me is game.turn and not game.is_over else {},
+        "clocks": _clocks(game, now_ms),
+        "isOver": game.is_over,
+        "winner": game.winner,
+        "title": title_of_end(game, me) if game.is_over else "",
+        "reason": reason_of_end(game, me) if game.is_over else "",
+        "isAbortable": game.is_abortable,
+        "drawOffer": state.draw_offer,
+        "takebackOffer": state.takeback_offer,
+        "chat": [{"name": line.username, "text": line.text, "room": line.room} for line in game.chat],
+    }
+
+
+def board_view(game: Game, number: int | None, below: Color, now_ms: int) -> Json:
+    """Return a small board, with `below` at the bottom."""
+    return {
+        "id": game.id,
+        "title": f"Game {number}" if number is not None else "Your game",
+        "below": below,
+        "players": {color: _player(game, color) for color in Color},
+        "fen": game.fen(),
+        "lastMove": game.moves[-1] if game.moves else None,
+        "clocks": _clocks(game, now_ms),
+        "result": f"{title_of_end(game, None)}. {reason_of_end(game, None)}" if game.is_over else "",
+    }
+
+
+def analysis_view(game: Game, analysis: Analysis) -> Json:
+    """Return the scores of a finished game so far, and the mistakes."""
+    found = analysis.mistakes()
+    scores = [position.score for position in analysis.positions]
+    first = game.first_to_move
+    movers = [first if ply % 2 == 0 else first.other for ply in range(len(analysis.moves))]
+    kinds = {color: [it.judgement for it in found if movers[it.ply - 1] is color] for color in Color}
+    return {
+        "id": game.id,
+        "isOver": analysis.is_over,
+        "fault": analysis.fault,
+        "positions": len(analysis.moves) + 1,
+        "scores": [
+            {"ply": ply, "score_cp": it.score.cp, "mate_in": it.score.mate, "text": _score_text(it)}
+            for ply, it in enumerate(analysis.positions)
+        ],
+        "best": [position.best for position in analysis.positions],
+        "mistakes": [
+            {
+                "ply": it.ply,
+                "kind": it.judgement.word,
+                "better": it.better,
+                "text": f"{it.judgement.word.capitalize()}. {it.better_san} was better.",
+            }
+            for it in found
+        ],
+        "counts": {
+            color: {kind.word: kinds[color].count(kind) for kind in Judgement}
+            for color in Color
+        },
+        "averageLoss": {color: average_loss_cp(scores, movers, color) for color in Color},
+    }
+
+
+def _score_text(position: Position) -> str:
+    """Return a score such as `+0.35` or `#-2`; where the game is over on the board, how."""
+    if position.best is None:
+        return "draw" if position.score.mate is None else "checkmate"
+    return str(position.score)
+
+
+def _moves(game: Game, me: Color | None) -> list[Json]:
+    """Return every move with its notations and the position after it."""
+    board, moves = game.board_after(0), []
+    for uci in game.moves:
+        san = board.san(uci)
+        words = move_in_words(game, board, san, me)
+        board.push(uci)
+        moves.append({"uci": uci, "san": san, "words": words, "fen": board.fen(), "check": board.is_check()})
+    return moves
+
+
+def _terms(game: Game) -> str:
+    setup = game.setup
+    mode = "rated" if setup.rated else "casual"
+    return f"{clock_in_words(setup.time_control)}, {mode}, {setup.variant.display_name}"
+
+
+def _player(game: Game, color: Color) -> Json:
+    account = game.setup.player(color).account
+    return {"name": account.name, "title": account.title, "rating": account.rating}
+
+
+def _clocks(game: Game, now_ms: int) -> Json | None:
+    """Return the remaining milliseconds of both sides, and whose clock runs; None without clocks."""
+    if isinstance(game.setup.time_control, Unlimited):
+        return None
+    return {
+        "white": game.clock.remaining_ms(Color.WHITE, now_ms),
+        "black": game.clock.remaining_ms(Color.BLACK, now_ms),
+        "running": None if game.is_over else game.clock.running,
+    }

@@ -1,0 +1,103 @@
+"""What the page says in words: moves for screen readers, how a game ended, and clocks. Pure."""
+
+from typing import Final
+
+from engine.facade import Board
+from lichessbot.rehearsal.rules.clock import RealTime, TimeControl, Unlimited
+from lichessbot.rehearsal.rules.enums import Color, Status
+from lichessbot.rehearsal.rules.game import FIFTY_MOVES_PLIES, MAX_PLIES, Game
+
+_PIECES: Final = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight"}
+_CASTLING: Final = {"O-O": "castles short", "O-O-O": "castles long"}
+
+
+def spoken(san: str) -> str:
+    """Return a move in words, such as "knight b takes d7, check" for `Nbxd7+`."""
+    body, mark = san.rstrip("+#"), {"+": ", check", "#": ", checkmate"}.get(san[-1:], "")
+    if body in _CASTLING:
+        return _CASTLING[body] + mark
+    body, _, promoted = body.partition("=")
+    piece = _PIECES.get(body[0])
+    origin, target = body[1 if piece else 0 : -2].removesuffix("x"), body[-2:]
+    words = [piece or "", origin, "takes" if "x" in body else "", target]
+    promotion = f" and becomes a {_PIECES[promoted]}" if promoted else ""
+    return " ".join(filter(None, words)) + promotion + mark
+
+
+def title_of_end(game: Game, me: Color | None) -> str:
+    """Return the result for the reader: a player, or a spectator."""
+    if game.status is Status.ABORTED:
+        return "Game aborted"
+    if game.winner is None:
+        return "Draw"
+    if me is None:
+        return f"{game.winner.capitalize()} won"
+    return "You won" if game.winner is me else "You lost"
+
+
+def reason_of_end(game: Game, me: Color | None) -> str:
+    """Return why a game ended, as a sentence."""
+    loser = _name(game, game.winner.other, me) if game.winner is not None else ""
+    match game.status:
+        case Status.MATE:
+            return "Checkmate."
+        case Status.RESIGN:
+            return f"{loser} resigned."
+        case Status.STALEMATE:
+            return f"Stalemate: {_name(game, game.turn, me)} cannot move and {_are(game, game.turn, me)} not in check."
+        case Status.OUT_OF_TIME if game.winner is None:
+            return f"The time of {_object(game, game.turn, me)} ran out, but the other side cannot mate."
+        case Status.OUT_OF_TIME:
+            return f"The time of {_object(game, game.turn, me)} ran out."
+        case Status.TIMEOUT:
+            return f"{_name(game, game.turn, me)} left the game."
+        case Status.NO_START:
+            return f"{loser} did not make the first move in time."
+        case Status.ABORTED:
+            return "It was aborted before both sides had moved."
+        case Status.INSUFFICIENT_MATERIAL_CLAIM:
+            return "The side that did not offer the draw cannot mate."
+        case Status.DRAW:
+            return _reason_of_draw(game)
+    return f"It ended: {game.status.wire_name}."
+
+
+def _reason_of_draw(game: Game) -> str:
+    board = game.board()
+    if board.is_insufficient_material():
+        return "Neither side can mate."
+    if board.repetition_count() >= 3:
+        return "The position was repeated three times."
+    if board.halfmove_clock >= FIFTY_MOVES_PLIES:
+        return "Fifty moves without a capture or a pawn move."
+    if game.ply >= MAX_PLIES:
+        return f"The game reached {MAX_PLIES // 2} moves."
+    return "Both sides agreed."
+
+
+def _name(game: Game, color: Color, me: Color | None) -> str:
+    return "You" if color is me else game.setup.player(color).name
+
+
+def _object(game: Game, color: Color, me: Color | None) -> str:
+    return "you" if color is me else game.setup.player(color).name
+
+
+def _are(game: Game, color: Color, me: Color | None) -> str:
+    return "are" if color is me else "is"
+
+
+def clock_in_words(control: TimeControl) -> str:
+    """Return a time control in minutes and seconds, such as `3+2`."""
+    match control:
+        case RealTime(limit_s, increment_s):
+            return f"{limit_s / 60:g}+{increment_s}"
+        case Unlimited():
+            return "unlimited"
+    return f"{control.days} days a move"
+
+
+def move_in_words(game: Game, board: Board, san: str, me: Color | None) -> str:
+    """Return who plays what on `board`, such as "RehearsedBot plays knight f3"."""
+    color = Color(board.turn)
+    return f"You play {spoken(san)}" if color is me else f"{game.setup.player(color).name} plays {spoken(san)}"
