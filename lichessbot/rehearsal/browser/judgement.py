@@ -18,19 +18,23 @@ _NEARLY_DECIDED_CP: Final = 700
 
 
 class Judgement(Enum):
-    """The names of mistakes, and the loss of winning chances from which each applies."""
+    """The names of mistakes, their marks, and the loss of winning chances from which each applies."""
 
-    BLUNDER = ("blunder", 0.3)
-    MISTAKE = ("mistake", 0.2)
-    INACCURACY = ("inaccuracy", 0.1)
+    BLUNDER = ("blunder", "??", 0.3)
+    MISTAKE = ("mistake", "?", 0.2)
+    INACCURACY = ("inaccuracy", "?!", 0.1)
 
     @property
     def word(self) -> str:
         return self.value[0]
 
     @property
-    def least_loss(self) -> float:
+    def glyph(self) -> str:
         return self.value[1]
+
+    @property
+    def least_loss(self) -> float:
+        return self.value[2]
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,8 @@ class Page:
                 Route("/static/{path:path}", self._guarded(self._file)),
                 Route("/play/events", self._guarded(self._events)),
                 Route("/play/challenge", self._guarded(self._challenge), methods=["POST"]),
-                Route("/play/challenge/{answer}", self._guarded(self._answer), methods=["POST"]),
+                Route("/play/challenge/cancel", self._guarded(self._cancel), methods=["POST"]),
+                Route("/play/challenge/answer", self._guarded(self._answer), methods=["POST"]),
                 Route("/play/game/{game_id}/pgn", self._guarded(self._pgn)),
                 Route("/play/game/{game_id}/move", self._guarded(self._move), methods=["POST"]),
                 Route("/play/game/{game_id}/{command}", self._guarded(self._command), methods=["POST"]),
@@ -98,7 +99,7 @@ class Page:
                 check_sender(request)
                 response = await handler(request)
             except ApiError as error:
-                response = JSONResponse({"error": error.text}, error.status)
+                response = JSONResponse({"error": _sentence(error.text)}, error.status)
             response.headers.update(_HEADERS)
             return response
 
@@ -129,17 +130,13 @@ class Page:
         await self._person.challenge(await _form(request))
         return _done()
 
+    async def _cancel(self, request: Request) -> Response:
+        self._person.cancel_challenge()
+        return _done()
+
     async def _answer(self, request: Request) -> Response:
-        await _form(request)
-        match request.path_params["answer"]:
-            case "cancel":
-                self._person.cancel_challenge()
-            case "accept":
-                self._person.answer_challenge(accept=True)
-            case "decline":
-                self._person.answer_challenge(accept=False)
-            case _:
-                raise NotFound
+        form = await _form(request)
+        self._person.answer_challenge(accept=form.get("accept") is True)
         return _done()
 
     async def _move(self, request: Request) -> Response:
@@ -207,6 +204,11 @@ async def _form(request: Request) -> dict[str, Any]:
 def _whole(text: str) -> str:
     """Return text without half characters, which JSON can spell but no answer can contain."""
     return text.encode(errors="replace").decode()
+
+
+def _sentence(text: str) -> str:
+    """Return an error as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def _done() -> Response:

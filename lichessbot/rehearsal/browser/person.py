@@ -98,13 +98,13 @@ class Person:
             "strengths": [{"key": it.key, "name": it.name} for it in STRENGTHS],
             "isWaiting": self._is_preparing or self._open_challenge() is not None,
             "notice": self._notice,
-            "incoming": None if self._incoming is None else self._described(self._incoming),
+            "offer": None if self._incoming is None else self._offer(self._incoming),
             "playing": None if running is None else running.game.id,
         }
 
-    def game(self, game_id: str) -> Json:
+    def game(self, game_id: str, claim_in_s: int | None) -> Json:
         game = self.session(game_id).game
-        return game_view(game, self.color_in(game), monotonic_ms())
+        return game_view(game, self.color_in(game), monotonic_ms(), claim_in_s)
 
     def boards(self) -> list[Json]:
         """Return the bot's games against others: those in progress, then the last that ended."""
@@ -183,8 +183,10 @@ class Person:
                 session.resign(color)
             case "abort":
                 session.abort()
-            case "claim-victory":
+            case "claim-victory" if accept:
                 session.claim_victory(color)
+            case "claim-victory":
+                pass
             case "chat":
                 session.say(color, ChatMessage(ChatRoom.PLAYER, str(form.get("text", ""))))
             case "rematch":
@@ -279,12 +281,14 @@ class Person:
     def _bot_color(self, game: Game) -> Color:
         return game.setup.color_of(self._opponent) or Color.WHITE
 
-    def _described(self, challenge: Challenge) -> str:
+    def _offer(self, challenge: Challenge) -> Json:
+        """Return the bot's challenge in words, and where the answer goes."""
         terms = challenge.terms
         mode = "rated" if terms.rated else "casual"
         what = "a rematch" if challenge.rematch_of else "a game"
         clock = clock_in_words(terms.time_control)
-        return f"{challenge.challenger.name} offers {what}: {clock}, {mode}, {terms.variant.display_name}"
+        text = f"{challenge.challenger.name} offers {what}: {clock}, {mode}, {terms.variant.display_name}."
+        return {"text": text, "path": "challenge/answer"}
 
     def _tell(self, topic: str, game_id: str | None = None) -> None:
         for hearer in list(self._hearers):

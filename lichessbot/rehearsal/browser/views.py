@@ -11,7 +11,7 @@ from lichessbot.rehearsal.browser.words import (
     clock_in_words,
     move_in_words,
     reason_of_end,
-    title_of_end,
+    title,
 )
 from lichessbot.rehearsal.rules.clock import Unlimited
 from lichessbot.rehearsal.rules.enums import Color
@@ -29,8 +29,11 @@ def legal_moves(board: Board) -> dict[str, list[str]]:
     return by_origin
 
 
-def game_view(game: Game, me: Color | None, now_ms: int) -> Json:
-    """Return everything about a game that the page shows, without an evaluation."""
+def game_view(game: Game, me: Color | None, now_ms: int, claim_in_s: int | None = None) -> Json:
+    """Return everything about a game that the page shows, without an evaluation.
+
+    `claim_in_s`: the opponent of `me` has left, and the game can be claimed in this time.
+    """
     setup, state, board = game.setup, game.state(now_ms), game.board()
     moves = _moves(game, me)
     return {
@@ -48,13 +51,30 @@ def game_view(game: Game, me: Color | None, now_ms: int) -> Json:
         "clocks": _clocks(game, now_ms),
         "isOver": game.is_over,
         "winner": game.winner,
-        "title": title_of_end(game, me) if game.is_over else "",
+        "title": title(game, me),
         "reason": reason_of_end(game, me) if game.is_over else "",
         "isAbortable": game.is_abortable,
-        "drawOffer": state.draw_offer,
-        "takebackOffer": state.takeback_offer,
+        "hasOfferedDraw": me is not None and state.draw_offer is me,
+        "hasAskedTakeback": me is not None and state.takeback_offer is me,
+        "offer": None if me is None else _offer(game, me, claim_in_s),
         "chat": [{"name": line.username, "text": line.text, "room": line.room} for line in game.chat],
     }
+
+
+def _offer(game: Game, me: Color, claim_in_s: int | None) -> Json | None:
+    """Return what waits for an answer of `me`: a text, and where the answer goes."""
+    state, name = game.state(0), game.setup.player(me.other).name
+    if game.is_over:
+        return None
+    if state.draw_offer is me.other:
+        return {"text": f"{name} offers a draw.", "path": f"game/{game.id}/draw"}
+    if state.takeback_offer is me.other:
+        return {"text": f"{name} asks to take a move back.", "path": f"game/{game.id}/takeback"}
+    if claim_in_s is None:
+        return None
+    if claim_in_s > 0:
+        return {"text": f"{name} has left the game. You can claim it in {claim_in_s} s."}
+    return {"text": f"{name} has left the game. Claim it as won?", "path": f"game/{game.id}/claim-victory"}
 
 
 def board_view(game: Game, number: int | None, below: Color, now_ms: int) -> Json:
@@ -67,7 +87,7 @@ def board_view(game: Game, number: int | None, below: Color, now_ms: int) -> Jso
         "fen": game.fen(),
         "lastMove": game.moves[-1] if game.moves else None,
         "clocks": _clocks(game, now_ms),
-        "result": f"{title_of_end(game, None)}. {reason_of_end(game, None)}" if game.is_over else "",
+        "result": f"{title(game, None)}. {reason_of_end(game, None)}" if game.is_over else "",
     }
 
 
@@ -92,6 +112,7 @@ def analysis_view(game: Game, analysis: Analysis) -> Json:
             {
                 "ply": it.ply,
                 "kind": it.judgement.word,
+                "glyph": it.judgement.glyph,
                 "better": it.better,
                 "text": f"{it.judgement.word.capitalize()}. {it.better_san} was better.",
             }
@@ -117,9 +138,15 @@ def _moves(game: Game, me: Color | None) -> list[Json]:
     board, moves = game.board_after(0), []
     for uci in game.moves:
         san = board.san(uci)
-        words = move_in_words(game, board, san, me)
+        move = {
+            "uci": uci,
+            "san": san,
+            "words": move_in_words(game, board, san, me),
+            "number": board.fullmove_number,
+            "color": board.turn,
+        }
         board.push(uci)
-        moves.append({"uci": uci, "san": san, "words": words, "fen": board.fen(), "check": board.is_check()})
+        moves.append({**move, "fen": board.fen(), "check": board.is_check()})
     return moves
 
 

@@ -24,8 +24,10 @@ def spoken(san: str) -> str:
     return " ".join(filter(None, words)) + promotion + mark
 
 
-def title_of_end(game: Game, me: Color | None) -> str:
-    """Return the result for the reader: a player, or a spectator."""
+def title(game: Game, me: Color | None) -> str:
+    """Return whose turn it is or the result, for the reader: a player, or a spectator."""
+    if not game.is_over:
+        return "Watching" if me is None else "Your turn" if game.turn is me else "Waiting"
     if game.status is Status.ABORTED:
         return "Game aborted"
     if game.winner is None:

@@ -1,0 +1,104 @@
+/** A game around its board: players and clocks, moves, offers, the end, and the chat. */
+
+import { setClock } from '../common/clock.js';
+import { byId, make, outside, setAttribute, setText, showList } from '../common/dom.js';
+
+const other = (colour) => (colour === 'white' ? 'black' : 'white');
+
+/** Show both players with their clocks, `orientation` below. */
+export function showPlayers(game, orientation) {
+  for (const [place, colour] of [['above', other(orientation)], ['below', orientation]]) {
+    const row = byId(place);
+    const { name, title, rating } = game.players[colour];
+    const isOnTurn = !game.isOver && game.turn === colour;
+    if (!row.children.length) {
+      row.append(make('span', { class: 'name' }), make('span', { class: 'clock', role: 'timer' }));
+    }
+    const [label, clock] = row.children;
+    setText(label, '');
+    label.append(title ? make('b', { class: 'title' }, title) : '', outside(name), make('small', {}, ` ${rating}`));
+    row.classList.toggle('turn', isOnTurn);
+    setAttribute(clock, 'aria-label', `Clock of ${name}`);
+    clock.hidden = !game.clocks;
+    setClock(clock, game.clocks ? game.clocks[colour] / 1000 : null, game.clocks?.running === colour);
+  }
+}
+
+/** Show the moves; `ply` is the one on the board, `judged` has the mistakes by their plies. */
+export function showMoves(game, ply, judged, onPly) {
+  const rows = new Map();
+  game.moves.forEach(({ number, color, san }, index) => {
+    const row = rows.get(number) ?? { number };
+    rows.set(number, { ...row, [color]: { san, ply: index + 1, ...judged.get(index + 1) } });
+  });
+  const list = byId('moves');
+  const create = () => make('li', {}, make('span', { class: 'muted' }), make('button', { type: 'button' }),
+    make('button', { type: 'button' }));
+  showList(list, rows.values(), (row) => row.number, create, (element, row) => {
+    const [number, ...buttons] = element.children;
+    setText(number, `${row.number}.`);
+    [row.white, row.black].forEach((move, index) => {
+      const button = buttons[index];
+      setText(button, move ? move.san + (move.glyph ?? '') : index ? '' : '…');
+      button.className = move?.kind ?? '';
+      button.disabled = !move;
+      button.onclick = () => onPly(move.ply);
+      setAttribute(button, 'aria-current', move?.ply === ply);
+    });
+  });
+  const current = list.querySelector('[aria-current]')?.closest('li');
+  list.scrollTo({
+    top: current ? current.offsetTop - list.offsetTop - list.clientHeight / 2 : 0,
+    left: current ? current.offsetLeft - list.offsetLeft - list.clientWidth / 2 : 0,
+  });
+}
+
+/** Show what waits for an answer; `onAnswer(path, accept)` hears it. */
+export function showOffer(offer, onAnswer) {
+  const box = byId('offer');
+  const text = offer?.text ?? '';
+  if (box.dataset.text !== text) {
+    box.dataset.text = text;
+    const answers = offer?.path ? { Accept: true, Decline: false } : {};
+    const buttons = Object.entries(answers).map(([label, accept]) =>
+      make('button', { type: 'button', onclick: () => onAnswer(offer.path, accept) }, label));
+    box.replaceChildren(make('p', {}, text), make('div', { class: 'row' }, buttons));
+  }
+  box.hidden = !text;
+}
+
+/** Show the end of the game, and what can be done. */
+export function showState(game) {
+  const runs = game.me && !game.isOver;
+  setText(byId('terms'), game.terms);
+  byId('end').hidden = !game.isOver;
+  byId('end').className = `card ${game.me && game.winner ? (game.winner === game.me ? 'won' : 'lost') : 'drawn'}`;
+  setText(byId('end-title'), game.title);
+  setText(byId('end-reason'), game.reason);
+  byId('rematch').hidden = !game.me;
+  byId('typing').hidden = !runs;
+  byId('actions').hidden = !runs;
+  byId('leave').hidden = Boolean(game.me);
+  setText(byId('draw'), game.hasOfferedDraw ? 'Draw offered' : 'Offer draw');
+  setText(byId('takeback'), game.hasAskedTakeback ? 'Takeback asked' : 'Takeback');
+  byId('draw').disabled = game.isAbortable || game.hasOfferedDraw;
+  byId('takeback').disabled = game.isAbortable || game.hasAskedTakeback;
+  setText(byId('resign'), game.isAbortable ? 'Abort' : 'Resign');
+}
+
+/** Show the chat; the site's own lines and those for spectators are told apart. */
+export function showChat(game) {
+  byId('talk').hidden = false;
+  byId('chat-form').hidden = !game.me;
+  const lines = game.chat.map((line, index) => ({ ...line, index }));
+  const before = byId('chat').children.length;
+  showList(byId('chat'), lines, (line) => `${game.id} ${line.index}`, (line) => {
+    const isSite = line.name === 'lichess';
+    const room = line.room === 'spectator' ? ' (to spectators)' : '';
+    return make('li', { class: isSite ? 'muted' : '' }, isSite ? '' : make('b', {}, outside(line.name), room, ' '),
+      outside(line.text));
+  });
+  if (before !== lines.length) {
+    byId('chat').scrollTop = byId('chat').scrollHeight;
+  }
+}

@@ -1,0 +1,170 @@
+/** The page: takes what the server tells, remembers what the person looks at, and shows both. */
+
+import { byId, setAttribute, setText } from '../common/dom.js';
+import { buildChallenge, showChallenge } from './challenge.js';
+import { showChat, showMoves, showOffer, showPlayers, showState } from './game.js';
+import { showReview } from './review.js';
+import { ask, listen, readPgn } from './server.js';
+import * as sounds from './sounds.js';
+import { makeTable } from './table.js';
+import { showOthers } from './watch.js';
+
+const told = { lobby: null, boards: [], game: undefined, analysis: null };
+const view = { ply: 0, flipped: false, wantsForm: false };
+
+const table = makeTable((move) => (move ? act('move', { move }) : show()));
+const watched = () => location.hash.slice(1);
+const listenAnew = listen(watched, hear, (isOpen) => {
+  setText(byId('connection'), isOpen ? '' : 'Connection lost, trying again …');
+  document.body.classList.toggle('offline', !isOpen);
+});
+
+function hear(topic, data) {
+  const before = told[topic];
+  told[topic] = data;
+  if (topic === 'game') {
+    followGame(before, data);
+  }
+  if (topic === 'lobby' && data.playing && data.playing !== before?.playing && watched()) {
+    location.hash = '';
+  }
+  topic === 'boards' ? showBoards() : show();
+}
+
+/** Keep the latest position in view, unless the person looks at an earlier one; tell and sound what is new. */
+function followGame(before, game) {
+  const isNew = before?.id !== game?.id;
+  if (isNew) {
+    Object.assign(view, { ply: game?.moves.length ?? 0, flipped: false, wantsForm: !game });
+    byId('move-text').value = '';
+    setText(byId('said'), '');
+  } else if (game && (view.ply >= before.moves.length || view.ply > game.moves.length)) {
+    view.ply = game.moves.length;
+  }
+  if (!game || before === undefined) {
+    return;
+  }
+  const move = game.moves.at(-1);
+  if (!isNew && game.isOver && !before.isOver) {
+    sounds.play('end');
+    setText(byId('announcement'), `${move?.words ?? ''}. ${game.title}. ${game.reason}`);
+  } else if (isNew) {
+    sounds.play('start');
+    byId('table').scrollIntoView({ block: 'nearest' });
+    setText(byId('announcement'), game.me ? `A new game. You have ${game.me}.` : 'A game of the bot.');
+  } else if (game.moves.length > before.moves.length) {
+    sounds.play(move.check ? 'check' : move.san.includes('x') ? 'capture' : 'move');
+    setText(byId('announcement'), move.words);
+  }
+}
+
+function show() {
+  const { lobby, game } = told;
+  if (!lobby) {
+    return;
+  }
+  const orientation = ((game?.me ?? boardBelow(game)) === 'black') !== view.flipped ? 'black' : 'white';
+  const isForm = !game || (view.wantsForm && game.isOver);
+  const analysis = told.analysis?.id === game?.id ? told.analysis : null;
+  const mistakes = analysis?.mistakes ?? [];
+  setText(byId('heading'), `Play ${lobby.bot.name}`);
+  document.title = `${game?.title ?? 'New game'} · ${lobby.bot.name}`;
+  setAttribute(byId('sound'), 'aria-pressed', String(sounds.isOn()));
+  showChallenge(lobby);
+  byId('challenge').hidden = !isForm;
+  byId('game').hidden = isForm;
+  byId('rematch').disabled = byId('new-game').disabled = lobby.isWaiting || Boolean(lobby.playing);
+  showBoards();
+  table.show(game, view.ply, orientation, mistakes.find((it) => it.ply === view.ply)?.better);
+  byId('table').classList.toggle('empty', !game);
+  if (game) {
+    showPlayers(game, orientation);
+    showMoves(game, view.ply, new Map(mistakes.map((it) => [it.ply, it])), goTo);
+    showState(game);
+    showChat(game);
+  }
+  showReview(game, analysis, view.ply, goTo);
+  showOffer(game?.offer ?? lobby.offer, (path, accept) => attempt(ask(path, { accept })));
+}
+
+const showBoards = () => showOthers(told.boards, watched(), (id) => (location.hash = id));
+const boardBelow = (game) => told.boards.find((it) => it.id === game?.id)?.below ?? 'white';
+
+function change(values) {
+  Object.assign(view, values);
+  show();
+}
+
+/** Show the position after a ply, also where the board has been scrolled away. */
+function goTo(ply) {
+  change({ ply: Math.max(0, Math.min(told.game?.moves.length ?? 0, ply)) });
+  byId('table').scrollIntoView({ block: 'nearest' });
+}
+
+const steps = {
+  first: () => goTo(0),
+  back: () => goTo(view.ply - 1),
+  forward: () => goTo(view.ply + 1),
+  last: () => goTo(Infinity),
+};
+const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
+
+const act = (command, form) => attempt(ask(`game/${told.game.id}/${command}`, form));
+
+/** Wait for a request; a refusal is told, and the board shows again what the server knows. */
+async function attempt(request) {
+  setText(byId('said'), '');
+  await request.catch((error) => setText(byId('said'), error.message));
+  show();
+}
+
+async function copy(text, what) {
+  await attempt(navigator.clipboard.writeText(text));
+  setText(byId('said'), byId('said').textContent || `${what} copied.`);
+}
+
+buildChallenge();
+window.addEventListener('hashchange', listenAnew);
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target.matches('input, select, textarea') || byId('promotion').open;
+  if (keys[event.key] && !isTyping && !event.ctrlKey && !event.altKey && !event.metaKey && told.game) {
+    event.preventDefault();
+    steps[keys[event.key]]();
+  }
+});
+byId('steps').addEventListener('click', (event) => steps[event.target.dataset.step]?.());
+
+const clicks = {
+  sound() {
+    sounds.toggle();
+    show();
+  },
+  'new-game'() {
+    location.hash = '';
+    change({ wantsForm: true });
+  },
+  leave: () => (location.hash = ''),
+  flip: () => change({ flipped: !view.flipped }),
+  rematch: () => act('rematch'),
+  draw: () => act('draw'),
+  takeback: () => act('takeback'),
+  resign: () => (told.game.isAbortable ? act('abort') : byId('sure').showModal()),
+  'copy-fen': () => copy(told.game.moves[view.ply - 1]?.fen ?? told.game.initialFen, 'FEN'),
+  'copy-pgn': async () => copy(await readPgn(told.game.id), 'PGN'),
+};
+for (const [id, click] of Object.entries(clicks)) {
+  byId(id).addEventListener('click', click);
+}
+byId('sure').addEventListener('close', (event) => event.target.returnValue === 'yes' && act('resign'));
+byId('typing').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const field = byId('move-text');
+  setText(byId('move-error'), '');
+  const request = ask(`game/${told.game.id}/move`, { move: field.value });
+  await request.then(() => (field.value = ''), (error) => setText(byId('move-error'), error.message));
+});
+byId('chat-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  act('chat', { text: byId('chat-text').value });
+  byId('chat-text').value = '';
+});
