@@ -15,6 +15,7 @@ from lichessbot.rehearsal.rules.errors import Refused
 Form = Mapping[str, object]
 
 PLAYABLE: Final = tuple(variant for variant in Variant if variant.is_playable)
+COLORS: Final = (ColorChoice.RANDOM, ColorChoice.WHITE, ColorChoice.BLACK)
 MAX_INCREMENT_S: Final = 180
 MAX_FEN_LENGTH: Final = 120
 _SHORT_LIMITS_S: Final = (0, 15, 30, 45, 60, 90)
@@ -35,7 +36,7 @@ def proposal(form: Form) -> Proposal:
     rated = form.get("rated") is True
     if rated and variant is Variant.FROM_POSITION:
         raise Refused("a game from a position cannot be rated: choose casual")
-    color = ColorChoice(_choice(form, "color", list(ColorChoice)))
+    color = ColorChoice(_choice(form, "color", COLORS))
     terms = Terms(variant, _clock(form), rated, color, _fen(form, variant))
     key = _choice(form, "strength", [it.key for it in STRENGTHS])
     return Proposal(terms, next(it for it in STRENGTHS if it.key == key))

@@ -46,11 +46,11 @@ def reason_of_end(game: Game, me: Color | None) -> str:
         case Status.RESIGN:
             return f"{loser} resigned."
         case Status.STALEMATE:
-            return f"Stalemate: {_name(game, game.turn, me)} cannot move and {_are(game, game.turn, me)} not in check."
+            return f"{_name(game, game.turn, me)} cannot move and {_are(game, game.turn, me)} not in check: stalemate."
         case Status.OUT_OF_TIME if game.winner is None:
-            return f"The time of {_object(game, game.turn, me)} ran out, but the other side cannot mate."
+            return f"{_whose(game, game.turn, me)} time ran out, but the other side cannot mate."
         case Status.OUT_OF_TIME:
-            return f"The time of {_object(game, game.turn, me)} ran out."
+            return f"{_whose(game, game.turn, me)} time ran out."
         case Status.TIMEOUT:
             return f"{_name(game, game.turn, me)} left the game."
         case Status.NO_START:
@@ -81,8 +81,8 @@ def _name(game: Game, color: Color, me: Color | None) -> str:
     return "You" if color is me else game.setup.player(color).name
 
 
-def _object(game: Game, color: Color, me: Color | None) -> str:
-    return "you" if color is me else game.setup.player(color).name
+def _whose(game: Game, color: Color, me: Color | None) -> str:
+    return "Your" if color is me else f"{game.setup.player(color).name}'s"
 
 
 def _are(game: Game, color: Color, me: Color | None) -> str:
