@@ -3,13 +3,10 @@
 import io
 import os
 import re
-import secrets
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,71 +23,14 @@ from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Card, Fault
 from lichessbot.rehearsal.faults.traffic import Place
 from tests.lichessbot.rehearsal.client import Client
 
-WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
+from .processes import marked_processes, read_until, start
+
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
 PATIENCE_S = 30.0
 
 
 def arguments(*words: str) -> Options:
     return Options(**rehearse_command.make_context("rehearse", list(words)).params)
-
-
-@pytest.fixture(autouse=True)
-def importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Child processes find the packages that this process uses, installed or not."""
-    monkeypatch.setenv("PYTHONPATH", WHERE_THE_PACKAGES_ARE)
-
-
-@pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every process started from here, by whatever generation, carries this word in its environment."""
-    word = f"MARK_{secrets.token_hex(6)}"
-    monkeypatch.setenv(word, "1")
-    return word
-
-
-def marked_processes(mark: str) -> list[int]:
-    """Processes that carry the mark, this one excepted."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            environment = (entry / "environ").read_bytes()
-        except OSError:
-            continue
-        if mark.encode() in environment and int(entry.name) != os.getpid():
-            found.append(int(entry.name))
-    return found
-
-
-@pytest.fixture
-def rehearsal(mark: str) -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes to be ended with the test."""
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for process in processes:
-        process.kill()
-        process.communicate()
-
-
-def start(processes: list[subprocess.Popen[str]], *words: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    processes.append(process)
-    return process
-
-
-def read_until(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
-    assert process.stdout is not None
-    seen = []
-    for line in process.stdout:
-        seen.append(line)
-        if match := re.search(pattern, line):
-            return match
-    raise AssertionError(f"{pattern!r} not in {''.join(seen)!r}")
 
 
 @pytest.mark.parametrize("variant", ["standard", "chess960", "fromPosition"])

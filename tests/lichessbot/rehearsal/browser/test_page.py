@@ -1,0 +1,327 @@
+"""The page over HTTP, without the daemon: an account of the house plays in its place."""
+
+import http.client
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+import pytest
+
+from lichessbot.rehearsal.browser.page import Page, is_page
+from lichessbot.rehearsal.browser.person import Person
+from lichessbot.rehearsal.browser.strengths import CannotLimit
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.challenges import Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ChatRoom, DeclineReason, Variant
+from lichessbot.rehearsal.rules.timing import wall_ms
+from lichessbot.rehearsal.server.server import RehearsalServer
+
+from .page_client import PageClient
+
+NAME = "HouseBot"
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
+
+
+class NotedLimits:
+    """A bot that notes its limits, and refuses those that are named."""
+
+    def __init__(self) -> None:
+        self.limits: list[Mapping[str, int]] = []
+        self.refuses = False
+
+    def limit(self, limits: Mapping[str, int]) -> None:
+        if self.refuses:
+            raise CannotLimit("the bot refused its new configuration")
+        self.limits.append(limits)
+
+
+class Scene:
+    """An embedded Lichess with the page, and the bot that plays there."""
+
+    def __init__(self, server: RehearsalServer) -> None:
+        self.server = server
+        self.bot = NotedLimits()
+        self.house = server.call(lambda: HouseBots(server.site))
+        self.account = Account(NAME, wall_ms(), title="BOT")
+        server.call(lambda: self._set_up(server))
+        self.clients: list[PageClient] = []
+
+    def _set_up(self, server: RehearsalServer) -> None:
+        server.site.accounts.add(self.account)
+        self.hire()
+        self.person = Person(server.site, self.account, self.bot, lambda _game_id: None)
+        self.page = Page(self.person)
+        server.serve_beside(is_page, self.page)
+
+    def hire(self, policy: AnswerPolicy | None = None) -> None:
+        self.house.hire(self.account, GreedyOpponent, policy or AnswerPolicy())
+
+    def open(self, shown: str | None = None) -> PageClient:
+        client = PageClient(self.server.site.url, shown)
+        self.clients.append(client)
+        return client
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.close()
+        self.server.call(self.page.close)
+        self.server.call(self.house.close)
+
+
+@pytest.fixture
+def scene(own_lichess: RehearsalServer) -> Iterator[Scene]:
+    scene = Scene(own_lichess)
+    yield scene
+    scene.close()
+
+
+def raw(url: str, method: str, path: str, headers: Mapping[str, str], body: str = "") -> tuple[int, str]:
+    """A request with exactly these headers."""
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection.putrequest(method, path, skip_host=True)
+    for name, value in {**headers, "Content-Length": str(len(body))}.items():
+        connection.putheader(name, value)
+    connection.endheaders(body.encode())
+    response = connection.getresponse()
+    answer = response.status, response.read().decode()
+    connection.close()
+    return answer
+
+
+def test_a_game_to_mate_is_analysed_and_its_pgn_is_whole(scene: Scene) -> None:
+    page = scene.open()
+    assert page.wait("lobby", lambda it: it["bot"]["isOnline"])["playing"] is None
+    game = page.start(variant="fromPosition", fen=MATE_IN_ONE)
+    assert page.told["lobby"]["bot"]["name"] == NAME
+    page.move(game["id"], "Ra8#")
+    ended = page.wait("game", lambda it: it["isOver"])
+    assert (ended["title"], ended["reason"], ended["legal"]) == ("You won", "Checkmate.", {})
+    analysis = page.wait("analysis", lambda it: it and it["isOver"])
+    assert [it["text"] for it in analysis["scores"]] == ["#1", "checkmate"]
+    pgn = page.get(f"/play/game/{game['id']}/pgn").text
+    assert "1. Ra8# " in pgn
+    assert pgn.rstrip().endswith("1-0")
+    assert '[White "You"]' in pgn
+
+
+def test_every_answer_has_the_headers_that_keep_foreign_code_out(scene: Scene) -> None:
+    page = scene.open()
+    for path in ("/", "/static/play/main.js", "/static/no-such-file", "/play/game/none/pgn"):
+        headers = page.get(path).headers
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "no-cache"
+    assert page.get("/").headers["content-type"].startswith("text/html")
+    assert page.get("/static/play/main.js").headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../rehearsal/server/site.py", "/static/%2e%2e/config/example.yml", "/static//etc/passwd",
+             "/static/operator/index.html", "/static/play", "/static/"],
+)
+def test_only_the_files_of_the_page_are_served(scene: Scene, path: str) -> None:
+    url = scene.server.site.url
+    assert raw(url, "GET", path, {"Host": "127.0.0.1"})[0] == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::1", "localhost.evil:80"])
+def test_a_name_that_only_leads_here_is_refused(scene: Scene, host: str) -> None:
+    status, text = raw(scene.server.site.url, "GET", "/", {"Host": host})
+    assert (status, "this page is only at" in text.lower()) == (403, True)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example", "Content-Type": "application/json"},
+        {"Origin": "null", "Content-Type": "application/json"},
+        {"Sec-Fetch-Site": "cross-site", "Content-Type": "application/json"},
+        {"Sec-Fetch-Site": "same-site", "Content-Type": "application/json"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+    ],
+)
+def test_other_web_pages_cannot_play(scene: Scene, headers: dict[str, str]) -> None:
+    body = '{"limit": 180, "increment": 0}'
+    status, _ = raw(scene.server.site.url, "POST", "/play/challenge", {"Host": "127.0.0.1", **headers}, body)
+    assert status == 403
+    assert scene.person.latest is None
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("{", "The request is not valid JSON."),
+        ("[]", "The request is not a JSON object."),
+        ("[" * 3000, "The request is not valid JSON."),
+        ("x" * 5000, "The request is longer than 4096 bytes."),
+        ('{"limit": 7, "increment": 0}', "the nearest is 0"),
+    ],
+)
+def test_a_bad_body_is_one_clear_line(scene: Scene, body: str, problem: str) -> None:
+    headers = {"Host": "127.0.0.1", "Content-Type": "application/json"}
+    status, text = raw(scene.server.site.url, "POST", "/play/challenge", headers, body)
+    assert status == 400
+    assert problem in text
+
+
+def test_what_is_impossible_is_refused_with_the_reason(scene: Scene) -> None:
+    page = scene.open()
+    assert "There is no open challenge" in page.refusal("challenge/cancel")
+    assert page.refusal("game/none/move", move="e4") == "No such game."
+    game = page.start()
+    path = f"game/{game['id']}"
+    assert "Finish or resign your game first" in page.refusal("challenge", limit=60, increment=0)
+    assert "'Nf9' is not a legal move here; type a move such as" in page.refusal(f"{path}/move", move="Nf9")
+    assert "The offer is not possible now" in page.refusal(f"{path}/draw")
+    assert "The request is not possible now" in page.refusal(f"{path}/takeback")
+    assert "The game is not over" in page.refusal(f"{path}/rematch")
+    assert page.refusal(f"{path}/dance") == "There is no such command."
+    assert "Text: Must be between 1 and 140" in page.refusal(f"{path}/chat", text="")
+    page.do(f"{path}/abort")
+    assert page.wait("game", lambda it: it["isOver"])["title"] == "Game aborted"
+    assert page.told.get("analysis") is None
+
+
+def test_a_decline_is_told_in_the_words_of_lichess(scene: Scene) -> None:
+    scene.server.call(lambda: scene.hire(AnswerPolicy(declines=DeclineReason.TOO_FAST)))
+    page = scene.open()
+    page.do("challenge", limit=60, increment=0)
+    lobby = page.wait("lobby", lambda it: it["notice"])
+    assert lobby["notice"] == f"{NAME} declined: {DeclineReason.TOO_FAST.sentence}"
+    assert not lobby["isWaiting"]
+
+
+def test_an_unanswered_challenge_can_be_cancelled(scene: Scene) -> None:
+    scene.server.call(lambda: scene.hire(AnswerPolicy(ignores=True)))
+    page = scene.open()
+    page.do("challenge", limit=60, increment=0)
+    page.wait("lobby", lambda it: it["isWaiting"])
+    assert "not answered yet" in page.refusal("challenge", limit=60, increment=0)
+    page.do("challenge/cancel")
+    page.wait("lobby", lambda it: not it["isWaiting"])
+
+
+def test_the_bot_takes_over_a_strength_once_before_the_challenge(scene: Scene) -> None:
+    page = scene.open()
+    for strength in ("depth-1", "depth-1", "full"):
+        game = page.start(strength=strength)
+        page.do(f"game/{game['id']}/abort")
+        page.wait("lobby", lambda it: it["playing"] is None)
+    assert [dict(limits) for limits in scene.bot.limits] == [{"depth": 1}, {}]
+    scene.bot.refuses = True
+    assert page.refusal("challenge", limit=60, increment=0, strength="depth-3") == (
+        "Strength: the bot refused its new configuration."
+    )
+    assert not page.wait("lobby", lambda it: not it["isWaiting"])["notice"]
+
+
+def test_a_rematch_swaps_the_colours_and_ends_the_analysis(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start(variant="fromPosition", fen=MATE_IN_ONE)
+    page.move(game["id"], "a1a8")
+    page.wait("analysis", lambda it: it)
+    page.do(f"game/{game['id']}/rematch")
+    again = page.wait("game", lambda it: it["id"] != game["id"])
+    assert (again["me"], again["initialFen"]) == ("black", MATE_IN_ONE)
+    page.wait("analysis", lambda it: it is None or it["id"] == again["id"])
+
+
+def test_the_bots_offer_of_a_rematch_waits_for_an_answer(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start(variant="fromPosition", fen=MATE_IN_ONE)
+    page.move(game["id"], "a1a8")
+    page.wait("game", lambda it: it["isOver"])
+    site = scene.server.site
+    scene.server.call(lambda: site.offer_rematch(site.session(game["id"]).game, scene.account))
+    offer = page.wait("lobby", lambda it: it["offer"])["offer"]
+    assert offer["text"] == f"{NAME} offers a rematch: 3+0, casual, From Position."
+    page.do(offer["path"], accept=True)
+    page.wait("game", lambda it: it["id"] != game["id"])
+
+
+def test_draw_offer_takeback_and_chat_go_through_the_site(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start()
+    path = f"game/{game['id']}"
+    page.move(game["id"], "e4")
+    page.move(game["id"], "d4")
+    page.wait("game", lambda it: len(it["moves"]) == 4)
+    page.do(f"{path}/draw")
+    assert page.wait("game", lambda it: it["hasOfferedDraw"])["offer"] is None
+    session = scene.server.site.session(game["id"])
+    color = session.game.setup.color_of(scene.account)
+    assert color is not None
+    page.do(f"{path}/takeback")
+    page.wait("game", lambda it: it["hasAskedTakeback"])
+    scene.server.call(lambda: session.answer_takeback(color, accept=True))
+    assert page.wait("game", lambda it: len(it["moves"]) == 2)["turn"] == "white"
+    page.do(f"{path}/chat", text="<b>hello</b> \ud800")
+    chat = page.wait("game", lambda it: it["chat"][-1]["name"] == "You")["chat"]
+    assert chat[-1]["text"].startswith("<b>hello</b>")
+    page.do(f"{path}/resign")
+    assert page.wait("game", lambda it: it["isOver"])["reason"] == "You resigned."
+    scene.server.call(lambda: session.game.say(color, ChatRoom.PLAYER, "after the end"))
+    page.wait("game", lambda it: it["chat"][-1]["text"] == "after the end")
+
+
+def test_two_pages_show_the_same_game_and_one_can_go(scene: Scene) -> None:
+    page, second = scene.open(), scene.open()
+    game = page.start()
+    second.wait("game", lambda it: it and it["id"] == game["id"])
+    second.move(game["id"], "e4")
+    page.wait("game", lambda it: it["moves"])
+    scene.clients.remove(second)
+    second.close()
+    session = scene.server.site.session(game["id"])
+    color = session.game.setup.color_of(scene.person.account)
+    assert color is not None
+    assert not session.is_left_by(color)
+    page.move(game["id"], "d4")
+
+
+def test_a_page_that_comes_back_is_told_the_whole_game(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start()
+    session = scene.server.site.session(game["id"])
+    color = session.game.setup.color_of(scene.person.account)
+    assert color is not None
+    scene.clients.remove(page)
+    page.close()
+    again = scene.open()
+    assert again.wait("game", lambda it: it)["me"] == "white"
+    again.move(game["id"], "e4")
+    assert not session.is_left_by(color)
+
+
+def test_a_game_of_others_can_be_watched_but_not_played(scene: Scene) -> None:
+    site = scene.server.site
+
+    def begin() -> str:
+        other = site.accounts.add(Account("Greedy", wall_ms()))
+        scene.house.hire(other, GreedyOpponent)
+        return site.challenge(other, NAME, Terms(Variant.STANDARD, RealTime(180, 0))).id
+
+    page = scene.open()
+    game_id = scene.server.call(begin)
+    board = page.wait("boards", lambda it: it)[0]
+    assert board["id"] == game_id
+    watched = scene.open(game_id)
+    assert watched.wait("game", lambda it: it and it["moves"])["me"] is None
+    assert watched.told["game"]["legal"] == {}
+    assert watched.refusal(f"game/{game_id}/move", move="e4") == "This is not your game."
+    watched.wait("game", lambda it: it["isOver"] or len(it["moves"]) > 10)
+
+
+def test_the_token_and_the_full_ids_never_reach_a_page(scene: Scene) -> None:
+    page = scene.open()
+    game = page.start()
+    page.wait("game", lambda it: it["id"] == game["id"])
+    setup = scene.server.site.session(game["id"]).game.setup
+    shown = str(page.told)
+    assert setup.white.secret not in shown
+    assert setup.black.secret not in shown

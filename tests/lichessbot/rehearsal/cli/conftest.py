@@ -1,0 +1,36 @@
+"""Child processes of a test: they find the packages, carry a mark, and end with the test."""
+
+import secrets
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lichessbot
+
+WHERE_THE_PACKAGES_ARE = str(Path(lichessbot.__file__).parents[1])
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Child processes find the packages that this process uses, installed or not."""
+    monkeypatch.setenv("PYTHONPATH", WHERE_THE_PACKAGES_ARE)
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every process started from here, by whatever generation, carries this word in its environment."""
+    word = f"MARK_{secrets.token_hex(6)}"
+    monkeypatch.setenv(word, "1")
+    return word
+
+
+@pytest.fixture
+def rehearsal(mark: str) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes to be ended with the test."""
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()

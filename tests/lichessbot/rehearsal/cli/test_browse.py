@@ -1,0 +1,116 @@
+"""`rehearse --browser`: the real bot as a child process, and a person at the page, without a browser."""
+
+import io
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import chess.pgn
+import click
+import pytest
+
+from lichessbot.cli.rehearse import command as rehearse_command
+from lichessbot.rehearsal.cli import rehearse
+from lichessbot.rehearsal.cli.options import Options
+from tests.lichessbot.rehearsal.browser.page_client import PageClient
+
+from .processes import marked_processes, read_until, start
+
+PATIENCE_S = 30.0
+MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
+
+
+def arguments(*words: str) -> Options:
+    return Options(**rehearse_command.make_context("rehearse", list(words)).params)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def open_page(process: subprocess.Popen[str]) -> PageClient:
+    """The page of a rehearsal, once the bot is there."""
+    page = PageClient(read_until(process, r"play at (\S+)/ ")[1])
+    page.wait("lobby", lambda it: it["bot"]["isOnline"])
+    return page
+
+
+def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
+    rehearsal: list[subprocess.Popen[str]], mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    pgn, port = tmp_path / "games.pgn", free_port()
+    process = start(rehearsal, "--browser", "--port", str(port), "--pgn", str(pgn))
+    page = open_page(process)
+    assert page.url == f"http://127.0.0.1:{port}"
+    game = page.start(variant="fromPosition", fen=MATE_IN_TWO, strength="depth-3")
+    page.wait("game", lambda it: any(line["text"].startswith("Hello You, I am") for line in it["chat"]))
+    page.move(game["id"], "Ra7")
+    page.move(game["id"], "b1b8")
+    ended = page.wait("game", lambda it: it["isOver"])
+    assert (ended["title"], ended["reason"]) == ("You won", "Checkmate.")
+    analysis = page.wait("analysis", lambda it: it and it["isOver"])
+    assert [it["text"] for it in analysis["scores"]] == ["#2", "#1", "#1", "checkmate"]
+    assert analysis["mistakes"] == []
+    (log,) = tmp_path.glob("lichessbot-rehearsal-*/daemon.log")
+    (move,) = [line for line in log.read_text().splitlines() if " game.move " in line and " by=us " in line]
+    assert " depth=3 " in move
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == rehearse.EXIT_GOOD, output
+    assert "Traceback" not in output
+    assert marked_processes(mark) == []
+    assert list(tmp_path.glob("lichessbot-rehearsal-*")) == []
+    played = chess.pgn.read_game(io.StringIO(pgn.read_text()))
+    assert played is not None
+    assert (played.headers["White"], played.headers["Result"]) == ("You", "1-0")
+    assert played.end().board().is_checkmate()
+
+
+def test_ctrl_c_in_a_game_and_beside_a_series_is_no_failure(
+    rehearsal: list[subprocess.Popen[str]], mark: str
+) -> None:
+    process = start(rehearsal, "--browser", "--games", "1", "--concurrency", "1", "--clock", "300+0")
+    page = open_page(process)
+    board = page.wait("boards", lambda it: it)[0]
+    assert (board["title"], board["result"]) == ("Game 1", "")
+    game = page.start(color="black")
+    page.wait("game", lambda it: it["id"] == game["id"] and it["legal"])
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == rehearse.EXIT_GOOD, output
+    assert "1 game: 0 won, 0 drawn, 0 lost, 0 failed" in output
+    assert "Traceback" not in output
+    assert marked_processes(mark) == []
+
+
+def test_a_dead_daemon_ends_the_page_with_a_failure(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--browser")
+    open_page(process)
+    for pid in marked_processes(mark):
+        if b"\0run\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == rehearse.EXIT_BAD
+    assert "problem: the daemon ended with exit code -9" in output
+    assert marked_processes(mark) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--browser", "--serve"], "--browser lets you play the bot, and --serve starts none"),
+        (["--no-open"], "--no-open needs --browser"),
+        (["--browser", "--clock", "60+0"], "--clock is for games against opponents: with --browser it needs --games"),
+        (["--browser", "--company", "0.1"], "--company is for games against opponents"),
+        (["--browser", "--faults", "stall"], "--faults is for games against opponents"),
+        (["--browser", "--chaos", "0.1"], "--chaos is for games against opponents"),
+        (["--browser", "--faults", "list"], "only explains: it goes with no other option"),
+    ],
+)
+def test_contradictions_are_refused_in_one_line(words: list[str], problem: str) -> None:
+    with pytest.raises(click.UsageError, match=problem):
+        rehearse.run(arguments(*words))
