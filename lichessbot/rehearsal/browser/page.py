@@ -85,10 +85,14 @@ class Page:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
-    def close(self) -> None:
-        """End the streams of all open pages, and the analysis."""
+    def end_streams(self) -> None:
+        """End the streams of all open pages; they connect again if they can."""
         for feed in self._feeds:
             feed.end()
+
+    def close(self) -> None:
+        """End the streams of all open pages, and the analysis."""
+        self.end_streams()
         self._person.close()
 
     def _guarded(self, handler: Handler) -> Handler:

@@ -6,68 +6,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lichessbot.rehearsal.browser.page import Page, is_page
-from lichessbot.rehearsal.browser.person import Person
-from lichessbot.rehearsal.browser.strengths import CannotLimit
-from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
-from lichessbot.rehearsal.players.opponents import GreedyOpponent
-from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.challenges import Terms
-from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import ChatRoom, DeclineReason, Variant
-from lichessbot.rehearsal.rules.timing import wall_ms
+from lichessbot.rehearsal.players.house_bots import AnswerPolicy
+from lichessbot.rehearsal.rules.enums import ChatRoom, DeclineReason
 from lichessbot.rehearsal.server.server import RehearsalServer
 
-from .page_client import PageClient
+from .scene import NAME, Scene
 
-NAME = "HouseBot"
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
-
-
-class NotedLimits:
-    """A bot that notes its limits, and refuses those that are named."""
-
-    def __init__(self) -> None:
-        self.limits: list[Mapping[str, int]] = []
-        self.refuses = False
-
-    def limit(self, limits: Mapping[str, int]) -> None:
-        if self.refuses:
-            raise CannotLimit("the bot refused its new configuration")
-        self.limits.append(limits)
-
-
-class Scene:
-    """An embedded Lichess with the page, and the bot that plays there."""
-
-    def __init__(self, server: RehearsalServer) -> None:
-        self.server = server
-        self.bot = NotedLimits()
-        self.house = server.call(lambda: HouseBots(server.site))
-        self.account = Account(NAME, wall_ms(), title="BOT")
-        server.call(lambda: self._set_up(server))
-        self.clients: list[PageClient] = []
-
-    def _set_up(self, server: RehearsalServer) -> None:
-        server.site.accounts.add(self.account)
-        self.hire()
-        self.person = Person(server.site, self.account, self.bot, lambda _game_id: None)
-        self.page = Page(self.person)
-        server.serve_beside(is_page, self.page)
-
-    def hire(self, policy: AnswerPolicy | None = None) -> None:
-        self.house.hire(self.account, GreedyOpponent, policy or AnswerPolicy())
-
-    def open(self, shown: str | None = None) -> PageClient:
-        client = PageClient(self.server.site.url, shown)
-        self.clients.append(client)
-        return client
-
-    def close(self) -> None:
-        for client in self.clients:
-            client.close()
-        self.server.call(self.page.close)
-        self.server.call(self.house.close)
 
 
 @pytest.fixture
@@ -299,15 +244,8 @@ def test_a_page_that_comes_back_is_told_the_whole_game(scene: Scene) -> None:
 
 
 def test_a_game_of_others_can_be_watched_but_not_played(scene: Scene) -> None:
-    site = scene.server.site
-
-    def begin() -> str:
-        other = site.accounts.add(Account("Greedy", wall_ms()))
-        scene.house.hire(other, GreedyOpponent)
-        return site.challenge(other, NAME, Terms(Variant.STANDARD, RealTime(180, 0))).id
-
     page = scene.open()
-    game_id = scene.server.call(begin)
+    game_id = scene.start_another()
     board = page.wait("boards", lambda it: it)[0]
     assert board["id"] == game_id
     watched = scene.open(game_id)

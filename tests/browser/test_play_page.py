@@ -1,0 +1,267 @@
+"""The play page: a whole game by clicks against the real bot, and hard cases against an account of the house."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import lichessbot
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
+from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.server.server import RehearsalServer
+from tests.browser import axe
+from tests.browser.chromium import DESKTOP, NARROW, PHONE, Scheme, Visit, visit
+from tests.lichessbot.rehearsal.browser.scene import Scene
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = '<img src=x onerror=alert(1)>"&amp;'
+MATE_IN_TWO = "7k/8/8/7p/8/8/R7/1R4K1 w - - 0 1"
+PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
+RUNNING, OVER = "#typing:not([hidden])", "#end:not([hidden])"
+
+
+class Patient(GreedyOpponent):
+    """Moves only when the test lets it."""
+
+    may_move = threading.Semaphore(0)
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        assert self.may_move.acquire(timeout=60)
+        return super().choose(board, clocks)
+
+
+@pytest.fixture(scope="module")
+def rehearsal(browser: "Browser") -> Iterator[str]:
+    """The address of `rehearse --browser`; Ctrl-C ends it without a complaint."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(lichessbot.__file__).parents[1])}
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", "--browser", "--no-open"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+    try:
+        assert process.stdout is not None
+        found = re.search(r"play at (\S+) ", process.stdout.readline())
+        assert found is not None
+        yield found[1]
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, output
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def scene(request: pytest.FixtureRequest, browser: "Browser") -> Iterator[Scene]:
+    with RehearsalServer(timing=Timing()) as server:
+        scene = Scene(server, HOSTILE, getattr(request, "param", GreedyOpponent))
+        yield scene
+        Patient.may_move.release(100)
+        scene.close()
+
+
+def challenge(page: Visit, *, fen: str = "", color: str = "white", strength: str = "full") -> None:
+    """Fill the form in and wait for the game."""
+    page.page.wait_for_selector("#send:enabled", timeout=60_000)
+    page.page.click(f"#colours label:has([value={color}])")
+    if fen:
+        page.page.select_option("[name=variant]", "fromPosition")
+        page.page.fill("[name=fen]", fen)
+    page.page.select_option("[name=strength]", strength)
+    page.page.click("#send")
+    page.page.wait_for_selector(RUNNING, timeout=60_000)
+
+
+def point(page: Visit, square: str) -> tuple[float, float]:
+    """Return the middle of a square with White below."""
+    box = page.page.locator("#board cg-board").bounding_box()
+    assert box is not None
+    size = box["width"] / 8
+    return box["x"] + (ord(square[0]) - 96.5) * size, box["y"] + (8.5 - int(square[1])) * size
+
+
+def click(page: Visit, *squares: str) -> None:
+    for square in squares:
+        page.page.mouse.click(*point(page, square))
+
+
+def drag(page: Visit, origin: str, target: str) -> None:
+    page.page.mouse.move(*point(page, origin))
+    page.page.mouse.down()
+    page.page.mouse.move(*point(page, target), steps=5)
+    page.page.mouse.up()
+
+
+def until_turn(page: Visit) -> None:
+    page.page.wait_for_selector("#below.turn", timeout=60_000)
+
+
+def until_moves(page: Visit, text: str) -> None:
+    """Wait until the list of moves contains this, whatever stands between the words."""
+    page.page.locator("#moves", has_text=re.compile(text)).wait_for(timeout=60_000)
+
+
+def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: str) -> None:
+    with visit(browser, rehearsal) as page:
+        assert page.page.locator("#review").is_hidden()
+        challenge(page, fen=MATE_IN_TWO, strength="depth-1")
+        until_turn(page)
+        page.until_text("#chat", "Hello You, I am")
+        click(page, "a2")
+        assert page.page.locator("cg-board square.move-dest").count() == 14
+        click(page, "a7")
+        until_moves(page, r"1\.\s*Ra7\s*\S+")
+        until_turn(page)
+        assert page.page.locator("#review").is_hidden(), "no evaluation while the game runs"
+        drag(page, "b1", "b8")
+        page.page.wait_for_selector(OVER, timeout=60_000)
+        assert page.text("#end-title") == "You won"
+        assert page.text("#end-reason") == "Checkmate."
+        assert "checkmate" in page.text("#announcement")
+        page.page.wait_for_selector("#graph canvas", timeout=60_000)
+        page.page.locator("#progress:empty").wait_for(state="attached", timeout=60_000)
+        page.until_text("#verdict", "2. Rb8# (checkmate)")
+        assert page.page.locator("#summary").inner_text().split()[:2] == ["White", "Black"]
+        page.page.keyboard.press("ArrowUp")
+        page.until_text("#verdict", "Start (#2)")
+        page.page.keyboard.press("ArrowRight")
+        page.until_text("#verdict", "1. Ra7 (#1)")
+
+        page.page.click("#rematch")
+        page.page.wait_for_selector(RUNNING, timeout=60_000)
+        assert page.page.locator("#review").is_hidden()
+        assert "You" in page.text("#below")
+
+
+def test_a_mistake_is_named_and_the_better_move_is_drawn(browser: "Browser", rehearsal: str) -> None:
+    with visit(browser, rehearsal) as page:
+        if page.page.locator("#resign").is_visible():
+            page.page.click("#resign")
+        page.page.wait_for_timeout(500)
+        if page.page.locator("#sure").is_visible():
+            page.page.click("#sure .danger")
+        if page.page.locator("#new-game").is_visible():
+            page.page.click("#new-game")
+        challenge(page, fen="3q3k/8/8/8/8/8/8/3Q3K w - - 0 1", strength="depth-3")
+        until_turn(page)
+        page.page.fill("#move-text", "Qg1")
+        page.page.press("#move-text", "Enter")
+        until_moves(page, r"1\.\s*Qg1\s*\S+")
+        page.page.click("#resign")
+        page.page.click("#sure .danger")
+        page.page.wait_for_selector("#mistakes button", timeout=60_000)
+        page.page.locator("#mistakes button").first.click()
+        page.until_text("#verdict", "1. Qg1?? (")
+        assert "Blunder. Qxd8+ was better." in page.text("#verdict")
+        assert page.page.locator("#board svg.cg-shapes g line").count() == 1
+        assert page.text("#end-title") == "You lost"
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.fill("#move-text", "e4")
+        page.page.press("#move-text", "Enter")
+        until_moves(page, "e4")
+        click(page, "d2", "d4")
+        page.page.locator("cg-board square.current-premove").first.wait_for()
+        Patient.may_move.release()
+        until_moves(page, r"1\.\s*e4\s*\S+\s*2\.\s*d4")
+        page.page.locator("cg-board square.current-premove").first.wait_for(state="hidden")
+
+        scene.server.call(scene.page.end_streams)
+        page.until_text("#connection", "Connection lost")
+        Patient.may_move.release()
+        page.page.locator("#connection:empty").wait_for(state="attached", timeout=60_000)
+        until_moves(page, r"2\.\s*d4\s*\S+")
+        page.page.click("#flip")
+        assert "orientation-black" in (page.page.get_attribute("#board", "class") or "")
+        page.page.click("#resign")
+        page.page.click("#sure .danger")
+        page.page.click("#new-game")
+
+        challenge(page, fen=PROMOTION)
+        click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
+        page.page.keyboard.press("Escape")
+        page.page.locator("#promotion[open]").wait_for(state="hidden")
+        assert page.text("#moves").strip() == ""
+        click(page, "a7", "a8")
+        page.page.keyboard.press("r")
+        until_moves(page, "a8=R")
+
+
+def test_hostile_names_chat_and_positions_are_text(browser: "Browser", scene: Scene) -> None:
+    game_id = scene.start_another("<b>Greedy</b>")
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        page.until_text("#boards", "<b>Greedy</b>")
+        assert HOSTILE in page.text("#heading")
+        page.page.click("#boards button")
+        page.until_text("#above", "<b>Greedy</b>")
+        assert page.page.url.endswith(f"#{game_id}")
+        assert page.page.locator("#typing").is_hidden()
+        page.page.click("#leave")
+        challenge(page)
+        page.page.fill("#chat-text", "<script>alert(1)</script> &lt;")
+        page.page.press("#chat-text", "Enter")
+        page.until_text("#chat", "<script>alert(1)</script> &lt;")
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER, timeout=60_000)
+        page.page.click("#new-game")
+        page.page.select_option("[name=variant]", "fromPosition")
+        page.page.fill("[name=fen]", "<b>8</b>")
+        page.page.click("#send")
+        page.until_text("#notice", "Fen: invalid FEN '<b>8</b>'")
+        assert page.page.locator("main img, main script, main b b, bdi b").count() == 0
+        assert len(page.complaints) == 1, page.complaints
+        assert "400 (Bad Request)" in page.complaints.pop()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_and_nothing_is_too_wide(
+    browser: "Browser", scene: Scene, request: pytest.FixtureRequest, scheme: Scheme
+) -> None:
+    cache = getattr(request.config, "cache", None)
+    try:
+        script = axe.script(request.getfixturevalue("tmp_path") if cache is None else cache.mkdir("axe"))
+    except axe.Unreachable as reason:
+        pytest.skip(str(reason))
+    scene.start_another()
+
+    def look() -> None:
+        for size in (DESKTOP, PHONE, NARROW):
+            page.resize(size)
+            page.page.wait_for_timeout(300)         # boards follow the size of the window a moment later
+            assert page.overflow_px() <= 0, size
+            assert size == NARROW or axe.serious(page.page, script) == [], size
+
+    with visit(browser, f"{scene.server.site.url}/", scheme=scheme, bypass_csp=True) as page:
+        page.until_text("#boards", "Greedy")
+        look()
+        challenge(page)
+        until_turn(page)
+        page.page.fill("#move-text", "f3")
+        page.page.press("#move-text", "Enter")
+        until_moves(page, r"1\.\s*f3\s*\S+")
+        look()
+        page.page.click("#resign")
+        page.page.click("#sure .danger")
+        page.page.wait_for_selector("#graph canvas", timeout=60_000)
+        page.page.locator("#progress:empty").wait_for(state="attached", timeout=60_000)
+        look()
