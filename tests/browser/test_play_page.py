@@ -146,15 +146,14 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         page.page.wait_for_selector(RUNNING, timeout=60_000)
         assert page.page.locator("#review").is_hidden()
         assert "You" in page.text("#below")
+        page.page.click("#resign")
+        page.page.wait_for_selector(OVER, timeout=60_000)
+        assert page.text("#end-title") == "Game aborted"
 
 
 def test_a_mistake_is_named_and_the_better_move_is_drawn(browser: "Browser", rehearsal: str) -> None:
     with visit(browser, rehearsal) as page:
-        if page.page.locator("#resign").is_visible():
-            page.page.click("#resign")
-        page.page.wait_for_timeout(500)
-        if page.page.locator("#sure").is_visible():
-            page.page.click("#sure .danger")
+        page.page.wait_for_selector("#challenge:not([hidden]), #end:not([hidden])", timeout=60_000)
         if page.page.locator("#new-game").is_visible():
             page.page.click("#new-game")
         challenge(page, fen="3q3k/8/8/8/8/8/8/3Q3K w - - 0 1", strength="depth-3")

@@ -5,6 +5,7 @@ a position makes it reproducible. Must not know: what the page shows of it.
 """
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ NODES: Final = 50_000               # a position
 HASH_MB: Final = 16
 _COMMAND: Final = (sys.executable, "-P", "-m", "engine")
 _OPTIONS: Final = {"Hash": HASH_MB, "Threads": 1}
+_NICENESS: Final = 10               # games in progress come first
 _LEAVE_TIMEOUT_S: Final = 5.0
 
 
@@ -77,6 +79,7 @@ class Analysis:
             bufsize=1,
             start_new_session=True,
         )
+        os.setpriority(os.PRIO_PROCESS, self._engine.pid, _NICENESS)
         self._thread = threading.Thread(target=self._run, name="analysis", daemon=True)
         self._thread.start()
 

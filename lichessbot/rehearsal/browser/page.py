@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -79,7 +80,8 @@ class Page:
                 Route("/play/game/{game_id}/pgn", self._guarded(self._pgn)),
                 Route("/play/game/{game_id}/move", self._guarded(self._move), methods=["POST"]),
                 Route("/play/game/{game_id}/{command}", self._guarded(self._command), methods=["POST"]),
-            ]
+            ],
+            exception_handlers={HTTPException: _answer_unknown},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,10 +125,8 @@ class Page:
         return Response(self._files[path].read_bytes(), media_type=kind)
 
     async def _events(self, request: Request) -> Response:
-        shown = request.query_params.get("game") or None
-        if shown is not None:
-            self._person.session(shown)         # raises NotFound
-        feed = Feed(self._person, shown)
+        shown = request.query_params.get("game", "")
+        feed = Feed(self._person, shown if self._person.has_game(shown) else None)
         self._feeds = {it for it in self._feeds if it.is_open} | {feed}
         return EventStream(feed)
 
@@ -208,6 +208,12 @@ async def _form(request: Request) -> dict[str, Any]:
 def _whole(text: str) -> str:
     """Return text without half characters, which JSON can spell but no answer can contain."""
     return text.encode(errors="replace").decode()
+
+
+async def _answer_unknown(_request: Request, error: Exception) -> Response:
+    """Answer an unknown path or a wrong method."""
+    status = error.status_code if isinstance(error, HTTPException) else NotFound.status
+    return JSONResponse({"error": "Not found."}, status, headers=_HEADERS)
 
 
 def _sentence(text: str) -> str:

@@ -86,6 +86,10 @@ class Person:
         """Return a game. Raises NotFound."""
         return self.site.session(game_id)
 
+    def has_game(self, game_id: str) -> bool:
+        """Return whether there is such a game, of whomever."""
+        return game_id in self._others or any(it.game.id == game_id for it in self.sessions)
+
     def color_in(self, game: Game) -> Color | None:
         return game.setup.color_of(self.account)
 

@@ -27,6 +27,7 @@ RELOAD_TIMEOUT_S = 10.0
 RELOAD_LOOK_S = 0.02
 
 _MARK = "LICHESSBOT_REHEARSAL"
+_ENGINE: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}     # on loopback a round trip takes no time
 _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_directory", "notify")
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL)\b|^Traceback ")
@@ -89,7 +90,7 @@ class Daemon:
         self._write(limits)
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + RELOAD_TIMEOUT_S
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and process.poll() is None:
             for line in self.log_tail(None)[lines_before:]:
                 if refused := _REFUSED.search(line):
                     raise CannotLimit(f"the bot refused its new configuration: {refused[1]}")
@@ -164,17 +165,6 @@ class Daemon:
         return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if mark in _environment(entry)]
 
 
-_ENGINE_SETTINGS: Mapping[str, object] = {"hash_mb": 16, "move_overhead_ms": 50}
-
-# For a person: takebacks, draws in even positions, games without a clock, and a word in the chat.
-_DRAWS = {"offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 5, "offer_draw_pieces": 14}
-_OBLIGING_SETTINGS: Mapping[str, object] = {
-    "max_takebacks_accepted": 1000,
-    "greeting": {"hello": "Hello {opponent}, I am {engine}. !help lists what I answer.", "goodbye": "Good game!"},
-    "correspondence": {"move_time": 5, "checkin_period": 10, "disconnect_time": 86400},
-}
-
-
 def _environment(process: Path) -> list[bytes]:
     try:
         return (process / "environ").read_bytes().split(b"\0")
@@ -186,23 +176,34 @@ def _settings(url: str, terms: Terms) -> dict[str, object]:
     """Return the operator's settings with the rehearsal's address and token, or settings that accept every game."""
     kept = terms.config
     if kept is None:
-        kept = _open_settings(terms.concurrency)
-        if terms.meets_people:
-            kept = {**kept, **_OBLIGING_SETTINGS, "engine": {**_ENGINE_SETTINGS, "draw_or_resign": _DRAWS}}
+        kept = _obliging_settings() if terms.meets_people else {"engine": _ENGINE}
+        kept = {**kept, "challenge": _open_rules(terms)}
     return {**{key: value for key, value in kept.items() if key not in _OURS}, "url": url, "state_dir": "state"}
 
 
-def _open_settings(concurrency: int) -> dict[str, object]:
-    """Return settings that accept every game; on loopback a round trip takes no time."""
-    challenge = {
-        "concurrency": concurrency,
+def _open_rules(terms: Terms) -> dict[str, object]:
+    """Return rules that accept every game; those without a clock only from people, as nobody else proposes any."""
+    return {
+        "concurrency": terms.concurrency,
         "variants": ["standard", "chess960", "fromPosition"],
-        "time_controls": ["bullet", "blitz", "rapid", "classical"],
+        "time_controls": ["bullet", "blitz", "rapid", "classical", *["correspondence"] * terms.meets_people],
         "modes": ["casual", "rated"],
         "accept_bot": True,
         "min_increment": 0,
         "max_increment": 180,
         "min_base": 0,
         "max_base": 10800,
+        "max_days": None,
     }
-    return {"challenge": challenge, "engine": _ENGINE_SETTINGS}
+
+
+def _obliging_settings() -> dict[str, object]:
+    """Return settings for a person: takebacks, draws in even positions, games without a clock, a word in the chat."""
+    draws = {"offer_draw_enabled": True, "offer_draw_score": 20, "offer_draw_moves": 5, "offer_draw_pieces": 14}
+    hello = "Hello {opponent}, I am {engine}. !help lists what I answer."
+    return {
+        "engine": {**_ENGINE, "draw_or_resign": draws},
+        "max_takebacks_accepted": 1000,
+        "greeting": {"hello": hello, "goodbye": "Good game!"},
+        "correspondence": {"move_time": 5, "checkin_period": 10, "disconnect_time": 86400},
+    }

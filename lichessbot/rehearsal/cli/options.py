@@ -21,6 +21,7 @@ CLOCK = RealTime(30, 0, hurried=True)
 CLOCK_WITH_FAULTS = RealTime(180, 0, hurried=True)
 GAMES = 2
 ALL, LIST, AT = "all", "list", "@"
+_FOR_OPPONENTS = ("concurrency", "clock", "variant", "opponent", "depth", "faults", "chaos", "company")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -179,21 +180,11 @@ def refuse_contradictions(options: Options) -> None:
     if options.no_open and not options.browser:
         raise click.UsageError("--no-open needs --browser")
     if options.browser and options.games is None:
-        for name, value in _for_opponents(options):
-            if value is not None:
-                raise click.UsageError(f"{name} is for games against opponents: with --browser it needs --games")
+        for name in _FOR_OPPONENTS:
+            if getattr(options, name) != getattr(Options(), name):
+                raise click.UsageError(f"--{name} is for games against opponents: with --browser it needs --games")
     if options.ledger is not None and options.faults is None and options.chaos is None:
         raise click.UsageError("--ledger has nothing to tell without --faults or --chaos")
-
-
-def _for_opponents(options: Options) -> tuple[tuple[str, object], ...]:
-    """Return the options that only games against opponents use, with their values, as far as that can be told."""
-    return (
-        ("--clock", options.clock),
-        ("--company", options.company),
-        ("--faults", options.faults),
-        ("--chaos", options.chaos),
-    )
 
 
 def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> FaultPlan:

@@ -54,7 +54,7 @@ def test_a_game_to_mate_is_analysed_and_its_pgn_is_whole(scene: Scene) -> None:
 
 def test_every_answer_has_the_headers_that_keep_foreign_code_out(scene: Scene) -> None:
     page = scene.open()
-    for path in ("/", "/static/play/main.js", "/static/no-such-file", "/play/game/none/pgn"):
+    for path in ("/", "/static/play/main.js", "/static/none", "/play/game/none/pgn", "/play/none", "/play/challenge"):
         headers = page.get(path).headers
         assert "default-src 'none'; script-src 'self'; style-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
