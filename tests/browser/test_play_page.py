@@ -1,24 +1,19 @@
 """The play page: a whole game by clicks against the real bot, and hard cases against an account of the house."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-import lichessbot
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.browser import axe
 from tests.browser.chromium import DESKTOP, NARROW, PHONE, Scheme, Visit, visit
+from tests.browser.rehearsal import rehearse
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -44,26 +39,9 @@ class Patient(GreedyOpponent):
 
 @pytest.fixture(scope="module")
 def rehearsal(browser: "Browser") -> Iterator[str]:
-    """The address of `rehearse --browser`; Ctrl-C ends it without a complaint."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(lichessbot.__file__).parents[1])}
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-u", "-m", "lichessbot", "rehearse", "--browser", "--no-open"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-    )
-    try:
-        assert process.stdout is not None
-        found = re.search(r"play at (\S+) ", process.stdout.readline())
-        assert found is not None
-        yield found[1]
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0, output
-    finally:
-        process.kill()
-        process.communicate()
+    """The address of the page of the real bot."""
+    with rehearse() as address:
+        yield address
 
 
 @pytest.fixture
