@@ -99,6 +99,7 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         assert page.page.locator("#review").is_hidden()
         challenge(page, fen=MATE_IN_TWO, strength="depth-1")
         until_turn(page)
+        assert page.page.evaluate("document.activeElement.id") == "side", "Tab goes on with the game's controls"
         page.until_text("#chat", "Hello You, I am")
         click(page, "a2")
         assert page.page.locator("cg-board square.move-dest").count() == 14

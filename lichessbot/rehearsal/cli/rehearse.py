@@ -71,7 +71,9 @@ def run(options: Options) -> int:
     try:
         timing = Timing().scaled(options.time_scale)
         behind = 0 if faults.needs_a_proxy and not options.browser else options.port
-        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=options.seed) as server:
+        # A person who asks for a random colour or start wants another one each time.
+        seed = None if options.browser else options.seed
+        with _interrupted_once(), RehearsalServer(behind, timing=timing, seed=seed) as server:
             rehearsal = _Rehearsal(server, plan, faults, 0 if options.browser else options.port, console)
             try:
                 if options.serve:

@@ -58,7 +58,7 @@ class RehearsalServer:
         port: int = 0,
         *,
         timing: Timing | None = None,
-        seed: int = 0,
+        seed: int | None = 0,
         spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET,
     ) -> None:
         """Bind at once, so that the address is known; port 0 chooses a free one."""

@@ -92,7 +92,7 @@ class Site:
         url: str,
         *,
         timing: Timing | None = None,
-        seed: int = 0,
+        seed: int | None = 0,
         spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET,
     ) -> None:
         self.url = url

@@ -50,6 +50,7 @@ function followGame(before, game) {
     setText(byId('announcement'), `${move?.words ?? ''}. ${game.title}. ${game.reason}`);
   } else if (isNew) {
     sounds.play('start');
+    byId('side').focus({ preventScroll: true });
     byId('table').scrollIntoView({ block: 'nearest' });
     setText(byId('announcement'), game.me ? `A new game. You have ${game.me}.` : 'A game of the bot.');
   } else if (game.moves.length > before.moves.length) {
