@@ -102,7 +102,7 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         assert page.page.evaluate("document.activeElement.id") == "side", "Tab goes on with the game's controls"
         page.until_text("#chat", "Hello You, I am")
         click(page, "a2")
-        assert page.page.locator("cg-board square.move-dest").count() == 14
+        page.page.locator("cg-board square.move-dest").nth(13).wait_for()
         click(page, "a7")
         until_moves(page, r"1\.\s*Ra7\s*\S+")
         until_turn(page)
@@ -130,16 +130,21 @@ def test_a_whole_game_by_clicks_against_the_bot(browser: "Browser", rehearsal: s
         assert page.text("#end-title") == "Game aborted"
 
 
-def test_a_mistake_is_named_and_the_better_move_is_drawn(browser: "Browser", rehearsal: str) -> None:
+def test_takeback_review_copies_and_the_switch_of_sounds(browser: "Browser", rehearsal: str) -> None:
     with visit(browser, rehearsal) as page:
         page.page.wait_for_selector("#challenge:not([hidden]), #end:not([hidden])", timeout=60_000)
         if page.page.locator("#new-game").is_visible():
             page.page.click("#new-game")
         challenge(page, fen="3q3k/8/8/8/8/8/8/3Q3K w - - 0 1", strength="depth-3")
-        until_turn(page)
-        page.page.fill("#move-text", "Qg1")
-        page.page.press("#move-text", "Enter")
-        until_moves(page, r"1\.\s*Qg1\s*\S+")
+        for _ in range(2):
+            until_turn(page)
+            page.page.fill("#move-text", "Qg1")
+            page.page.press("#move-text", "Enter")
+            until_moves(page, r"1\.\s*Qg1\s*\S+")
+            until_turn(page)
+            if "Takeback accepted" not in page.text("#chat"):
+                page.page.click("#takeback")
+                page.page.locator("#moves:empty").wait_for(state="attached", timeout=60_000)
         page.page.click("#resign")
         page.page.click("#sure .danger")
         page.page.wait_for_selector("#mistakes button", timeout=60_000)
@@ -147,6 +152,15 @@ def test_a_mistake_is_named_and_the_better_move_is_drawn(browser: "Browser", reh
         page.until_text("#verdict", "1. Qg1?? (")
         assert "Blunder. Qxd8+ was better." in page.text("#verdict")
         assert page.page.locator("#board svg.cg-shapes g line").count() == 1
+        page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        for what, content in (("pgn", '[White "You"]'), ("fen", "3q3k/8/8/8/8/8/8/6QK b - - 1 1")):
+            page.page.click(f"#copy-{what}")
+            page.until_text("#said", f"{what.upper()} copied.")
+            assert content in page.page.evaluate("navigator.clipboard.readText()")
+        page.page.click("#sound")
+        page.page.reload()
+        assert page.page.get_attribute("#sound[aria-pressed=false]", "type") == "button", "the browser remembers"
+        page.page.wait_for_selector(OVER, timeout=60_000)
         assert page.text("#end-title") == "You lost"
 
 
@@ -180,7 +194,10 @@ def test_premoves_promotion_typed_moves_and_a_broken_stream(browser: "Browser", 
         page.page.keyboard.press("Escape")
         page.page.locator("#promotion[open]").wait_for(state="hidden")
         assert page.text("#moves").strip() == ""
+        page.page.locator("#board piece.white.pawn:not(.ghost)").wait_for()         # it stands on a7 again
+        page.page.wait_for_timeout(300)
         click(page, "a7", "a8")
+        page.page.wait_for_selector("#promotion[open]")
         page.page.keyboard.press("r")
         until_moves(page, "a8=R")
 
