@@ -1,4 +1,7 @@
-"""One Chromium for all tests of a process, and a bot with its page."""
+"""A Chromium for the tests of a file, and a bot with its page.
+
+Not one for all files: while it runs, this thread has a running event loop, which other tests start themselves.
+"""
 
 import socket
 from collections.abc import Iterator
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
     reason = chromium.missing()
     if reason is not None:
